@@ -1,0 +1,43 @@
+# `make run` and `make test` do all the set-up they need. `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: help setup run test lint proof bench peers format
+
+help:
+	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
+	@echo "make test    set up if needed, then the test suite (under 10 minutes)"
+	@echo "make lint    ruff, mypy, import-linter"
+	@echo "make proof   the long versions of the sampled tests"
+	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
+	@echo "make peers   llama.cpp's own programs, built for comparison"
+	@echo "make setup   only the set-up"
+
+setup:
+	@$(PYTHON) packaging/bootstrap.py
+
+run: setup
+	@exec $(BIN)/python -m headstart $(ARGS)
+
+test: setup
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m "not proof" $(ARGS)
+
+proof: setup
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 $(ARGS)
+
+lint: setup
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+bench: setup
+	@mkdir -p build/bench
+	@$(BIN)/python -m tests.benchmarks.startup --json build/bench/startup.json
+	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
+
+peers: setup
+	@$(BIN)/python -m tests.benchmarks.peers

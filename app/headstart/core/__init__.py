@@ -1,0 +1,1 @@
+"""Plain frozen values and protocols that every room shares; imports nothing of ours."""

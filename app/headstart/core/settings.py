@@ -1,0 +1,158 @@
+"""Every setting: its type, default, bounds and one line for the user.
+
+Validated in one place (`validated`), frozen from then on and passed in; there is no global
+registry. The settings window and docs/settings.md are made from `describe`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct, UnsetType, field
+
+WhenFull = Literal["stop", "drop_oldest"]
+Theme = Literal["system", "light", "dark"]
+TextFont = Literal["inter", "system"]
+
+_S = TypeVar("_S", bound=Struct)
+
+
+class Sampling(Struct, frozen=True, omit_defaults=True):
+    temperature: Annotated[
+        float, Meta(ge=0, le=2, title="Temperature", description="0 always takes the likeliest")
+    ] = 0.7
+    top_p: Annotated[
+        float, Meta(ge=0, le=1, title="Top-p", description="likeliest tokens up to this sum; 1 off")
+    ] = 0.9
+    top_k: Annotated[
+        int, Meta(ge=0, le=1000, title="Top-k", description="only the likeliest so many; 0 off")
+    ] = 40
+    min_p: Annotated[
+        float, Meta(ge=0, le=1, title="Min-p", description="at least this share of the best; 0 off")
+    ] = 0.05
+    repeat_penalty: Annotated[
+        float, Meta(ge=1, le=2, title="Repeat penalty", description="1 is off")
+    ] = 1.0
+    presence_penalty: Annotated[
+        float, Meta(ge=-2, le=2, title="Presence penalty", description="0 is off")
+    ] = 0.0
+    seed: Annotated[int, Meta(ge=0, le=2**32 - 2)] | None = None
+    max_tokens: Annotated[
+        int, Meta(ge=0, le=1_000_000, title="Longest reply", description="tokens; 0 has no limit")
+    ] = 0
+    stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
+
+
+class ChatOptions(Struct, frozen=True, omit_defaults=True):
+    """What one chat decides for itself; what it leaves unset follows the settings."""
+
+    system_prompt: str | None = None
+    sampling: Sampling | None = None
+    when_full: WhenFull | None = None
+
+
+class EngineSettings(Struct, frozen=True):
+    context_length: Annotated[
+        int,
+        Meta(ge=0, le=4_194_304, title="Context length", description="tokens; 0 is automatic"),
+    ] = 0
+    threads: Annotated[
+        int, Meta(ge=0, le=512, title="Threads", description="0 is one per physical core")
+    ] = 0
+
+
+class Settings(Struct, frozen=True):
+    theme: Annotated[Theme, Meta(title="Theme", description="follows the system by default")] = (
+        "system"
+    )
+    text_font: Annotated[TextFont, Meta(title="Text font", description="bundled or system's")] = (
+        "inter"
+    )
+    system_prompt: Annotated[
+        str, Meta(title="System prompt", description="for chats without one of their own")
+    ] = ""
+    sampling: Sampling = field(default_factory=Sampling)
+    when_full: Annotated[
+        WhenFull,
+        Meta(
+            title="When the context is full",
+            description="stop, or leave out the oldest turns but keep the system prompt",
+        ),
+    ] = "stop"
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    model: Annotated[str, Meta(description="the model that new chats start with")] = ""
+    model_files: Annotated[
+        tuple[str, ...], Meta(description="model files that the user opened from elsewhere")
+    ] = ()
+    show_sidebar: bool = True
+    show_inspector: bool = True
+
+
+class SettingsError(ValueError):
+    """A value out of its bounds or of the wrong type; the text names the field."""
+
+
+def validated(kind: type[_S], values: object) -> _S:
+    """`values` (a struct, or plain JSON data) as a checked `kind`; raises SettingsError."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(values), kind)
+    except msgspec.ValidationError as error:
+        raise SettingsError(str(error)) from error
+
+
+def changed(settings: _S, **changes: Any) -> _S:
+    """A checked copy of `settings` with some fields replaced; raises SettingsError."""
+    return validated(type(settings), msgspec.structs.replace(settings, **changes))
+
+
+def effective_sampling(settings: Settings, options: ChatOptions) -> Sampling:
+    return settings.sampling if options.sampling is None else options.sampling
+
+
+def effective_system_prompt(settings: Settings, options: ChatOptions) -> str:
+    return settings.system_prompt if options.system_prompt is None else options.system_prompt
+
+
+def effective_when_full(settings: Settings, options: ChatOptions) -> WhenFull:
+    return settings.when_full if options.when_full is None else options.when_full
+
+
+class FieldInfo(Struct, frozen=True):
+    """One setting as windows and docs need it."""
+
+    name: str
+    title: str
+    description: str
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+    integer: bool
+
+
+def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
+    """The titled fields of a settings struct by name, read from its own annotations."""
+    info = msgspec.inspect.type_info(kind)
+    assert isinstance(info, msgspec.inspect.StructType)
+    fields = {}
+    for item in info.fields:
+        outer = item.type
+        extra = outer.extra_json_schema if isinstance(outer, msgspec.inspect.Metadata) else None
+        inner = outer.type if isinstance(outer, msgspec.inspect.Metadata) else outer
+        if not extra or "title" not in extra:
+            continue
+        choices: tuple[str, ...] = ()
+        if isinstance(inner, msgspec.inspect.LiteralType):
+            choices = tuple(str(value) for value in inner.values)
+        fields[item.name] = FieldInfo(
+            name=item.name,
+            title=extra["title"],
+            description=extra.get("description", ""),
+            default=None if isinstance(item.default, UnsetType) else item.default,
+            minimum=getattr(inner, "ge", None),
+            maximum=getattr(inner, "le", None),
+            choices=choices,
+            integer=isinstance(inner, msgspec.inspect.IntType),
+        )
+    return fields

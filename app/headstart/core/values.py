@@ -1,0 +1,167 @@
+"""The words of the program as frozen values: chat, message, part, turn, model ref.
+
+They cross every boundary between rooms. Times are milliseconds since 1970 (UTC), durations are
+seconds, text lengths are Python characters.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from headstart.core.settings import ChatOptions
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class PartKind(StrEnum):
+    TEXT = "text"
+    REASONING = "reasoning"
+
+
+class Origin(StrEnum):
+    """Where a token came from: the target itself, its draft model, or repeated text."""
+
+    TARGET = "target"
+    DRAFT = "draft"
+    REPEAT = "repeat"
+
+
+class MessageStatus(StrEnum):
+    OPEN = "open"  # being written now
+    COMPLETE = "complete"  # the model ended it
+    STOPPED = "stopped"  # the user, a token limit or a full context ended it
+    INTERRUPTED = "interrupted"  # the program ended in the middle of it
+    FAILED = "failed"
+
+
+class FinishReason(StrEnum):
+    END = "end"
+    STOP_STRING = "stop string"
+    LENGTH = "length"
+    CANCELLED = "cancelled"
+    CONTEXT_FULL = "context full"
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRun:
+    """A run of characters of one part that share an origin."""
+
+    length: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    kind: PartKind
+    text: str
+    origins: tuple[OriginRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFigures:
+    """What one generation cost; shown under the reply and stored with it."""
+
+    finish: FinishReason
+    prompt_tokens: int
+    reused_tokens: int
+    read_seconds: float
+    first_token_seconds: float | None
+    generated_tokens: int
+    generate_seconds: float
+    seed: int | None = None
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Decode speed, from the first token on; None below two tokens."""
+        if self.generated_tokens < 2 or self.generate_seconds <= 0:
+            return None
+        return (self.generated_tokens - 1) / self.generate_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    status: MessageStatus
+    parts: tuple[Part, ...]
+    created_at: int
+    model: str | None = None
+    error: str | None = None
+    figures: TurnFigures | None = None
+    # its place among the messages with the same parent, for "2 / 3"
+    version: int = 1
+    versions: int = 1
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if part.kind is PartKind.TEXT)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(part.text for part in self.parts if part.kind is PartKind.REASONING)
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    id: str
+    title: str
+    created_at: int
+    updated_at: int
+    pinned: bool = False
+    titled_by_user: bool = False
+    model: str | None = None
+    options: ChatOptions = field(default_factory=ChatOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """One line of the conversation list."""
+
+    id: str
+    title: str
+    updated_at: int
+    pinned: bool
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """Weights on disk. `name` is what people see: the file's or the repository's name."""
+
+    path: Path
+    name: str
+    size: int
+
+    @property
+    def key(self) -> str:
+        return str(self.path)
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def text_part(text: str) -> tuple[Part, ...]:
+    return (Part(PartKind.TEXT, text),) if text else ()
+
+
+def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
+    """Add `length` characters to a run-length list, joining runs of the same origin."""
+    if runs and runs[-1].origin is origin:
+        runs[-1] = OriginRun(runs[-1].length + length, origin)
+    elif length:
+        runs.append(OriginRun(length, origin))

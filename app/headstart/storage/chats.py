@@ -1,0 +1,90 @@
+"""Chats: create, list, rename, pin, delete with undo, options. On the storage thread."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, delete, func, select, update
+
+from headstart.core.settings import ChatOptions
+from headstart.core.values import Chat, ChatSummary, now_ms
+from headstart.storage import rows
+from headstart.storage.tables import chats, messages
+
+
+class ChatTable:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def create(self, chat: Chat) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(
+                chats.insert().values(
+                    id=chat.id,
+                    title=chat.title,
+                    titled_by_user=chat.titled_by_user,
+                    pinned=chat.pinned,
+                    created_at=chat.created_at,
+                    updated_at=chat.updated_at,
+                    model=chat.model,
+                    options=rows.encode_options(chat.options),
+                )
+            )
+
+    def get(self, chat_id: str) -> Chat | None:
+        with self._engine.begin() as connection:
+            row = connection.execute(
+                select(chats).where(chats.c.id == chat_id, chats.c.deleted_at.is_(None))
+            ).first()
+        return None if row is None else rows.chat_value(row)
+
+    def summaries(self) -> list[ChatSummary]:
+        """All chats, pinned ones first, then the last used first."""
+        count = (
+            select(func.count())
+            .select_from(messages)
+            .where(messages.c.chat_id == chats.c.id)
+            .scalar_subquery()
+        )
+        query = (
+            select(
+                chats.c.id, chats.c.title, chats.c.updated_at, chats.c.pinned, count.label("count_")
+            )
+            .where(chats.c.deleted_at.is_(None))
+            .order_by(chats.c.pinned.desc(), chats.c.updated_at.desc())
+        )
+        with self._engine.begin() as connection:
+            return [
+                ChatSummary(row.id, row.title, row.updated_at, row.pinned, row.count_)
+                for row in connection.execute(query)
+            ]
+
+    def rename(self, chat_id: str, title: str, by_user: bool) -> None:
+        """Set the title; an automatic one never replaces the user's."""
+        query = update(chats).where(chats.c.id == chat_id)
+        if not by_user:
+            query = query.where(chats.c.titled_by_user.is_(False))
+        with self._engine.begin() as connection:
+            connection.execute(query.values(title=title, titled_by_user=by_user))
+
+    def pin(self, chat_id: str, pinned: bool) -> None:
+        self._set(chat_id, pinned=pinned)
+
+    def set_options(self, chat_id: str, options: ChatOptions) -> None:
+        self._set(chat_id, options=rows.encode_options(options))
+
+    def set_model(self, chat_id: str, model: str) -> None:
+        self._set(chat_id, model=model)
+
+    def delete(self, chat_id: str) -> None:
+        """Hide a chat; `restore` brings it back until `purge_deleted` runs at the next start."""
+        self._set(chat_id, deleted_at=now_ms())
+
+    def restore(self, chat_id: str) -> None:
+        self._set(chat_id, deleted_at=None)
+
+    def purge_deleted(self) -> int:
+        with self._engine.begin() as connection:
+            return connection.execute(delete(chats).where(chats.c.deleted_at.is_not(None))).rowcount
+
+    def _set(self, chat_id: str, **values: object) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))

@@ -1,0 +1,251 @@
+"""The message tree, turns and the journal of a reply being written. On the storage thread.
+
+A branch is the way from a root down the active children. Nothing here ever removes words: an
+edit or a new try adds a sibling and makes it the active one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+
+from headstart.core.values import Message, MessageStatus, Part, TurnFigures, now_ms
+from headstart.storage import rows
+from headstart.storage.database import durable
+from headstart.storage.tables import chats, journal, messages, parts, turns
+
+
+class MessageTable:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def add(self, new: Sequence[Message]) -> None:
+        """Store messages and make each the active child of its parent, all or nothing.
+
+        Waits for the disk: after this the user's words survive a power cut.
+        """
+        durable(self._engine, True)
+        try:
+            with self._engine.begin() as connection:
+                for message in new:
+                    self._add(connection, message)
+        finally:
+            durable(self._engine, False)
+
+    def reopen(self, message_id: str) -> None:
+        """Open a stored message again, to go on writing it."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                update(messages)
+                .where(messages.c.id == message_id)
+                .values(status=MessageStatus.OPEN.value, error=None)
+            )
+
+    def branch(self, chat_id: str) -> list[Message]:
+        """The chat's active messages from the root to the leaf, with parts and last figures."""
+        with self._engine.begin() as connection:
+            table = connection.execute(
+                select(messages).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
+            ).all()
+            by_id = {row.id: row for row in table}
+            siblings: dict[str | None, list[str]] = defaultdict(list)
+            for row in table:
+                siblings[row.parent_id].append(row.id)
+            at = connection.execute(
+                select(chats.c.active_root_id).where(chats.c.id == chat_id)
+            ).scalar()
+            path = []
+            while at in by_id:
+                path.append(by_id[at])
+                at = by_id[at].active_child_id
+            if not path:
+                return []
+            ids = [row.id for row in path]
+            found: dict[str, list[Part]] = defaultdict(list)
+            figures: dict[str, TurnFigures] = {}
+            for chunk in _chunks(ids):
+                for row in connection.execute(
+                    select(parts)
+                    .where(parts.c.message_id.in_(chunk))
+                    .order_by(parts.c.message_id, parts.c.position)
+                ):
+                    found[row.message_id].append(rows.part_value(row))
+                for row in connection.execute(
+                    select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
+                ):
+                    figures[row.message_id] = rows.figures_value(row)
+        return [
+            rows.message_value(
+                row,
+                found[row.id],
+                figures.get(row.id),
+                siblings[row.parent_id].index(row.id) + 1,
+                len(siblings[row.parent_id]),
+            )
+            for row in path
+        ]
+
+    def show_version(self, message_id: str, step: int) -> None:
+        """Make the sibling `step` places on the active one; stays at the ends."""
+        with self._engine.begin() as connection:
+            row = connection.execute(select(messages).where(messages.c.id == message_id)).one()
+            same_parent = (
+                messages.c.parent_id.is_(None)
+                if row.parent_id is None
+                else messages.c.parent_id == row.parent_id
+            )
+            ids = list(
+                connection.execute(
+                    select(messages.c.id)
+                    .where(messages.c.chat_id == row.chat_id, same_parent)
+                    .order_by(messages.c.position)
+                ).scalars()
+            )
+            target = ids[min(max(ids.index(message_id) + step, 0), len(ids) - 1)]
+            self._activate(connection, row.chat_id, row.parent_id, target)
+
+    def journal(self, message_id: str, new: Iterable[Part]) -> None:
+        """Add streamed text that is not yet in parts; called at least once a second."""
+        with self._engine.begin() as connection:
+            last = connection.execute(
+                select(func.max(journal.c.seq)).where(journal.c.message_id == message_id)
+            ).scalar()
+            connection.execute(
+                insert(journal),
+                [
+                    {
+                        "message_id": message_id,
+                        "seq": seq,
+                        "kind": part.kind.value,
+                        "text": part.text,
+                        "origins": rows.encode_origins(part.origins),
+                    }
+                    for seq, part in enumerate(new, start=(last or 0) + 1)
+                ],
+            )
+
+    def finish(
+        self,
+        message_id: str,
+        all_parts: Sequence[Part],
+        status: MessageStatus,
+        figures: TurnFigures | None,
+        error: str | None = None,
+    ) -> None:
+        """End a turn: its parts, figures and status in one transaction."""
+        with self._engine.begin() as connection:
+            self._write_parts(connection, message_id, rows.joined(all_parts))
+            connection.execute(delete(journal).where(journal.c.message_id == message_id))
+            chat_id = connection.execute(
+                update(messages)
+                .where(messages.c.id == message_id)
+                .values(status=status.value, error=error)
+                .returning(messages.c.chat_id)
+            ).scalar()
+            now = now_ms()
+            if figures is not None:
+                connection.execute(
+                    insert(turns).values(
+                        message_id=message_id,
+                        ended_at=now,
+                        finish=figures.finish.value,
+                        prompt_tokens=figures.prompt_tokens,
+                        reused_tokens=figures.reused_tokens,
+                        read_seconds=figures.read_seconds,
+                        first_token_seconds=figures.first_token_seconds,
+                        generated_tokens=figures.generated_tokens,
+                        generate_seconds=figures.generate_seconds,
+                        seed=figures.seed,
+                    )
+                )
+            connection.execute(update(chats).where(chats.c.id == chat_id).values(updated_at=now))
+
+    def recover(self) -> int:
+        """Close what a killed program left open, journaled text included; returns how many."""
+        with self._engine.begin() as connection:
+            left = list(
+                connection.execute(
+                    select(messages.c.id).where(messages.c.status == MessageStatus.OPEN.value)
+                ).scalars()
+            )
+            for message_id in left:
+                kept = [
+                    rows.part_value(row)
+                    for table, order in ((parts, parts.c.position), (journal, journal.c.seq))
+                    for row in connection.execute(
+                        select(table).where(table.c.message_id == message_id).order_by(order)
+                    )
+                ]
+                self._write_parts(connection, message_id, rows.joined(kept))
+                connection.execute(delete(journal).where(journal.c.message_id == message_id))
+                connection.execute(
+                    update(messages)
+                    .where(messages.c.id == message_id)
+                    .values(status=MessageStatus.INTERRUPTED.value)
+                )
+        return len(left)
+
+    def _add(self, connection: Connection, message: Message) -> None:
+        last = connection.execute(
+            select(func.max(messages.c.position)).where(messages.c.chat_id == message.chat_id)
+        ).scalar()
+        connection.execute(
+            insert(messages).values(
+                id=message.id,
+                chat_id=message.chat_id,
+                parent_id=message.parent_id,
+                position=(last or 0) + 1,
+                role=message.role.value,
+                status=message.status.value,
+                created_at=message.created_at,
+                model=message.model,
+                error=message.error,
+            )
+        )
+        self._write_parts(connection, message.id, message.parts)
+        self._activate(connection, message.chat_id, message.parent_id, message.id)
+        connection.execute(
+            update(chats)
+            .where(chats.c.id == message.chat_id)
+            .values(updated_at=message.created_at)
+        )
+
+    @staticmethod
+    def _write_parts(connection: Connection, message_id: str, new: Sequence[Part]) -> None:
+        connection.execute(delete(parts).where(parts.c.message_id == message_id))
+        if new:
+            connection.execute(
+                insert(parts),
+                [
+                    {
+                        "message_id": message_id,
+                        "position": position,
+                        "kind": part.kind.value,
+                        "text": part.text,
+                        "origins": rows.encode_origins(part.origins),
+                    }
+                    for position, part in enumerate(new)
+                ],
+            )
+
+    @staticmethod
+    def _activate(
+        connection: Connection, chat_id: str, parent_id: str | None, child_id: str
+    ) -> None:
+        if parent_id is None:
+            connection.execute(
+                update(chats).where(chats.c.id == chat_id).values(active_root_id=child_id)
+            )
+        else:
+            connection.execute(
+                update(messages)
+                .where(messages.c.id == parent_id)
+                .values(active_child_id=child_id)
+            )
+
+
+def _chunks(ids: list[str], size: int = 500) -> Iterable[list[str]]:
+    """Slices below SQLite's limit on bound variables."""
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -1,0 +1,1 @@
+"""Schema changes, oldest first; they only grow. `schema.REVISIONS` lists them."""

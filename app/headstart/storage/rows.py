@@ -1,0 +1,115 @@
+"""Rows to values and back; the only place that knows both shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row
+
+from headstart.core.settings import ChatOptions
+from headstart.core.values import (
+    Chat,
+    FinishReason,
+    Message,
+    MessageStatus,
+    Origin,
+    OriginRun,
+    Part,
+    PartKind,
+    Role,
+    TurnFigures,
+    append_run,
+)
+
+_options = msgspec.json.Decoder(ChatOptions)
+
+
+def encode_options(options: ChatOptions) -> str:
+    return msgspec.json.encode(options).decode()
+
+
+def decode_options(text: str) -> ChatOptions:
+    """A chat's options; a value this version cannot read falls back to the settings."""
+    try:
+        return _options.decode(text)
+    except msgspec.MsgspecError:
+        return ChatOptions()
+
+
+def encode_origins(origins: Iterable[OriginRun]) -> str:
+    return json.dumps([[run.length, run.origin.value] for run in origins], separators=(",", ":"))
+
+
+def decode_origins(text: str) -> tuple[OriginRun, ...]:
+    return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
+
+
+def chat_value(row: Row[Any]) -> Chat:
+    return Chat(
+        id=row.id,
+        title=row.title,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        pinned=row.pinned,
+        titled_by_user=row.titled_by_user,
+        model=row.model,
+        options=decode_options(row.options),
+    )
+
+
+def part_value(row: Row[Any]) -> Part:
+    return Part(PartKind(row.kind), row.text, decode_origins(row.origins))
+
+
+def figures_value(row: Row[Any]) -> TurnFigures:
+    return TurnFigures(
+        finish=FinishReason(row.finish),
+        prompt_tokens=row.prompt_tokens,
+        reused_tokens=row.reused_tokens,
+        read_seconds=row.read_seconds,
+        first_token_seconds=row.first_token_seconds,
+        generated_tokens=row.generated_tokens,
+        generate_seconds=row.generate_seconds,
+        seed=row.seed,
+    )
+
+
+def message_value(
+    row: Row[Any],
+    parts: Iterable[Part],
+    figures: TurnFigures | None,
+    version: int,
+    versions: int,
+) -> Message:
+    return Message(
+        id=row.id,
+        chat_id=row.chat_id,
+        parent_id=row.parent_id,
+        role=Role(row.role),
+        status=MessageStatus(row.status),
+        parts=tuple(parts),
+        created_at=row.created_at,
+        model=row.model,
+        error=row.error,
+        figures=figures,
+        version=version,
+        versions=versions,
+    )
+
+
+def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Neighbouring parts of the same kind as one, origins kept."""
+    result: list[Part] = []
+    for part in parts:
+        if result and result[-1].kind is part.kind:
+            last = result.pop()
+            runs = list(last.origins)
+            for run in part.origins:
+                append_run(runs, run.length, run.origin)
+            part = Part(part.kind, last.text + part.text, tuple(runs))
+        if part.text:
+            result.append(part)
+    return tuple(result)

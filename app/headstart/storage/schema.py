@@ -1,0 +1,81 @@
+"""The schema's version: what this program knows, what the file has, and the way between.
+
+Alembic costs a fifth of a second to import, so it is imported only when there is something to
+migrate. A copy of the file is taken before each migration.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from headstart.core.errors import DatabaseProblem
+
+REVISIONS = ("0001",)
+HEAD = REVISIONS[-1]
+KEPT_COPIES = 5
+
+
+def bring_up_to_date(engine: Engine, path: Path, backups: Path) -> None:
+    """Migrate to `HEAD` where needed; raises DatabaseProblem for what is not ours to change."""
+    current, tables = _state(engine)
+    if current == HEAD:
+        return
+    if current is not None and current not in REVISIONS:
+        raise DatabaseProblem(
+            f"The chats in {path} were written by a newer version of Headstart.",
+            "Nothing was changed. Start that version, or choose another folder with --home.",
+        )
+    if current is None and tables:
+        raise DatabaseProblem(
+            f"{path} is a database of another program.",
+            "Nothing was changed. Choose another folder with --home.",
+        )
+    if current is not None:
+        copy_database(path, backups, current)
+    _migrate(engine)
+
+
+def copy_database(path: Path, backups: Path, revision: str) -> Path:
+    """A consistent copy beside the others in `backups`; the oldest beyond five are removed."""
+    backups.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    target = backups / f"{path.stem}-{stamp}-schema-{revision}.db"
+    partial = target.with_suffix(".partial")
+    source, copy = sqlite3.connect(path), sqlite3.connect(partial)
+    try:
+        source.backup(copy)
+    finally:
+        copy.close()
+        source.close()
+    partial.replace(target)
+    for old in sorted(backups.glob(f"{path.stem}-*-schema-*.db"))[:-KEPT_COPIES]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def _state(engine: Engine) -> tuple[str | None, bool]:
+    with engine.begin() as connection:
+        names = {
+            str(row[0])
+            for row in connection.exec_driver_sql("SELECT name FROM sqlite_master")
+            if not str(row[0]).startswith("sqlite_")
+        }
+        if "alembic_version" not in names:
+            return None, bool(names)
+        row = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
+        return (None if row is None else str(row[0])), bool(names - {"alembic_version"})
+
+
+def _migrate(engine: Engine) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, HEAD)

@@ -1,0 +1,97 @@
+"""The tables, as SQLAlchemy sees them; migrations/ is what really makes them.
+
+Messages form a tree: `parent_id` points up, `active_child_id` (and the chat's `active_root_id`)
+says which version is on show below. Text ids are random, times are milliseconds (UTC).
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
+
+metadata = MetaData()
+
+chats = Table(
+    "chats",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("titled_by_user", Boolean, nullable=False),
+    Column("pinned", Boolean, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("updated_at", Integer, nullable=False),
+    # set by delete, cleared by undo; purged at the next start
+    Column("deleted_at", Integer),
+    Column("model", Text),
+    # ChatOptions as JSON: read whole, never searched
+    Column("options", Text, nullable=False),
+    Column("active_root_id", Text),
+    Index("ix_chats_updated_at", "updated_at"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("chat_id", Text, ForeignKey("chats.id", ondelete="CASCADE"), nullable=False),
+    Column("parent_id", Text, ForeignKey("messages.id", ondelete="CASCADE")),
+    # order of creation within the chat; clocks can go back
+    Column("position", Integer, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Integer, nullable=False),
+    Column("model", Text),
+    Column("error", Text),
+    Column("active_child_id", Text),
+    Index("ix_messages_chat", "chat_id", "position"),
+    Index("ix_messages_parent", "parent_id"),
+    Index("ix_messages_status", "status"),
+)
+
+parts = Table(
+    "parts",
+    metadata,
+    Column("message_id", Text, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    # run lengths by origin, JSON [[length, origin], ...]; the tint survives a restart
+    Column("origins", Text, nullable=False),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("message_id", Text, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False),
+    Column("ended_at", Integer, nullable=False),
+    Column("finish", Text, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("reused_tokens", Integer, nullable=False),
+    Column("read_seconds", Float, nullable=False),
+    Column("first_token_seconds", Float),
+    Column("generated_tokens", Integer, nullable=False),
+    Column("generate_seconds", Float, nullable=False),
+    Column("seed", Integer),
+    Index("ix_turns_message", "message_id"),
+)
+
+# text streamed since the message was opened; gone once its parts are written
+journal = Table(
+    "journal",
+    metadata,
+    Column("message_id", Text, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("origins", Text, nullable=False),
+)

