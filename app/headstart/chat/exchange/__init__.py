@@ -1,0 +1,1 @@
+"""Conversation files: what goes out of the program and what comes in."""

@@ -1,0 +1,1 @@
+"""The only modules that import a model library; each implements `engine.decoder.Decoder`."""

@@ -1,0 +1,1 @@
+"""What one chat decides for itself, beside the transcript."""

@@ -1,0 +1,1 @@
+"""Choosing and opening models."""

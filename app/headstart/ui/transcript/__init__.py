@@ -1,0 +1,1 @@
+"""The messages of a chat, as they are written and read."""

@@ -1,0 +1,27 @@
+"""From stored messages to what the chat template gets; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.events import PromptMessage
+from headstart.core.values import Message, Role
+
+
+def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:
+    """The system prompt and the branch; replies without words are left out.
+
+    Two user messages in a row, which many templates refuse, become one.
+    """
+    result: list[PromptMessage] = []
+    if system_prompt.strip():
+        result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
+    for message in branch:
+        text = message.text
+        if not text.strip() and message.role is Role.ASSISTANT:
+            continue
+        if result and result[-1].role is message.role is Role.USER:
+            last = result.pop()
+            text = f"{last.text}\n\n{text}"
+        result.append(PromptMessage(message.role, text, message.id))
+    return tuple(result)

@@ -1,0 +1,51 @@
+"""What changed, as one broadcast; whoever shows it reads the rest again.
+
+Widgets never poke each other: they listen to the service and to nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.core.events import GenerationEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ChatsChanged:
+    """The list of chats, or a title, pin or date in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchChanged:
+    """The active messages of a chat: added, ended, or another version shown."""
+
+    chat_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEvent:
+    """An event of the reply that is being written."""
+
+    chat_id: str
+    message_id: str
+    event: GenerationEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """The model is loading (fraction), loaded (1.0) or failed (text)."""
+
+    name: str
+    fraction: float
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded:
+    """The reply is stored; nothing writes in this chat any more."""
+
+    chat_id: str
+    message_id: str
+
+
+Change = ChatsChanged | BranchChanged | ReplyEvent | ModelState | ReplyEnded

@@ -1,0 +1,57 @@
+"""A chat as Markdown: front matter, then every message of the active branch, words untouched.
+
+Only the message headings are ours; code, HTML-like text and LaTeX stay as they were written.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Sequence
+
+from headstart.core.values import Chat, Message, MessageStatus, PartKind, Role
+
+_HEADINGS = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System"}
+_ENDINGS = {
+    MessageStatus.INTERRUPTED: "interrupted",
+    MessageStatus.STOPPED: "stopped",
+    MessageStatus.FAILED: "failed",
+    MessageStatus.OPEN: "being written",
+}
+
+
+def to_markdown(chat: Chat, branch: Sequence[Message], system_prompt: str = "") -> str:
+    """The whole document, ending in one line break."""
+    models = sorted({message.model for message in branch if message.model})
+    front = [
+        "---",
+        f"title: {json.dumps(chat.title, ensure_ascii=False)}",
+        f"date: {_iso(chat.created_at)}",
+    ]
+    if models:
+        front.append(f"model: {json.dumps(', '.join(models), ensure_ascii=False)}")
+    blocks = ["\n".join([*front, "---"])]
+    if system_prompt.strip():
+        blocks.append(f"## System\n\n{system_prompt.strip()}")
+    for message in branch:
+        blocks.append(_message(message))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _message(message: Message) -> str:
+    heading = f"## {_HEADINGS[message.role]}"
+    ending = _ENDINGS.get(message.status) if message.role is Role.ASSISTANT else None
+    if ending:
+        heading += f" ({ending})"
+    pieces = [heading]
+    for part in message.parts:
+        text = part.text.strip("\n")
+        if part.kind is PartKind.REASONING:
+            text = f"<details>\n<summary>Reasoning</summary>\n\n{text}\n\n</details>"
+        pieces.append(text)
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _iso(milliseconds: int) -> str:
+    moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).astimezone()
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,137 @@
+"""A reply while it is written: events in, text kept, journaled at least once a second.
+
+One instance a turn, on the event loop's thread; storage calls go to the storage thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+from headstart.core.events import (
+    Failed,
+    Finished,
+    GenerationEvent,
+    Notice,
+    TextAdded,
+    TextPiece,
+)
+from headstart.core.values import (
+    FinishReason,
+    MessageStatus,
+    OriginRun,
+    Part,
+    TurnFigures,
+    joined,
+)
+from headstart.engine.runner import Stream
+from headstart.storage.worker import Storage
+
+log = logging.getLogger(__name__)
+
+JOURNAL_SECONDS = 0.8  # so that the last second is on disk, the write included
+
+_STATUS = {
+    FinishReason.END: MessageStatus.COMPLETE,
+    FinishReason.STOP_STRING: MessageStatus.COMPLETE,
+    FinishReason.LENGTH: MessageStatus.STOPPED,
+    FinishReason.CANCELLED: MessageStatus.STOPPED,
+    FinishReason.CONTEXT_FULL: MessageStatus.STOPPED,
+}
+
+
+class Reply:
+    """Drives one stream to its end and stores what it wrote."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        chat_id: str,
+        message_id: str,
+        before: tuple[Part, ...],
+        stream: Stream,
+        tell: Callable[[GenerationEvent], None],
+    ) -> None:
+        self.chat_id = chat_id
+        self.message_id = message_id
+        self.notices: list[Notice] = []
+        self._storage = storage
+        self._before = before
+        self._written: list[TextPiece] = []
+        self._journaled = 0
+        self._stream = stream
+        self._tell = tell
+        self.last: GenerationEvent | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything written so far, what was there before included."""
+        return joined([*self._before, *_parts(self._written)])
+
+    def stop(self) -> None:
+        self._stream.cancel()
+
+    async def run(self) -> None:
+        """Until the reply is stored; never raises for what the engine did."""
+        figures: TurnFigures | None = None
+        error: str | None = None
+        status = MessageStatus.FAILED
+        journal = asyncio.ensure_future(self._journal_forever())
+        try:
+            async for event in self._stream:
+                match event:
+                    case TextAdded():
+                        self._written.extend(event.pieces)
+                    case Notice():
+                        self.notices.append(event)
+                    case Finished():
+                        figures = event.figures
+                        status = _STATUS[figures.finish]
+                    case Failed():
+                        error = f"{event.message} {event.remedy}".strip()
+                        status = MessageStatus.FAILED
+                self.last = event
+                self._tell(event)
+        except asyncio.CancelledError:
+            # the program is closing: keep what is there, as the journal would
+            self._stream.cancel()
+            status = MessageStatus.INTERRUPTED
+            raise
+        finally:
+            journal.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await journal
+            await self._finish(status, figures, error)
+
+    async def _finish(
+        self, status: MessageStatus, figures: TurnFigures | None, error: str | None
+    ) -> None:
+        parts, message_id = self.parts, self.message_id
+        await self._storage.run(
+            lambda store: store.messages.finish(message_id, parts, status, figures, error)
+        )
+
+    async def _journal_forever(self) -> None:
+        while True:
+            await asyncio.sleep(JOURNAL_SECONDS)
+            new = self._written[self._journaled :]
+            if not new:
+                continue
+            self._journaled += len(new)
+            parts, message_id = joined(_parts(new)), self.message_id
+            try:
+                await self._storage.run(
+                    lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]
+                )
+            except Exception:
+                # the words are still in memory and are stored at the end of the turn
+                log.exception("journaling failed")
+
+
+def _parts(pieces: list[TextPiece]) -> list[Part]:
+    return [
+        Part(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
+        for piece in pieces
+    ]

@@ -1,0 +1,356 @@
+"""Verbs on chats. The window calls these, listens to `changes`, and knows nothing below.
+
+On the event loop's thread. Words are in the database before a token exists; whatever the engine
+does afterwards, they stay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from headstart.chat.assemble import prompt_messages
+from headstart.chat.changes import (
+    BranchChanged,
+    Change,
+    ChatsChanged,
+    ModelState,
+    ReplyEnded,
+    ReplyEvent,
+)
+from headstart.chat.exchange.markdown import to_markdown
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.chat.reply import Reply
+from headstart.chat.titles import NEW_CHAT, title_from
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import Failed, GenerationEvent, GenerationRequest, Loaded, Loading
+from headstart.core.settings import (
+    ChatOptions,
+    effective_sampling,
+    effective_system_prompt,
+    effective_when_full,
+)
+from headstart.core.values import (
+    Chat,
+    ChatSummary,
+    Message,
+    MessageStatus,
+    ModelRef,
+    Part,
+    Role,
+    new_id,
+    now_ms,
+    text_part,
+)
+from headstart.engine.runner import Runner, Stream
+from headstart.storage.worker import Storage
+
+log = logging.getLogger(__name__)
+
+
+class ChatService:
+    def __init__(self, storage: Storage, runner: Runner, preferences: Preferences) -> None:
+        self._storage = storage
+        self._runner = runner
+        self._preferences = preferences
+        self.models = Models(preferences)
+        self._listeners: list[Callable[[Change], None]] = []
+        self._replies: dict[str, Reply] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        # a second Enter waits here and then sees that a reply is being written
+        self._starting = asyncio.Lock()
+        self._warming: Stream | None = None
+        self._warmed: tuple[object, ...] | None = None
+
+    # --- listening and reading -----------------------------------------------------------
+
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        self._listeners.append(listener)
+
+    async def summaries(self) -> list[ChatSummary]:
+        return await self._storage.run(lambda store: store.chats.summaries())
+
+    async def chat(self, chat_id: str) -> Chat | None:
+        return await self._storage.run(lambda store: store.chats.get(chat_id))
+
+    async def branch(self, chat_id: str) -> list[Message]:
+        return await self._storage.run(lambda store: store.messages.branch(chat_id))
+
+    def reply_in(self, chat_id: str | None) -> Reply | None:
+        """The reply being written in this chat."""
+        return self._replies.get(chat_id or "")
+
+    def writing_chats(self) -> frozenset[str]:
+        return frozenset(self._replies)
+
+    # --- writing -------------------------------------------------------------------------
+
+    async def send(self, chat_id: str | None, text: str, options: ChatOptions | None = None) -> str:
+        """Add a user message at the end of the chat (a new one without an id) and answer it.
+
+        Returns the chat's id. Raises ModelProblem before anything is stored.
+        """
+        async with self._starting:
+            return await self._send(chat_id, text, options)
+
+    async def _send(self, chat_id: str | None, text: str, options: ChatOptions | None) -> str:
+        if chat_id in self._replies:
+            raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+        chat = await self.chat(chat_id) if chat_id else None
+        model = await self.models.of_chat(chat)
+        if chat is None:
+            now = now_ms()
+            chat = Chat(
+                new_id(),
+                title_from(text),
+                now,
+                now,
+                model=model.key,
+                options=options or ChatOptions(),
+            )
+            fresh = chat
+            await self._storage.run(lambda store: store.chats.create(fresh))
+            leaf = None
+        else:
+            branch = await self.branch(chat.id)
+            leaf = branch[-1].id if branch else None
+        await self._ask(chat, leaf, text, model)
+        return chat.id
+
+    async def edit(self, chat_id: str, message_id: str, text: str) -> None:
+        """A new version of a user message beside the old one, and an answer to it."""
+        async with self._starting:
+            chat, branch, message = await self._find(chat_id, message_id)
+            model = await self.models.of_chat(chat)
+            await self._ask(chat, message.parent_id, text, model)
+        if branch[0].id == message_id:
+            await self._retitle(chat, text)
+
+    async def regenerate(self, chat_id: str, message_id: str) -> None:
+        """A new version of a reply beside the old one."""
+        async with self._starting:
+            chat, branch, message = await self._find(chat_id, message_id)
+            model = await self.models.of_chat(chat)
+            answer = self._open_reply(chat.id, message.parent_id, model)
+            await self._storage.run(lambda store: store.messages.add([answer]))
+            await self._start(chat, _before(branch, message_id), answer, model)
+
+    async def continue_reply(self, chat_id: str, message_id: str) -> None:
+        """Go on writing a reply that was stopped or interrupted, word for word."""
+        async with self._starting:
+            chat, branch, message = await self._find(chat_id, message_id)
+            model = await self.models.of_chat(chat)
+            await self._storage.run(lambda store: store.messages.reopen(message_id))
+            await self._start(chat, _before(branch, message_id), message, model, message.parts)
+
+    async def show_version(self, chat_id: str, message_id: str, step: int) -> None:
+        await self._storage.run(lambda store: store.messages.show_version(message_id, step))
+        self._tell(BranchChanged(chat_id))
+
+    def stop(self, chat_id: str) -> None:
+        reply = self._replies.get(chat_id)
+        if reply is not None:
+            reply.stop()
+
+    # --- the list ------------------------------------------------------------------------
+
+    async def rename(self, chat_id: str, title: str) -> None:
+        title = " ".join(title.split()) or NEW_CHAT
+        await self._change(lambda store: store.chats.rename(chat_id, title, by_user=True))
+
+    async def pin(self, chat_id: str, pinned: bool) -> None:
+        await self._change(lambda store: store.chats.pin(chat_id, pinned))
+
+    async def delete(self, chat_id: str) -> None:
+        """Hide the chat until the next start; `undo_delete` brings it back."""
+        self.stop(chat_id)
+        await self._change(lambda store: store.chats.delete(chat_id))
+
+    async def undo_delete(self, chat_id: str) -> None:
+        await self._change(lambda store: store.chats.restore(chat_id))
+
+    async def set_options(self, chat_id: str, options: ChatOptions) -> None:
+        await self._storage.run(lambda store: store.chats.set_options(chat_id, options))
+
+    async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
+        """The model of this chat and of new ones."""
+        self._preferences.update(model=model.key)
+        if chat_id:
+            await self._change(lambda store: store.chats.set_model(chat_id, model.key))
+
+    async def export_markdown(self, chat_id: str, path: Path) -> None:
+        """Write the active branch to `path`; the file is complete or not there."""
+        chat = await self.chat(chat_id)
+        if chat is None:
+            raise EnvironmentProblem("This chat is not there any more.", "")
+        branch = await self.branch(chat_id)
+        system = effective_system_prompt(self._preferences.current, chat.options)
+        text = to_markdown(chat, branch, system)
+        try:
+            await asyncio.to_thread(_write, path, text)
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"The file {path} could not be written: {error.strerror or error}.",
+                "Choose another folder, or free some disk space.",
+            ) from error
+
+    # --- the model -----------------------------------------------------------------------
+
+    async def warm(self, chat_id: str | None) -> None:
+        """Load the chat's model ahead, while the user types; errors are told as ModelState."""
+        chat = await self.chat(chat_id) if chat_id else None
+        try:
+            model = await self.models.of_chat(chat)
+        except ModelProblem as problem:
+            self._tell(ModelState("", 0.0, str(problem)))
+            return
+        engine = self._preferences.current.engine
+        if self._warmed == (model, engine) or self._replies or self._warming is not None:
+            return
+        self._warming = self._runner.warm(model, engine)
+        try:
+            async for event in self._warming:
+                self._follow_model(event, model)
+        finally:
+            self._warming = None
+
+    async def close(self) -> None:
+        """Stop every reply, store what it wrote, end the engine."""
+        if self._warming is not None:
+            self._warming.cancel()
+        for reply in list(self._replies.values()):
+            reply.stop()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=3)
+        for task in list(self._tasks):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await asyncio.to_thread(self._runner.close)
+
+    # --- inside --------------------------------------------------------------------------
+
+    async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
+        if chat_id in self._replies:
+            raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+        chat = await self.chat(chat_id)
+        branch = await self.branch(chat_id)
+        message = next((item for item in branch if item.id == message_id), None)
+        if chat is None or message is None:
+            raise EnvironmentProblem("This message is not there any more.", "")
+        return chat, branch, message
+
+    async def _ask(self, chat: Chat, parent: str | None, text: str, model: ModelRef) -> None:
+        question = Message(
+            new_id(),
+            chat.id,
+            parent,
+            Role.USER,
+            MessageStatus.COMPLETE,
+            text_part(text),
+            now_ms(),
+        )
+        answer = self._open_reply(chat.id, question.id, model)
+        await self._storage.run(lambda store: store.messages.add([question, answer]))
+        branch = await self.branch(chat.id)
+        await self._start(chat, branch[:-1], answer, model)
+
+    @staticmethod
+    def _open_reply(chat_id: str, parent: str | None, model: ModelRef) -> Message:
+        return Message(
+            new_id(),
+            chat_id,
+            parent,
+            Role.ASSISTANT,
+            MessageStatus.OPEN,
+            (),
+            now_ms(),
+            model=model.name,
+        )
+
+    async def _start(
+        self,
+        chat: Chat,
+        before: list[Message],
+        answer: Message,
+        model: ModelRef,
+        written: tuple[Part, ...] = (),
+    ) -> None:
+        settings = self._preferences.current
+        request = GenerationRequest(
+            model=model,
+            messages=prompt_messages(before, effective_system_prompt(settings, chat.options)),
+            sampling=effective_sampling(settings, chat.options),
+            engine=settings.engine,
+            when_full=effective_when_full(settings, chat.options),
+            chat_id=chat.id,
+            reply_so_far="".join(part.text for part in written if part.kind.value == "text"),
+        )
+        message_id = answer.id
+
+        def tell(event: GenerationEvent) -> None:
+            self._follow_model(event, model)
+            self._tell(ReplyEvent(chat.id, message_id, event))
+
+        reply = Reply(
+            self._storage, chat.id, message_id, written, self._runner.stream(request), tell
+        )
+        self._replies[chat.id] = reply
+        self._keep(self._drive(reply))
+        self._tell(BranchChanged(chat.id))
+        self._tell(ChatsChanged())
+
+    async def _drive(self, reply: Reply) -> None:
+        try:
+            await reply.run()
+        finally:
+            self._replies.pop(reply.chat_id, None)
+            self._tell(ReplyEnded(reply.chat_id, reply.message_id))
+            self._tell(ChatsChanged())
+
+    async def _retitle(self, chat: Chat, text: str) -> None:
+        title = title_from(text)
+        await self._change(lambda store: store.chats.rename(chat.id, title, by_user=False))
+
+    async def _change(self, call: Callable[[Any], object]) -> None:
+        await self._storage.run(call)
+        self._tell(ChatsChanged())
+
+    def _follow_model(self, event: GenerationEvent, model: ModelRef) -> None:
+        match event:
+            case Loading():
+                self._warmed = None
+                self._tell(ModelState(model.name, event.fraction))
+            case Loaded():
+                self._warmed = (model, self._preferences.current.engine)
+                self._tell(ModelState(model.name, 1.0))
+            case Failed():
+                self._tell(ModelState(model.name, 0.0, f"{event.message} {event.remedy}".strip()))
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _tell(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)
+
+
+def _before(branch: list[Message], message_id: str) -> list[Message]:
+    at = next(index for index, item in enumerate(branch) if item.id == message_id)
+    return branch[:at]
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,37 @@
+"""Automatic titles, made from the first message at once; pure."""
+
+from __future__ import annotations
+
+import re
+
+NEW_CHAT = "New chat"
+LONGEST = 48
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKUP = re.compile(r"^[\s>#*\-–•]+|[*_`]+")
+_LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
+_POLITE = re.compile(
+    r"^(?:(?:hi|hello|hey)\b[,!. ]*|please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
+    r"|i(?:'d| would) like (?:you )?to\b |i (?:want|need) (?:you )?to\b )+",
+    re.IGNORECASE,
+)
+
+
+def title_from(text: str) -> str:
+    """A short title: the first sentence without pleasantries, cut between words."""
+    plain = _FENCE.sub(" ", text)
+    lines = [_MARKUP.sub("", line).strip() for line in plain.splitlines()]
+    first = next((line for line in lines if line), "")
+    if not first:
+        first = " ".join(text.replace("`", " ").split())
+    first = _LINK.sub(r"\1", first)
+    first = _POLITE.sub("", first).strip() or first
+    sentence = re.split(r"(?<=[.!?。！？])\s", first, maxsplit=1)[0]
+    sentence = sentence.rstrip(" .,:;!…。")
+    if not sentence:
+        return NEW_CHAT
+    if len(sentence) > LONGEST:
+        cut = sentence[: LONGEST - 1]
+        space = cut.rfind(" ")
+        sentence = (cut[:space] if space > LONGEST // 2 else cut).rstrip(" ,;:-–") + "…"
+    return sentence[0].upper() + sentence[1:]

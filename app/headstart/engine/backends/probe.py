@@ -1,0 +1,64 @@
+"""Opens a model file in a child process first: what crashes there does not crash the window.
+
+llama.cpp ends the whole process on some damaged files. The child loads the file, decodes one
+token and says so on its standard output. The parent side runs on the engine thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+from headstart.core.errors import ModelProblem
+from headstart.core.events import CancelToken
+from headstart.engine.decoder import DecodeAborted
+
+PASSED = "headstart-probe: passed"
+OPTION = "--probe-model"
+
+
+def probe(path: Path, cancel: CancelToken) -> None:
+    """Raises ModelProblem when the child could not use the file, DecodeAborted on a cancel."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "headstart", OPTION, str(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    cancel.set_hook(child.kill)
+    try:
+        output, _ = child.communicate()
+    finally:
+        cancel.set_hook(None)
+    if cancel.cancelled:
+        raise DecodeAborted
+    if PASSED in output:
+        return
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    said = lines[-1] if lines else "it said nothing"
+    how = f"crashed (signal {-child.returncode})" if child.returncode < 0 else "failed"
+    raise ModelProblem(
+        f"{path.name} cannot be used: opening it {how}. {said}",
+        "The file may be damaged, or of a kind that this version does not know.",
+    )
+
+
+def child_main(path: Path) -> int:
+    """The child's side: load, decode one token, report."""
+    from headstart.core.settings import EngineSettings
+    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+
+    try:
+        decoder = LlamaCppDecoder(path, EngineSettings(context_length=256))
+        decoder.forward([0], [0])
+        decoder.argmax(0)
+    except Exception as error:
+        print(error)
+        return 1
+    with contextlib.suppress(BrokenPipeError):
+        print(PASSED, flush=True)
+    return 0

@@ -1,0 +1,161 @@
+"""The engine thread: a priority queue of requests, one at a time; events go back to asyncio.
+
+`Runner.stream` is called on the event loop's thread; the generator is only ever touched on the
+engine thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable
+from enum import IntEnum
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import (
+    CancelToken,
+    Emit,
+    Failed,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+)
+from headstart.core.settings import EngineSettings
+from headstart.core.values import FinishReason, ModelRef, TurnFigures
+from headstart.engine.generator import Generator
+from headstart.engine.local import LoadCancelled
+
+log = logging.getLogger(__name__)
+_Work = Callable[[Emit, CancelToken], None]
+
+
+class Priority(IntEnum):
+    """Lower runs first."""
+
+    REQUEST = 0
+    WARM = 10
+    LAST = 99
+
+
+class Stream:
+    """The events of one job, for one reader on the event loop. `cancel` works from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._events: asyncio.Queue[GenerationEvent | None] = asyncio.Queue()
+        self.token = CancelToken()
+
+    def cancel(self) -> None:
+        self.token.cancel()
+
+    def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        return self._iterate()
+
+    async def _iterate(self) -> AsyncIterator[GenerationEvent]:
+        while (event := await self._events.get()) is not None:
+            yield event
+
+    def put(self, event: GenerationEvent | None) -> None:
+        """From the engine thread; None ends the stream. A closed loop is no longer interested."""
+        try:
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+        except RuntimeError:
+            self.token.cancel()
+
+
+class Runner:
+    """Owns the engine thread. The generator is made on it, closed on it, and used nowhere else."""
+
+    def __init__(self, make_generator: Callable[[], Generator], name: str = "engine") -> None:
+        self._make_generator = make_generator
+        self._queue: queue.PriorityQueue[tuple[int, int, _Work | None, Stream | None]] = (
+            queue.PriorityQueue()
+        )
+        self._order = itertools.count()
+        self._generator: Generator | None = None
+        self._current: Stream | None = None
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def stream(self, request: GenerationRequest) -> Stream:
+        """Run one turn; the last event is Finished or Failed."""
+        return self._submit(
+            Priority.REQUEST,
+            lambda emit, cancel: self._made().generate(request, emit, cancel),
+        )
+
+    def warm(self, model: ModelRef, engine: EngineSettings) -> Stream:
+        """Load a model ahead of its first request; the last event is Loaded or Failed."""
+        return self._submit(
+            Priority.WARM, lambda emit, cancel: self._made().warm(model, engine, emit, cancel)
+        )
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Cancel what runs, drop what waits, free the model, end the thread."""
+        self._closing = True
+        current = self._current
+        if current is not None:
+            current.cancel()
+        self._queue.put((Priority.LAST, next(self._order), None, None))
+        self._thread.join(timeout)
+
+    def _submit(self, priority: Priority, work: _Work) -> Stream:
+        stream = Stream(asyncio.get_running_loop())
+        self._queue.put((priority, next(self._order), work, stream))
+        return stream
+
+    def _made(self) -> Generator:
+        if self._generator is None:
+            self._generator = self._make_generator()
+        return self._generator
+
+    def _run(self) -> None:
+        while True:
+            _, _, work, stream = self._queue.get()
+            if work is None or stream is None:
+                break
+            self._current = stream
+            if self._closing:
+                stream.cancel()
+            _perform(work, stream)
+            self._current = None
+        if self._generator is not None:
+            self._generator.close()
+
+
+def _perform(work: _Work, stream: Stream) -> None:
+    """Run one job; whatever happens, its stream ends with one final event."""
+    final = False
+
+    def emit(event: GenerationEvent) -> None:
+        nonlocal final
+        final = final or isinstance(event, Finished)
+        stream.put(event)
+
+    try:
+        if stream.token.cancelled:
+            raise LoadCancelled
+        work(emit, stream.token)
+    except LoadCancelled:
+        nothing = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
+        stream.put(Finished(nothing))
+    except EnvironmentProblem as problem:
+        log.warning("%s", problem)
+        stream.put(Failed(problem.message, problem.remedy))
+    except Exception as error:
+        log.exception("the engine failed")
+        stream.put(
+            Failed(
+                f"Headstart made a mistake: {type(error).__name__}: {error}.",
+                "The chat is safe. Start with --debug and report the log.",
+                bug=True,
+            )
+        )
+    finally:
+        stream.put(None)
+
+

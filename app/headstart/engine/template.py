@@ -1,0 +1,127 @@
+"""Chat templates: a model's own Jinja template in a sandbox, or a fallback that is named.
+
+Templates come with downloaded files, so they run in Jinja's immutable sandbox: no attributes
+that begin with an underscore, no changes to what they are given, no files, no imports.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import jinja2
+import jinja2.ext
+import jinja2.sandbox
+
+from headstart.core.events import PromptMessage
+from headstart.core.values import Role
+
+CHATML = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{{ message.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+PLAIN = (
+    "{% for message in messages %}{% if message.role == 'system' %}{{ message.content }}\n\n"
+    "{% else %}{{ 'User' if message.role == 'user' else 'Assistant' }}: {{ message.content }}\n\n"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+PLAIN_STOP = "\nUser:"
+
+
+class TemplateError(Exception):
+    """The template itself, or the messages it was given, are at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTemplate:
+    """A template with the texts it may use. `fallback` names it when it is not the model's."""
+
+    source: str
+    begin_text: str = ""
+    end_text: str = ""
+    fallback: str | None = None
+    stop: tuple[str, ...] = ()
+
+    def render(self, messages: Sequence[PromptMessage]) -> str:
+        """The prompt as text, ending where the assistant begins; raises TemplateError."""
+        plain = [{"role": message.role.value, "content": message.text} for message in messages]
+        try:
+            template = _compiled(self.source)
+            try:
+                return self._call(template, plain)
+            except (jinja2.TemplateError, TypeError, ValueError):
+                if not plain or plain[0]["role"] != Role.SYSTEM.value or len(plain) < 2:
+                    raise
+                # some templates know no system message: put it before the first question
+                first, second = plain[0], plain[1]
+                merged = {**second, "content": f"{first['content']}\n\n{second['content']}"}
+                return self._call(template, [merged, *plain[2:]])
+        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+            raise TemplateError(str(error)) from error
+        except RecursionError as error:
+            raise TemplateError("it calls itself without end") from error
+
+    def _call(self, template: jinja2.Template, messages: list[dict[str, str]]) -> str:
+        return template.render(
+            messages=messages,
+            add_generation_prompt=True,
+            bos_token=self.begin_text,
+            eos_token=self.end_text,
+            tools=None,
+        )
+
+
+def choose(
+    source: str | None, begin_text: str, end_text: str, special_texts: frozenset[str]
+) -> ChatTemplate:
+    """The model's own template if it renders, else ChatML where its tokens exist, else plain."""
+    reason = "the model brings no chat template"
+    if source:
+        own = ChatTemplate(source, begin_text, end_text)
+        try:
+            own.render([PromptMessage(Role.USER, "Hello")])
+        except TemplateError as error:
+            reason = f"the model's chat template does not work ({error})"
+        else:
+            return own
+    if {"<|im_start|>", "<|im_end|>"} <= special_texts:
+        return ChatTemplate(CHATML, fallback=f"{reason}; the ChatML form is used instead")
+    return ChatTemplate(
+        PLAIN,
+        fallback=f"{reason}; a plain User/Assistant form is used instead",
+        stop=(PLAIN_STOP,),
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(source: str) -> jinja2.Template:
+    return _environment().from_string(source)
+
+
+@functools.cache
+def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
+    )
+    environment.filters["tojson"] = _tojson
+    environment.globals["raise_exception"] = _raise
+    environment.globals["strftime_now"] = _strftime_now
+    return environment
+
+
+def _raise(message: str) -> NoReturn:
+    raise jinja2.TemplateError(message)
+
+
+def _strftime_now(form: str) -> str:
+    return datetime.datetime.now().astimezone().strftime(form)
+
+
+def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
+    # Jinja's own escapes for HTML, which no model has seen in training
+    return json.dumps(value, ensure_ascii=False, indent=indent)

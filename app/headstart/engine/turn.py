@@ -1,0 +1,306 @@
+"""One local turn: prompt -> common prefix -> read the rest -> generate -> figures.
+
+Runs on the engine thread over a `Decoder`. The token list `Resident.tokens` always equals what
+is in the KV state; the last drawn token is not in it until it is decoded.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import (
+    CancelToken,
+    ContextUse,
+    Emit,
+    Finished,
+    GenerationRequest,
+    Notice,
+    PromptMessage,
+    Reading,
+    TextAdded,
+    TextPiece,
+)
+from headstart.core.values import FinishReason, TurnFigures
+from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
+from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
+from headstart.engine.text_stream import THINK_OPEN, TextStream
+
+# text goes up at most this often; the window repaints no faster
+EMIT_SECONDS = 0.025
+# from this share on the user hears that the context is about to be full
+WARN_SHARE = 0.85
+# what a prompt must leave free for the reply, in tokens, at most a quarter of the context
+REPLY_ROOM = 256
+# dropping turns makes room down to this share, so that the next turns find their prefix again
+DROP_TO_SHARE = 0.7
+
+
+@dataclass(slots=True)
+class Resident:
+    """What the decoder's live sequence holds, and what was left out of which chat so far."""
+
+    tokens: list[int] = field(default_factory=list)
+    # chat id -> key of the oldest user message still kept
+    kept_from: dict[str, str] = field(default_factory=dict)
+
+
+class Turn:
+    """The state of one generation; `run` is called once."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        encoder: PromptEncoder,
+        resident: Resident,
+        request: GenerationRequest,
+        emit: Emit,
+        cancel: CancelToken,
+        template_stop: Sequence[str],
+    ) -> None:
+        self._decoder = decoder
+        self._encoder = encoder
+        self._resident = resident
+        self._request = request
+        self._emit = emit
+        self._cancel = cancel
+        self._size = decoder.facts.context_length
+        self._stop = (*request.sampling.stop, *template_stop)
+        self._seed = (
+            random.getrandbits(32) % (2**32 - 1)
+            if request.sampling.seed is None
+            else request.sampling.seed
+        )
+        self._started = time.perf_counter()
+        self._first_at: float | None = None
+        self._last_emit = 0.0
+        self._waiting: list[TextPiece] = []
+        self._generated: list[int] = []
+        self._prompt_tokens = 0
+        self._reused = 0
+        self._read_seconds = 0.0
+        self._warned = False
+        self._dropped = 0
+
+    def run(self) -> None:
+        """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit."""
+        finish = FinishReason.CANCELLED
+        stream = TextStream(self._stop)
+        self._cancel.set_hook(self._decoder.abort)
+        try:
+            rendered, prompt = self._fit(self._request.reply_so_far)
+            self._prompt_tokens = len(prompt)
+            stream = TextStream(self._stop, reasoning=_opens_reasoning(rendered))
+            self._read(prompt)
+            finish = self._generate(rendered, stream)
+        except DecodeAborted:
+            self._synchronize()
+        finally:
+            self._cancel.set_hook(None)
+            self._decoder.clear_abort()
+        self._waiting.extend(stream.finish())
+        self._flush(force=True)
+        self._emit(ContextUse(len(self._resident.tokens), self._size))
+        self._emit(Finished(self._figures(finish)))
+
+    def _fit(self, reply_so_far: str) -> tuple[str, list[int]]:
+        """The prompt as text and tokens, older turns left out if the user's rule says so."""
+        messages = self._request.messages
+        limit = self._size - min(REPLY_ROOM, self._size // 4)
+        self._dropped = max(self._dropped, self._remembered_drop(messages))
+        rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
+        if len(tokens) <= limit:
+            return rendered, tokens
+        droppable = droppable_turns(messages)
+        if self._request.when_full == "stop" or droppable == 0:
+            alone = droppable == 0
+            what = "This message is" if alone else "This chat has become"
+            raise EnvironmentProblem(
+                f"{what} too long for the model's context: {len(tokens):,} of "
+                f"{self._size:,} tokens, and the reply needs room too.",
+                "Shorten it, or choose a larger context length in the settings."
+                if alone
+                else "Let the oldest turns be left out (chat settings), choose a larger context "
+                "length, or start a new chat.",
+            )
+        while self._dropped < droppable and len(tokens) > self._size * DROP_TO_SHARE:
+            self._dropped += 1
+            rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
+        if len(tokens) > limit:
+            raise EnvironmentProblem(
+                f"Even alone, the last message is too long for the model's context of "
+                f"{self._size:,} tokens.",
+                "Shorten it, or choose a larger context length in the settings.",
+            )
+        self._remember_drop(messages)
+        plural = "turn is" if self._dropped == 1 else "turns are"
+        self._emit(
+            Notice(
+                "context-dropped",
+                f"The context is full: the {self._dropped} oldest {plural} left out of what the "
+                "model reads. The system prompt stays, and nothing is deleted here.",
+            )
+        )
+        return rendered, tokens
+
+    def _encode(
+        self, messages: Sequence[PromptMessage], dropped: int, reply_so_far: str
+    ) -> tuple[str, list[int]]:
+        rendered = self._encoder.render(drop_oldest(messages, dropped), reply_so_far)
+        return rendered, self._encoder.encode(rendered)
+
+    def _remembered_drop(self, messages: Sequence[PromptMessage]) -> int:
+        """How many turns an earlier turn of this chat left out, if they are still its first."""
+        if self._request.when_full != "drop_oldest":
+            return 0
+        key = self._resident.kept_from.get(self._request.chat_id)
+        users = [message.key for message in messages if message.role.value == "user"]
+        return users.index(key) if key and key in users else 0
+
+    def _remember_drop(self, messages: Sequence[PromptMessage]) -> None:
+        users = [message.key for message in messages if message.role.value == "user"]
+        if self._request.chat_id and self._dropped < len(users):
+            self._resident.kept_from[self._request.chat_id] = users[self._dropped]
+
+    def _read(self, prompt: list[int]) -> None:
+        """Make the KV state hold `prompt`; the last row's logits are ready afterwards."""
+        began = time.perf_counter()
+        resident = self._resident.tokens
+        # the last token is always decoded, to get its logits
+        common = _common_prefix(resident, prompt[:-1])
+        common = self._decoder.truncate(common)
+        del resident[common:]
+        self._reused = common
+        total = len(prompt)
+        self._emit(Reading(common, total, common))
+        self._emit(ContextUse(total, self._size))
+        batch = self._decoder.facts.batch
+        at = common
+        while at < total:
+            if self._cancel.cancelled:
+                raise DecodeAborted
+            # slices end at multiples of the batch, so that their borders do not depend on what
+            # was resident before
+            end = min(total, (at // batch + 1) * batch)
+            self._forward(prompt[at:end], [end - at - 1] if end == total else [])
+            at = end
+            self._emit(Reading(at, total, common))
+        self._read_seconds += time.perf_counter() - began
+
+    def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
+        self._decoder.forward(tokens, outputs)
+        self._resident.tokens.extend(tokens)
+
+    def _generate(self, rendered: str, stream: TextStream) -> FinishReason:
+        sampler = self._decoder.sampler(self._request.sampling, self._seed)
+        try:
+            sampler.accept(self._resident.tokens)
+            finish = self._loop(sampler, stream)
+        finally:
+            sampler.close()
+            # whatever ended the reply: the next turn finds these tokens again
+            self._encoder.remember_reply(rendered, stream.raw, self._generated)
+        return finish
+
+    def _loop(self, sampler: Sampler, stream: TextStream) -> FinishReason:
+        limit = self._request.sampling.max_tokens
+        row = [0]
+        while True:
+            token = sampler.sample(0)
+            if self._first_at is None:
+                self._first_at = time.perf_counter()
+            if self._decoder.is_end(token):
+                return FinishReason.END
+            self._generated.append(token)
+            self._waiting.extend(stream.push(self._decoder.piece(token)))
+            if stream.stopped:
+                return FinishReason.STOP_STRING
+            if limit and len(self._generated) >= limit:
+                return FinishReason.LENGTH
+            self._flush()
+            if self._cancel.cancelled:
+                return FinishReason.CANCELLED
+            try:
+                self._forward([token], row)
+            except ContextFull:
+                if not self._make_room(stream):
+                    return FinishReason.CONTEXT_FULL
+            self._warn_when_nearly_full()
+
+    def _make_room(self, stream: TextStream) -> bool:
+        """In the middle of a reply: leave out older turns and read the shorter chat again."""
+        messages = self._request.messages
+        if self._request.when_full == "stop" or self._dropped >= droppable_turns(messages):
+            return False
+        self._flush(force=True)
+        written = self._request.reply_so_far + stream.raw
+        try:
+            _, prompt = self._fit(written)
+        except EnvironmentProblem:
+            return False
+        self._read(prompt)
+        return True
+
+    def _warn_when_nearly_full(self) -> None:
+        used = len(self._resident.tokens)
+        if self._warned or used < self._size * WARN_SHARE:
+            return
+        self._warned = True
+        rule = (
+            "the oldest turns will be left out"
+            if self._request.when_full == "drop_oldest"
+            else "the reply will stop"
+        )
+        self._emit(
+            Notice(
+                "context-nearly-full",
+                f"This chat uses {used:,} of the model's {self._size:,} tokens. "
+                f"When it is full, {rule}.",
+            )
+        )
+
+    def _flush(self, force: bool = False) -> None:
+        now = time.perf_counter()
+        if not self._waiting or (not force and now - self._last_emit < EMIT_SECONDS):
+            return
+        pieces, self._waiting = tuple(self._waiting), []
+        self._last_emit = now
+        since_first = now - self._first_at if self._first_at is not None else 0.0
+        self._emit(TextAdded(pieces, len(self._generated), since_first))
+
+    def _synchronize(self) -> None:
+        """After an abort the KV state may be shorter than the list of what was asked for."""
+        del self._resident.tokens[self._decoder.n_past() :]
+        if len(self._resident.tokens) != self._decoder.n_past():
+            # more cells than tokens: an aborted slice left part of itself
+            kept = self._decoder.truncate(len(self._resident.tokens))
+            del self._resident.tokens[kept:]
+
+    def _figures(self, finish: FinishReason) -> TurnFigures:
+        ended = time.perf_counter()
+        return TurnFigures(
+            finish=finish,
+            prompt_tokens=self._prompt_tokens,
+            reused_tokens=self._reused,
+            read_seconds=self._read_seconds,
+            first_token_seconds=None if self._first_at is None else self._first_at - self._started,
+            generated_tokens=len(self._generated),
+            generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
+            seed=self._seed if self._request.sampling.temperature > 0 else None,
+        )
+
+
+def _opens_reasoning(rendered: str) -> bool:
+    return rendered.rstrip().endswith(THINK_OPEN)
+
+
+def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

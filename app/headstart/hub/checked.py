@@ -1,0 +1,51 @@
+"""Which model files were opened here before without harm; a small JSON file in the home.
+
+A file counts as the same while its path, size and modification time are. The starter model
+comes with the set-up and needs no check. Used on the engine thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from pathlib import Path
+
+from headstart.core.values import ModelRef
+from headstart.hub.library import starter_model
+
+log = logging.getLogger(__name__)
+
+
+class CheckedModels:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def is_checked(self, model: ModelRef) -> bool:
+        starter = starter_model()
+        if starter is not None and starter.path == model.path:
+            return True
+        return self._load().get(model.key) == _signature(model)
+
+    def add(self, model: ModelRef) -> None:
+        known = self._load()
+        known[model.key] = _signature(model)
+        partial = self._path.with_suffix(".partial")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            partial.replace(self._path)
+        except OSError as error:
+            log.warning("the list of checked models could not be written: %s", error)
+
+    def _load(self) -> dict[str, list[int]]:
+        with contextlib.suppress(OSError, ValueError):
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+            if isinstance(known, dict):
+                return known
+        return {}
+
+
+def _signature(model: ModelRef) -> list[int]:
+    status = model.path.stat()
+    return [status.st_size, status.st_mtime_ns]

@@ -1,0 +1,198 @@
+"""Colours, type and the style sheet, light and dark. Measures in px at 100 %, steps of 4.
+
+`Theme` is a frozen value; widgets that paint themselves get it through `current()` and repaint
+on a palette change, which Qt sends to every widget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from headstart.core.settings import TextFont
+from headstart.core.settings import Theme as ThemeChoice
+
+SIDEBAR_WIDTH = 264
+INSPECTOR_WIDTH = 316
+COLUMN_WIDTH = 720
+RADIUS_CONTROL, RADIUS_CARD, RADIUS_BUBBLE = 8, 12, 14
+TEXT_SIZE, LINE_HEIGHT, SMALL_SIZE = 14, 22, 12
+# the system font's usual height; people who set a larger one get larger text here too
+USUAL_FONT_PX = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    dark: bool
+    ground: str
+    side: str
+    line: str
+    ink: str
+    quiet: str
+    accent: str
+    on_accent: str
+    accent_ground: str
+    bubble: str
+    code: str
+    raised: str
+    hover: str
+    warning: str
+    warning_ground: str
+    selection: str
+    keyword: str
+    string: str
+    number: str
+    comment: str
+    name: str
+
+
+LIGHT = Theme(
+    dark=False,
+    ground="#fbfbfa",
+    side="#f1f1ee",
+    line="#e3e3de",
+    ink="#1f2321",
+    quiet="#5f6662",
+    accent="#0f766e",
+    on_accent="#ffffff",
+    accent_ground="#d7efeb",
+    bubble="#eef1ee",
+    code="#f4f4f1",
+    raised="#fbfbfa",
+    hover="#e6e8e4",
+    warning="#8a4b08",
+    warning_ground="#faf0dc",
+    selection="#bfe3dd",
+    keyword="#7c3aed",
+    string="#0f6e4f",
+    number="#a1440b",
+    comment="#626a66",
+    name="#1d5fbf",
+)
+DARK = Theme(
+    dark=True,
+    ground="#191b1a",
+    side="#141615",
+    line="#2a2d2b",
+    ink="#e6e8e6",
+    quiet="#8f9792",
+    accent="#2dd4bf",
+    on_accent="#06201d",
+    accent_ground="#123b36",
+    bubble="#232725",
+    code="#121413",
+    raised="#1d201e",
+    hover="#252927",
+    warning="#f0b865",
+    warning_ground="#33291a",
+    selection="#1d544d",
+    keyword="#c4b5fd",
+    string="#86d9a8",
+    number="#f0a878",
+    comment="#87908b",
+    name="#93c5fd",
+)
+
+_theme = LIGHT
+_family = "Inter"
+_scale = 1.0
+
+
+def current() -> Theme:
+    return _theme
+
+
+def colour(value: str, alpha: int = 255) -> QColor:
+    result = QColor(value)
+    result.setAlpha(alpha)
+    return result
+
+
+def resources() -> Path:
+    """The folder of fonts, icons and styles: inside the package when installed, beside app/."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parents[1] / "resources"
+
+
+def px(size: float) -> int:
+    """A text measure at the user's font size."""
+    return round(size * _scale)
+
+
+def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    font = QFont(_family) if _family else QFont()
+    font.setPixelSize(px(size))
+    font.setWeight(weight)
+    return font
+
+
+def code_font(size: int = 13) -> QFont:
+    font = QFont("JetBrains Mono")
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPixelSize(px(size))
+    # ligatures make code read as what was not typed
+    font.setFeature(QFont.Tag("calt"), 0)
+    return font
+
+
+def load_fonts() -> None:
+    """Register the bundled fonts; the system's are used where a file is missing."""
+    global _scale
+    for path in sorted((resources() / "fonts").glob("*.[ot]tf")):
+        QFontDatabase.addApplicationFont(str(path))
+    system_px = QFontInfo(QApplication.font()).pixelSize()
+    _scale = min(2.0, max(1.0, system_px / USUAL_FONT_PX))
+
+
+def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
+    """Make the chosen theme and font those of the whole application."""
+    global _theme, _family
+    dark = choice == "dark" or (
+        choice == "system"
+        and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    )
+    _theme = DARK if dark else LIGHT
+    _family = "Inter" if font == "inter" else ""
+    app.setFont(text_font())
+    app.setPalette(_palette(_theme))
+    app.setStyleSheet(_style_sheet(_theme))
+    return _theme
+
+
+def _palette(theme: Theme) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for key, value in {
+        role.Window: theme.ground,
+        role.WindowText: theme.ink,
+        role.Base: theme.raised,
+        role.AlternateBase: theme.side,
+        role.Text: theme.ink,
+        role.Button: theme.side,
+        role.ButtonText: theme.ink,
+        role.ToolTipBase: theme.bubble,
+        role.ToolTipText: theme.ink,
+        role.Highlight: theme.selection,
+        role.HighlightedText: theme.ink,
+        role.Link: theme.accent,
+        role.PlaceholderText: theme.quiet,
+        role.Accent: theme.accent,
+    }.items():
+        palette.setColor(key, QColor(value))
+    for key in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, key, QColor(theme.quiet))
+    return palette
+
+
+def _style_sheet(theme: Theme) -> str:
+    sheet = (resources() / "styles" / "headstart.qss").read_text(encoding="utf-8")
+    values = {field.name: getattr(theme, field.name) for field in fields(theme)}
+    values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
+    for name in sorted(values, key=len, reverse=True):
+        sheet = sheet.replace(f"@{name}", str(values[name]))
+    return sheet
