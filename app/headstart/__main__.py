@@ -1,0 +1,67 @@
+"""The command line: `headstart [--home DIR] [--model FILE] [--debug] [--version]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from headstart import __version__
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parse(arguments)
+    if options.probe_model is not None:
+        from headstart.engine.backends.probe import child_main
+
+        return child_main(options.probe_model)
+    demo = options.demo or _no_screen()
+    if demo:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from headstart.bootstrap import Home, run
+
+    if demo:
+        from headstart.demo import FOLDER, run_demo
+
+        home = Home(options.home or (FOLDER / "home").absolute())
+        return run(home, debug=options.debug, model=options.model, script=run_demo)
+    home = Home(options.home) if options.home else Home.default()
+    return run(home, debug=options.debug, model=options.model)
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="headstart", description="Chat with language models on your own computer."
+    )
+    parser.add_argument("--version", action="version", version=f"Headstart {__version__}")
+    parser.add_argument(
+        "--home", type=_folder, metavar="DIR", help="keep chats, settings and logs in this folder"
+    )
+    parser.add_argument(
+        "--model", type=Path, metavar="FILE", help="open this GGUF model and use it for new chats"
+    )
+    parser.add_argument("--debug", action="store_true", help="log everything, also to the terminal")
+    parser.add_argument(
+        "--demo", action="store_true", help="ask one question offscreen, write demo/, and end"
+    )
+    parser.add_argument("--probe-model", type=Path, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def _folder(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def _no_screen() -> bool:
+    return (
+        sys.platform == "linux"
+        and not os.environ.get("DISPLAY")
+        and not os.environ.get("WAYLAND_DISPLAY")
+        and not os.environ.get("QT_QPA_PLATFORM")
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

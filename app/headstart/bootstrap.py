@@ -1,0 +1,247 @@
+"""Composition root: paths, logging, lock, settings, storage, engine, window, event loop.
+
+Everything is made here and handed in; the order is what the user waits for: the window first,
+then the database, and a model only when it is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import logging.handlers
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import filelock
+import platformdirs
+import qasync
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from headstart import __version__
+from headstart.chat.preferences import Preferences
+from headstart.chat.service import ChatService
+from headstart.core.errors import EnvironmentProblem
+from headstart.engine.generator import Generator
+from headstart.engine.runner import Runner
+from headstart.storage.settings_file import SettingsFile
+from headstart.storage.worker import Storage
+from headstart.ui import theme
+from headstart.ui.chat_controller import ChatController
+from headstart.ui.main_window import MainWindow
+
+log = logging.getLogger("headstart")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The one folder that everything of the user's lies in."""
+
+    path: Path
+
+    @classmethod
+    def default(cls) -> Home:
+        return cls(platformdirs.user_data_path("Headstart", appauthor=False))
+
+    @property
+    def database(self) -> Path:
+        return self.path / "headstart.db"
+
+    @property
+    def settings(self) -> Path:
+        return self.path / "settings.json"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
+
+    @property
+    def checked_models(self) -> Path:
+        return self.path / "checked-models.json"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "logs" / "headstart.log"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "headstart.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The parts of a running program, for whoever drives it: the demo, tests, benchmarks."""
+
+    home: Home
+    window: MainWindow
+    controller: ChatController
+    service: ChatService
+    preferences: Preferences
+    storage: Storage
+
+
+Script = Callable[[App], Awaitable[int]]
+
+
+def run(
+    home: Home, *, debug: bool = False, model: Path | None = None, script: Script | None = None
+) -> int:
+    """Open the window and stay until it is closed, or until `script` is through.
+
+    Returns the exit code. Environment problems at the start are shown and end the program.
+    """
+    application = make_application()
+    try:
+        home.path.mkdir(parents=True, exist_ok=True)
+        lock = _lock(home)
+    except EnvironmentProblem as problem:
+        return _cannot_start(problem)
+    except OSError as error:
+        return _cannot_start(
+            EnvironmentProblem(
+                f"The folder {home.path} cannot be used: {error.strerror or error}.",
+                "Choose another one with --home.",
+            )
+        )
+    start_logging(home, debug)
+    try:
+        loop = qasync.QEventLoop(application)
+        asyncio.set_event_loop(loop)
+        with loop:
+            code = loop.run_until_complete(_main(home, model, script))
+            asyncio.set_event_loop(None)
+            return int(code)
+    finally:
+        lock.release()
+
+
+def make_application() -> QApplication:
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("Headstart")
+    application.setApplicationVersion(__version__)
+    application.setDesktopFileName("headstart")
+    application.setStyle("Fusion")
+    application.setQuitOnLastWindowClosed(False)
+    application.setWindowIcon(QIcon(str(theme.resources() / "icons" / "headstart.svg")))
+    theme.load_fonts()
+    return application
+
+
+async def _main(home: Home, model: Path | None, script: Script | None) -> int:
+    try:
+        app = await open_app(home)
+    except EnvironmentProblem as problem:
+        return _cannot_start(problem)
+    closed = asyncio.Event()
+    app.window.closing.connect(closed.set)
+    app.window.show()
+    try:
+        if not await _database_opens(app):
+            return 1
+        if model is not None:
+            app.controller.open_model_file(str(model))
+        if script is None:
+            await closed.wait()
+            return 0
+        return await script(app)
+    finally:
+        await close_app(app)
+
+
+async def open_app(home: Home) -> App:
+    """Make every part and connect them; nothing is shown yet. Needs a running event loop."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    file = SettingsFile(home.settings)
+    settings, notice = file.load()
+    preferences = Preferences(settings, file)
+    theme.apply(application, settings.theme, settings.text_font)
+    storage = Storage(home.database, home.backups)
+
+    def make_generator() -> Generator:
+        # on the engine thread: model libraries are imported when first used
+        from headstart.engine.local import LocalGenerator
+        from headstart.hub.checked import CheckedModels
+
+        return LocalGenerator(CheckedModels(home.checked_models))
+
+    service = ChatService(storage, Runner(make_generator), preferences)
+    controller = ChatController(service)
+    window = MainWindow(controller, preferences)
+    controller.start()
+    if notice:
+        window.banner.show_text("start", notice)
+    return App(home, window, controller, service, preferences, storage)
+
+
+async def close_app(app: App) -> None:
+    """Store what is being written and end every thread."""
+    app.window.hide()
+    app.window.transcript.close_workers()
+    await app.service.close()
+    await app.controller.settle()
+    await asyncio.to_thread(app.storage.close)
+    await asyncio.to_thread(app.preferences.close)
+
+
+async def _database_opens(app: App) -> bool:
+    try:
+        store = await app.storage.ready()
+    except EnvironmentProblem as problem:
+        _cannot_start(problem)
+        return False
+    if store.interrupted:
+        plural = "reply was" if store.interrupted == 1 else "replies were"
+        app.window.banner.show_text(
+            "start",
+            f"{store.interrupted} {plural} interrupted when the program ended; the words are "
+            "here, and the reply can be continued.",
+        )
+    return True
+
+
+def start_logging(home: Home, debug: bool) -> None:
+    """A small rotating file in the home; with --debug everything, and on stderr too."""
+    root = logging.getLogger("headstart")
+    root.setLevel(logging.DEBUG if debug else logging.INFO)
+    home.log.parent.mkdir(parents=True, exist_ok=True)
+    handlers: list[logging.Handler] = [
+        logging.handlers.RotatingFileHandler(
+            home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True
+        )
+    ]
+    if debug:
+        handlers.append(logging.StreamHandler())
+    form = logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
+    for handler in handlers:
+        handler.setFormatter(form)
+        root.addHandler(handler)
+    log.debug("Headstart %s, home %s", __version__, home.path)
+
+
+def _lock(home: Home) -> filelock.BaseFileLock:
+    """One program per home; the system takes the lock back when a program is killed."""
+    lock = filelock.FileLock(home.lock)
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout as error:
+        raise EnvironmentProblem(
+            f"Headstart is already open with the folder {home.path}.",
+            "Use the window that is open, or start another folder with --home.",
+        ) from error
+    return lock
+
+
+def _cannot_start(problem: EnvironmentProblem) -> int:
+    print(f"headstart: {problem}", file=sys.stderr)
+    application = QApplication.instance()
+    if isinstance(application, QApplication) and application.platformName() != "offscreen":
+        box = QMessageBox(QMessageBox.Icon.Warning, "Headstart", problem.message)
+        box.setInformativeText(problem.remedy)
+        box.exec()
+    return 1

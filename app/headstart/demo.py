@@ -1,0 +1,59 @@
+"""What `make run` does on a computer without a screen: the same window, offscreen.
+
+It asks one question, prints the answer as it streams with its figures, and leaves a screenshot
+and the conversation as Markdown under demo/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from headstart.bootstrap import App
+from headstart.chat.changes import Change, ReplyEnded, ReplyEvent
+from headstart.core.events import Failed, Finished, Loaded, TextAdded
+from headstart.ui.transcript.message import figures_text
+
+QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
+FOLDER = Path("demo")
+
+
+async def run_demo(app: App) -> int:
+    """Drive the window as a user would; returns the exit code."""
+    ended = asyncio.Event()
+    failed: list[Failed] = []
+
+    def follow(change: Change) -> None:
+        match change:
+            case ReplyEvent(event=TextAdded(pieces=pieces)):
+                sys.stdout.write("".join(piece.text for piece in pieces))
+                sys.stdout.flush()
+            case ReplyEvent(event=Loaded(model=model, seconds=seconds)):
+                print(f"[{model.name} loaded in {seconds:.2f} s]\n")
+            case ReplyEvent(event=Finished(figures=figures)):
+                print(f"\n\n[{figures_text(figures)}]")
+            case ReplyEvent(event=Failed() as event):
+                failed.append(event)
+            case ReplyEnded():
+                ended.set()
+
+    app.service.listen(follow)
+    print("No screen here: the window runs offscreen and answers one question.\n")
+    print(f"> {QUESTION}\n")
+    app.window.composer.set_text(QUESTION)
+    app.window.composer.button.click()
+    await ended.wait()
+    if failed:
+        print(f"{failed[0].message} {failed[0].remedy}", file=sys.stderr)
+        return 1
+    await app.controller.settle()
+    # colours of code come from a worker thread, painting from the next frames
+    await asyncio.sleep(0.5)
+    FOLDER.mkdir(exist_ok=True)
+    picture, words = FOLDER / "headstart.png", FOLDER / "conversation.md"
+    app.window.grab().save(str(picture))
+    assert app.controller.chat_id is not None
+    await app.service.export_markdown(app.controller.chat_id, words)
+    print(f"[screenshot: {picture}]\n[conversation: {words}]")
+    return 0

@@ -1,0 +1,340 @@
+"""The single async seam: widgets call plain methods, the chat service is awaited here.
+
+Every call becomes a task on the event loop. Environment problems are shown, bugs are logged
+with their traceback and shown too; neither closes the window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.changes import (
+    BranchChanged,
+    Change,
+    ChatsChanged,
+    ModelState,
+    ReplyEnded,
+    ReplyEvent,
+)
+from headstart.chat.service import ChatService
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import ContextUse, Loading, Notice, Reading, TextAdded
+from headstart.core.settings import ChatOptions
+from headstart.core.values import Chat, ModelRef, PartKind
+
+log = logging.getLogger(__name__)
+
+# how often the list says how fast a reply is being written
+LIST_SECONDS = 0.5
+# reading fewer tokens than this is over before anyone could read about it
+SHOWN_READING = 64
+
+
+class ChatController(QObject):
+    """Holds which chat is open. Signals say what widgets should show."""
+
+    chats_changed = Signal(list, dict)
+    chat_shown = Signal(object, list, bool)  # Chat or None, messages, same chat as before
+    reply_text = Signal(str, str, str)  # message id, text, reasoning
+    reply_progress = Signal(str, str)
+    list_status = Signal(str, object)  # chat id, text or None
+    writing_changed = Signal(bool)
+    context_changed = Signal(int, int)
+    noticed = Signal(str, str)  # kind, text
+    problem = Signal(str, str)  # what happened, what to do
+    model_changed = Signal(str, str)  # name, state
+    models_listed = Signal(list, str)
+    message_stored = Signal()
+    chat_deleted = Signal(str, str)
+    exported = Signal(str)
+
+    def __init__(self, service: ChatService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.service = service
+        self.chat: Chat | None = None
+        self.draft_options = ChatOptions()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._serial = 0
+        self._text = ""
+        self._reasoning = ""
+        self._titles: dict[str, str] = {}
+        self._contexts: dict[str, tuple[int, int]] = {}
+        self._last_status = 0.0
+        service.listen(self._on_change)
+
+    @property
+    def chat_id(self) -> str | None:
+        return None if self.chat is None else self.chat.id
+
+    @property
+    def writing(self) -> bool:
+        return self.service.reply_in(self.chat_id) is not None
+
+    # --- what the user does --------------------------------------------------------------
+
+    def start(self) -> None:
+        """Fill the window for the first time."""
+        self._spawn(self._list_chats())
+        self.new_chat()
+
+    def new_chat(self) -> None:
+        self._serial += 1
+        self.chat = None
+        self.draft_options = ChatOptions()
+        self.chat_shown.emit(None, [], False)
+        self._after_show()
+
+    def open_chat(self, chat_id: str) -> None:
+        if chat_id != self.chat_id:
+            self._spawn(self._show(chat_id, same_chat=False))
+
+    def send(self, text: str) -> None:
+        self._spawn(self._send(text))
+
+    def stop(self) -> None:
+        if self.chat_id:
+            self.service.stop(self.chat_id)
+
+    def edit(self, message_id: str, text: str) -> None:
+        if self.chat_id:
+            self._spawn(self.service.edit(self.chat_id, message_id, text))
+
+    def regenerate(self, message_id: str) -> None:
+        if self.chat_id:
+            self._spawn(self.service.regenerate(self.chat_id, message_id))
+
+    def continue_reply(self, message_id: str) -> None:
+        if self.chat_id:
+            self._spawn(self.service.continue_reply(self.chat_id, message_id))
+
+    def show_version(self, message_id: str, step: int) -> None:
+        if self.chat_id and not self.writing:
+            self._spawn(self.service.show_version(self.chat_id, message_id, step))
+
+    def rename(self, chat_id: str, title: str) -> None:
+        self._spawn(self._rename(chat_id, title))
+
+    def pin(self, chat_id: str, pinned: bool) -> None:
+        self._spawn(self.service.pin(chat_id, pinned))
+
+    def delete(self, chat_id: str) -> None:
+        self._spawn(self._delete(chat_id))
+
+    def undo_delete(self, chat_id: str) -> None:
+        self._spawn(self._undo_delete(chat_id))
+
+    def set_options(self, options: ChatOptions) -> None:
+        if self.chat_id is None:
+            self.draft_options = options
+        else:
+            self._spawn(self.service.set_options(self.chat_id, options))
+
+    def export_markdown(self, chat_id: str, path: str) -> None:
+        self._spawn(self._export(chat_id, Path(path)))
+
+    def open_model_file(self, path: str) -> None:
+        self._spawn(self._open_model(Path(path)))
+
+    def choose_model(self, model: ModelRef) -> None:
+        self._spawn(self._choose_model(model))
+
+    def list_models(self) -> None:
+        self._spawn(self._list_models())
+
+    def warm(self) -> None:
+        self._spawn(self.service.warm(self.chat_id))
+
+    # --- tasks ---------------------------------------------------------------------------
+
+    async def _send(self, text: str) -> None:
+        before = self.chat_id
+        options = self.draft_options if before is None else None
+        chat_id = await self.service.send(before, text, options)
+        self.message_stored.emit()
+        if before is None and self.chat_id is None:
+            await self._show(chat_id, same_chat=False)
+
+    async def _show(self, chat_id: str, same_chat: bool) -> None:
+        self._serial += 1
+        serial = self._serial
+        chat = await self.service.chat(chat_id)
+        messages = await self.service.branch(chat_id)
+        if serial != self._serial or chat is None:
+            return
+        self.chat = chat
+        self.chat_shown.emit(chat, messages, same_chat)
+        self._after_show()
+
+    def _after_show(self) -> None:
+        reply = self.service.reply_in(self.chat_id)
+        self._text = self._reasoning = ""
+        if reply is not None:
+            for part in reply.parts:
+                if part.kind is PartKind.TEXT:
+                    self._text += part.text
+                else:
+                    self._reasoning += part.text
+            self.reply_text.emit(reply.message_id, self._text, self._reasoning)
+            if reply.last is not None:
+                self._show_event(reply.message_id, reply.last)
+        self.writing_changed.emit(reply is not None)
+        self.context_changed.emit(*self._contexts.get(self.chat_id or "", (0, 0)))
+        self._spawn(self._show_model())
+
+    async def _show_model(self) -> None:
+        try:
+            model = await self.service.models.of_chat(self.chat)
+        except EnvironmentProblem:
+            name = self.service.models.name_of(self.chat.model or "") if self.chat else ""
+            self.model_changed.emit(name, "is missing" if name else "")
+        else:
+            self.model_changed.emit(model.name, "")
+
+    async def _list_chats(self) -> None:
+        summaries = await self.service.summaries()
+        self._titles = {chat.id: chat.title for chat in summaries}
+        writing = dict.fromkeys(self.service.writing_chats(), "Writing…")
+        self.chats_changed.emit(summaries, writing)
+
+    async def _rename(self, chat_id: str, title: str) -> None:
+        await self.service.rename(chat_id, title)
+        await self._reread_chat(chat_id)
+
+    async def _reread_chat(self, chat_id: str) -> None:
+        """The open chat's row may have changed: title, model."""
+        if chat_id == self.chat_id:
+            chat = await self.service.chat(chat_id)
+            if chat is not None and chat_id == self.chat_id:
+                self.chat = chat
+                self.chat_shown.emit(chat, await self.service.branch(chat_id), True)
+                self._after_show()
+
+    async def _delete(self, chat_id: str) -> None:
+        title = self._titles.get(chat_id, "")
+        await self.service.delete(chat_id)
+        if chat_id == self.chat_id:
+            self.new_chat()
+        self.chat_deleted.emit(chat_id, title)
+
+    async def _undo_delete(self, chat_id: str) -> None:
+        await self.service.undo_delete(chat_id)
+        await self._show(chat_id, same_chat=False)
+
+    async def _export(self, chat_id: str, path: Path) -> None:
+        await self.service.export_markdown(chat_id, path)
+        self.exported.emit(str(path))
+
+    async def _open_model(self, path: Path) -> None:
+        model = await self.service.models.open_file(path)
+        await self._choose_model(model)
+
+    async def _choose_model(self, model: ModelRef) -> None:
+        await self.service.set_model(self.chat_id, model)
+        if self.chat is not None:
+            self.chat = await self.service.chat(self.chat.id) or self.chat
+        await self._show_model()
+        await self._list_models()
+        await self.service.warm(self.chat_id)
+
+    async def _list_models(self) -> None:
+        models = await self.service.models.installed()
+        try:
+            current = (await self.service.models.of_chat(self.chat)).key
+        except EnvironmentProblem:
+            current = ""
+        self.models_listed.emit(models, current)
+
+    # --- what happens --------------------------------------------------------------------
+
+    def _on_change(self, change: Change) -> None:
+        match change:
+            case ChatsChanged():
+                self._spawn(self._list_chats())
+            case BranchChanged(chat_id):
+                if chat_id == self.chat_id:
+                    self._spawn(self._show(chat_id, same_chat=True))
+            case ReplyEnded(chat_id, _):
+                self.list_status.emit(chat_id, None)
+                if chat_id == self.chat_id:
+                    self._spawn(self._show(chat_id, same_chat=True))
+            case ReplyEvent(chat_id, message_id, event):
+                self._on_reply_event(chat_id, message_id, event)
+            case ModelState(name, fraction, problem):
+                self._on_model_state(name, fraction, problem)
+
+    def _on_reply_event(self, chat_id: str, message_id: str, event: object) -> None:
+        if isinstance(event, ContextUse):
+            self._contexts[chat_id] = (event.used, event.size)
+        if isinstance(event, TextAdded):
+            self._tell_list(chat_id, event)
+        if chat_id == self.chat_id:
+            self._show_event(message_id, event, fresh=True)
+
+    def _show_event(self, message_id: str, event: object, fresh: bool = False) -> None:
+        match event:
+            case TextAdded(pieces=pieces) if fresh:
+                for piece in pieces:
+                    if piece.kind is PartKind.TEXT:
+                        self._text += piece.text
+                    else:
+                        self._reasoning += piece.text
+                self.reply_text.emit(message_id, self._text, self._reasoning)
+            case Loading(model=model, fraction=fraction):
+                text = f"Loading {model.name}… {fraction:.0%}"
+                self.reply_progress.emit(message_id, text)
+            case Reading(done=done, total=total, reused=reused):
+                if total - reused >= SHOWN_READING:
+                    self.reply_progress.emit(message_id, f"Reading {done:,} of {total:,} tokens…")
+                else:
+                    self.reply_progress.emit(message_id, "Reading…")
+            case ContextUse(used=used, size=size):
+                self.context_changed.emit(used, size)
+            case Notice(kind=kind, text=text):
+                self.noticed.emit(kind, text)
+
+    def _tell_list(self, chat_id: str, event: TextAdded) -> None:
+        now = time.monotonic()
+        if now - self._last_status < LIST_SECONDS or event.tokens < 2 or event.seconds <= 0:
+            return
+        self._last_status = now
+        speed = (event.tokens - 1) / event.seconds
+        self.list_status.emit(chat_id, f"Writing… {speed:.0f} tok/s")
+
+    def _on_model_state(self, name: str, fraction: float, problem: str | None) -> None:
+        if problem is not None:
+            self.problem.emit(problem, "")
+        state = f"· loading {fraction:.0%}" if not problem and fraction < 1 else ""
+        if name:
+            self.model_changed.emit(name, state)
+
+    # --- the seam ------------------------------------------------------------------------
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_event_loop().create_task(self._guard(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except EnvironmentProblem as problem:
+            log.info("%s", problem)
+            self.problem.emit(problem.message, problem.remedy)
+        except Exception as error:
+            log.exception("a task of the window failed")
+            self.problem.emit(
+                f"Headstart made a mistake: {type(error).__name__}: {error}.",
+                "Your chats are safe. Start with --debug and report the log.",
+            )
+
+    async def settle(self) -> None:
+        """Wait for what has been asked for so far; at the end, and in tests."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)

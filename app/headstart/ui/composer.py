@@ -1,0 +1,130 @@
+"""The composer: where the user writes. Enter sends, Shift+Enter breaks the line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from headstart.ui import icons, theme
+
+MOST_LINES = 10
+
+
+class Composer(QFrame):
+    """Emits `submitted` with the text; `typing_began` once per empty field that gets text."""
+
+    submitted = Signal(str)
+    stop_requested = Signal()
+    typing_began = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._writing = False
+        self.edit = _GrowingEdit(self)
+        self.edit.setPlaceholderText("Message…")
+        self.edit.setAccessibleName("Message")
+        self.edit.submitted.connect(self._submit)
+        self.edit.textChanged.connect(self._on_text)
+        self.edit.installEventFilter(self)
+        self._hint = QLabel("Enter sends, Shift+Enter breaks the line", self)
+        self._hint.setObjectName("hint")
+        self.button = QPushButton("Send", self)
+        self.button.setObjectName("primary")
+        self.button.setIconSize(QSize(14, 14))
+        self.button.clicked.connect(self._on_button)
+        row = QHBoxLayout()
+        row.addWidget(self._hint, 1)
+        row.addWidget(self.button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 12, 14, 10)
+        layout.setSpacing(8)
+        layout.addWidget(self.edit)
+        layout.addLayout(row)
+        self._had_text = False
+        self.set_writing(False)
+
+    def set_writing(self, writing: bool) -> None:
+        """While a reply is written the button stops it, and Enter does not send."""
+        self._writing = writing
+        self.button.setText("Stop" if writing else "Send")
+        self.button.setAccessibleName("Stop writing" if writing else "Send the message")
+        colour = theme.current().on_accent
+        enabled = writing or bool(self.edit.toPlainText().strip())
+        name = "square" if writing else "arrow-up"
+        self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
+        self.button.setEnabled(enabled)
+
+    def set_hint(self, text: str) -> None:
+        self._hint.setText(text or "Enter sends, Shift+Enter breaks the line")
+
+    def text(self) -> str:
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def refresh_theme(self) -> None:
+        self.set_writing(self._writing)
+        self.edit.fit()
+
+    def _on_button(self) -> None:
+        if self._writing:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+
+    def _submit(self) -> None:
+        text = self.edit.toPlainText().strip()
+        if text and not self._writing:
+            self.submitted.emit(text)
+
+    def _on_text(self) -> None:
+        has_text = bool(self.edit.toPlainText().strip())
+        if has_text and not self._had_text:
+            self.typing_began.emit()
+        self._had_text = has_text
+        self.set_writing(self._writing)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.setProperty("focused", event.type() == QEvent.Type.FocusIn)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        return super().eventFilter(watched, event)
+
+
+class _GrowingEdit(QPlainTextEdit):
+    submitted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(0)
+        self.textChanged.connect(self.fit)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the text, up to ten lines."""
+        line = self.fontMetrics().lineSpacing()
+        # a QPlainTextEdit's document is as high as it has lines
+        lines = max(1, round(self.document().size().height()))
+        self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > MOST_LINES else (
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        self.setVerticalScrollBarPolicy(policy)
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.submitted.emit()
+        else:
+            super().keyPressEvent(event)

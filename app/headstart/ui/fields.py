@@ -1,0 +1,106 @@
+"""Controls for settings, made from their own descriptions: bounds, titles, choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from headstart.core.settings import FieldInfo
+
+SLIDER_STEPS = 100
+
+
+class SliderField(QWidget):
+    """Title, slider and value for a number with small bounds."""
+
+    changed = Signal(float)
+
+    def __init__(self, info: FieldInfo, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert info.minimum is not None
+        assert info.maximum is not None
+        self._low, self._high = info.minimum, info.maximum
+        self._quiet = False
+        label = QLabel(info.title, self)
+        label.setMinimumWidth(112)
+        self._slider = QSlider(Qt.Orientation.Horizontal, self)
+        self._slider.setRange(0, SLIDER_STEPS)
+        self._slider.setAccessibleName(info.title)
+        self._value = QLabel(self)
+        self._value.setMinimumWidth(36)
+        self._value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(label)
+        layout.addWidget(self._slider, 1)
+        layout.addWidget(self._value)
+        self.setToolTip(info.description)
+        self._slider.valueChanged.connect(self._on_slider)
+
+    def set_value(self, value: float) -> None:
+        self._quiet = True
+        share = (value - self._low) / (self._high - self._low)
+        self._slider.setValue(round(share * SLIDER_STEPS))
+        self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
+        self._quiet = False
+
+    def _on_slider(self, step: int) -> None:
+        value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)
+        self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
+        if not self._quiet:
+            self.changed.emit(value)
+
+
+def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
+    """A spin box with the field's bounds; 0 shows as "automatic" or "no limit" where it is one."""
+    low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
+    if info.integer:
+        whole = QSpinBox()
+        whole.setRange(int(low), int(min(high, 2**31 - 1)))
+        whole.setGroupSeparatorShown(True)
+        if "0 is automatic" in info.description or "0 is one per" in info.description:
+            whole.setSpecialValueText("automatic")
+        elif "0 has no limit" in info.description:
+            whole.setSpecialValueText("no limit")
+        elif "0 off" in info.description:
+            whole.setSpecialValueText("off")
+        whole.setValue(int(value))
+        whole.setAccessibleName(info.title)
+        whole.setToolTip(info.description)
+        whole.setKeyboardTracking(False)
+        whole.valueChanged.connect(on_change)
+        return whole
+    box = QDoubleSpinBox()
+    box.setRange(low, high)
+    box.setSingleStep(0.05)
+    box.setDecimals(2)
+    box.setValue(value)
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    box.setKeyboardTracking(False)
+    box.valueChanged.connect(on_change)
+    return box
+
+
+def choice_box(
+    info: FieldInfo, words: dict[str, str], value: str, on_change: Callable[[str], None]
+) -> QComboBox:
+    """A combo box over the field's choices, in the given words."""
+    box = QComboBox()
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    for choice in info.choices:
+        box.addItem(words.get(choice, choice), choice)
+    box.setCurrentIndex(box.findData(value))
+    box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
+    return box

@@ -1,0 +1,268 @@
+"""The inspector: system prompt, sampling and context of the open chat.
+
+What a chat leaves alone follows the settings; the first change makes it the chat's own.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.settings import (
+    ChatOptions,
+    Sampling,
+    Settings,
+    changed,
+    describe,
+    effective_sampling,
+    effective_system_prompt,
+    effective_when_full,
+)
+from headstart.ui import theme
+from headstart.ui.fields import SliderField, choice_box
+
+SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
+WHEN_FULL_WORDS = {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
+# a pause after which typing in the system prompt counts as meant
+TYPING_PAUSE_MS = 600
+
+
+class Inspector(QFrame):
+    """Emits `options_changed` with the whole options of the chat."""
+
+    options_changed = Signal(object)
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("inspector")
+        self.setFixedWidth(theme.INSPECTOR_WIDTH)
+        self._settings = settings
+        self._options = ChatOptions()
+        self._quiet = False
+        body = QWidget()
+        body.setObjectName("inspectorBody")
+        self._layout = QVBoxLayout(body)
+        self._layout.setContentsMargins(16, 16, 16, 16)
+        self._layout.setSpacing(8)
+        self._build_system_prompt()
+        self._build_sampling()
+        self._build_context()
+        self._layout.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(body)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_PAUSE_MS)
+        self._typing.timeout.connect(self._system_prompt_typed)
+        self._show()
+
+    def set_chat(self, options: ChatOptions) -> None:
+        if self._typing.isActive():
+            self._typing.stop()
+            self._system_prompt_typed()
+        self._options = options
+        self._show()
+
+    def set_settings(self, settings: Settings) -> None:
+        self._settings = settings
+        self._show()
+
+    def set_context(self, used: int, size: int) -> None:
+        """How much of the model's context the chat uses; 0 of 0 when nothing is known."""
+        self._meter.setMaximum(max(1, size))
+        self._meter.setValue(min(used, size))
+        self._meter_text.setText(
+            f"{used:,} of {size:,} tokens" if size else "known after the first reply"
+        )
+        self._meter.setAccessibleDescription(self._meter_text.text())
+
+    # --- building ------------------------------------------------------------------------
+
+    def _title(self, text: str) -> None:
+        label = QLabel(text, self)
+        label.setObjectName("sectionTitle")
+        self._layout.addWidget(label)
+
+    def _build_system_prompt(self) -> None:
+        self._title("System prompt")
+        self.system_prompt = QPlainTextEdit(self)
+        self.system_prompt.setAccessibleName("System prompt")
+        self.system_prompt.setPlaceholderText("What the model should know or be, in this chat")
+        self.system_prompt.setTabChangesFocus(True)
+        self.system_prompt.setFixedHeight(96)
+        self.system_prompt.textChanged.connect(self._on_typing)
+        self._layout.addWidget(self.system_prompt)
+        self._layout.addSpacing(12)
+
+    def _build_sampling(self) -> None:
+        self._title("Sampling")
+        fields = describe(Sampling)
+        self._sliders: dict[str, SliderField] = {}
+        for name in SLIDERS:
+            slider = SliderField(fields[name], self)
+            slider.changed.connect(partial(self._sampling_changed, name))
+            self._layout.addWidget(slider)
+            self._sliders[name] = slider
+        self._top_k = QSpinBox(self)
+        self._top_k.setRange(0, 1000)
+        self._top_k.setSpecialValueText("off")
+        self._top_k.setAccessibleName("Top-k")
+        self._top_k.setToolTip(fields["top_k"].description)
+        self._top_k.valueChanged.connect(partial(self._sampling_changed, "top_k"))
+        self._row("Top-k", self._top_k)
+        self._max_tokens = QSpinBox(self)
+        self._max_tokens.setRange(0, 1_000_000)
+        self._max_tokens.setSpecialValueText("no limit")
+        self._max_tokens.setSingleStep(64)
+        self._max_tokens.setAccessibleName("Longest reply in tokens")
+        self._max_tokens.valueChanged.connect(partial(self._sampling_changed, "max_tokens"))
+        self._row("Longest reply", self._max_tokens)
+        self._fixed_seed = QCheckBox("Fixed seed", self)
+        self._fixed_seed.setToolTip("the same seed and words give the same reply")
+        self._seed = QLineEdit(self)
+        self._seed.setAccessibleName("Seed")
+        self._seed.setFixedWidth(110)
+        self._fixed_seed.toggled.connect(self._seed_toggled)
+        self._seed.editingFinished.connect(self._seed_edited)
+        row = QHBoxLayout()
+        row.addWidget(self._fixed_seed, 1)
+        row.addWidget(self._seed)
+        self._layout.addLayout(row)
+        self._stop = QLineEdit(self)
+        self._stop.setAccessibleName("Stop strings, separated by |")
+        self._stop.setPlaceholderText("none")
+        self._stop.setToolTip("the reply ends before any of these; separate them with |")
+        self._stop.editingFinished.connect(self._stop_edited)
+        self._row("Stop at", self._stop)
+        self._reset = QPushButton("Use the settings' sampling", self)
+        self._reset.clicked.connect(self._reset_sampling)
+        self._layout.addWidget(self._reset)
+        self._layout.addSpacing(12)
+
+    def _build_context(self) -> None:
+        self._title("Context")
+        self._meter = QProgressBar(self)
+        self._meter.setTextVisible(False)
+        self._meter.setAccessibleName("Context used")
+        self._meter_text = QLabel(self)
+        self._meter_text.setObjectName("quiet")
+        self._layout.addWidget(self._meter)
+        self._layout.addWidget(self._meter_text)
+        info = describe(Settings)["when_full"]
+        self._when_full = choice_box(
+            info, WHEN_FULL_WORDS, self._settings.when_full, self._when_full_changed
+        )
+        self._when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._row("When full", self._when_full)
+        self.set_context(0, 0)
+
+    def _row(self, title: str, widget: QWidget) -> None:
+        row = QHBoxLayout()
+        label = QLabel(title, self)
+        label.setMinimumWidth(112)
+        row.addWidget(label)
+        row.addWidget(widget, 1)
+        self._layout.addLayout(row)
+
+    # --- showing and changing ------------------------------------------------------------
+
+    def _show(self) -> None:
+        self._quiet = True
+        try:
+            sampling = effective_sampling(self._settings, self._options)
+            for name, slider in self._sliders.items():
+                slider.set_value(getattr(sampling, name))
+            self._top_k.setValue(sampling.top_k)
+            self._max_tokens.setValue(sampling.max_tokens)
+            self._fixed_seed.setChecked(sampling.seed is not None)
+            self._seed.setEnabled(sampling.seed is not None)
+            self._seed.setText("" if sampling.seed is None else str(sampling.seed))
+            self._stop.setText("|".join(sampling.stop))
+            self._reset.setVisible(self._options.sampling is not None)
+            prompt = effective_system_prompt(self._settings, self._options)
+            if prompt != self.system_prompt.toPlainText():
+                self.system_prompt.setPlainText(prompt)
+            rule = effective_when_full(self._settings, self._options)
+            self._when_full.setCurrentIndex(self._when_full.findData(rule))
+        finally:
+            self._quiet = False
+
+    def _set(self, **changes: object) -> None:
+        self._options = changed(self._options, **changes)
+        self._reset.setVisible(self._options.sampling is not None)
+        self.options_changed.emit(self._options)
+
+    def _sampling_changed(self, name: str, value: float) -> None:
+        if self._quiet:
+            return
+        sampling = effective_sampling(self._settings, self._options)
+        self._set(sampling=changed(sampling, **{name: value}))
+
+    def _seed_toggled(self, fixed: bool) -> None:
+        self._seed.setEnabled(fixed)
+        if self._quiet:
+            return
+        sampling = effective_sampling(self._settings, self._options)
+        self._set(sampling=changed(sampling, seed=42 if fixed else None))
+        self._show()
+
+    def _seed_edited(self) -> None:
+        text = self._seed.text().strip()
+        if self._quiet or not self._fixed_seed.isChecked():
+            return
+        sampling = effective_sampling(self._settings, self._options)
+        if text.isdigit() and int(text) <= 2**32 - 2 and int(text) != sampling.seed:
+            self._set(sampling=changed(sampling, seed=int(text)))
+        self._show()
+
+    def _stop_edited(self) -> None:
+        if self._quiet:
+            return
+        sampling = effective_sampling(self._settings, self._options)
+        stop = tuple(text[:200] for text in self._stop.text().split("|") if text)
+        if stop != sampling.stop:
+            self._set(sampling=changed(sampling, stop=stop))
+
+    def _reset_sampling(self) -> None:
+        self._set(sampling=None)
+        self._show()
+
+    def _when_full_changed(self, value: str) -> None:
+        if not self._quiet:
+            self._set(when_full=value)
+
+    def _on_typing(self) -> None:
+        if not self._quiet:
+            self._typing.start()
+
+    def flush(self) -> None:
+        """Take what was typed so far, without waiting for the pause."""
+        if self._typing.isActive():
+            self._typing.stop()
+            self._system_prompt_typed()
+
+    def _system_prompt_typed(self) -> None:
+        text = self.system_prompt.toPlainText()
+        if text != effective_system_prompt(self._settings, self._options):
+            self._set(system_prompt=text)

@@ -1,0 +1,365 @@
+"""The main window: sidebar, header, transcript, composer, inspector, and how they talk.
+
+Widgets emit, the controller does; nothing here waits for anything.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.chat.preferences import Preferences
+from headstart.chat.titles import NEW_CHAT
+from headstart.core.settings import Settings
+from headstart.core.values import Chat, Message
+from headstart.ui import icons, theme
+from headstart.ui.chat_controller import ChatController
+from headstart.ui.composer import Composer
+from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.models.model_menu import ModelPill
+from headstart.ui.notices import Banner, Toast
+from headstart.ui.settings_window import SettingsWindow
+from headstart.ui.sidebar.sidebar import Sidebar
+from headstart.ui.transcript.view import TranscriptView
+
+EMPTY_HINT = (
+    "Ask something.\n\nThe model runs on this computer; your words do not leave it.\n"
+    "To use another model, drop a GGUF file here or choose it above."
+)
+# narrower than this there is no room for the inspector
+INSPECTOR_FROM = 1100
+
+
+class MainWindow(QMainWindow):
+    """Emits `closing` once, when the user closes it; whoever made it then ends the program."""
+
+    closing = Signal()
+
+    def __init__(self, controller: ChatController, preferences: Preferences) -> None:
+        super().__init__()
+        self.controller = controller
+        self._preferences = preferences
+        self._drafts: dict[str, str] = {}
+        self._settings_window: SettingsWindow | None = None
+        self._wants_inspector = preferences.current.show_inspector
+        self.setWindowTitle("Headstart")
+        self.setAcceptDrops(True)
+        self.setMinimumSize(720, 480)
+        self.resize(1360, 860)
+        self.sidebar = Sidebar(self)
+        self.transcript = TranscriptView(self)
+        self.transcript.set_hint(EMPTY_HINT)
+        self.composer = Composer(self)
+        self.inspector = Inspector(preferences.current, self)
+        self.banner = Banner(self)
+        self._build()
+        self.toast = Toast(self._centre)
+        self._connect()
+        self._shortcuts()
+        self._apply_panels()
+        self.composer.edit.setFocus()
+
+    # --- building ------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self._centre = QWidget(self)
+        column = QVBoxLayout(self._centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._build_header())
+        column.addWidget(self.transcript, 1)
+        below = QWidget(self._centre)
+        below.setMaximumWidth(theme.COLUMN_WIDTH)
+        stack = QVBoxLayout(below)
+        stack.setContentsMargins(0, 4, 0, 18)
+        stack.setSpacing(8)
+        stack.addWidget(self.banner)
+        stack.addWidget(self.composer)
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 0, 24, 0)
+        row.addStretch(1)
+        row.addWidget(below, 1000)
+        row.addStretch(1)
+        column.addLayout(row)
+        body = QWidget(self)
+        layout = QHBoxLayout(body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.sidebar)
+        layout.addWidget(self._centre, 1)
+        layout.addWidget(self.inspector)
+        self.setCentralWidget(body)
+
+    def _build_header(self) -> QFrame:
+        header = QFrame(self)
+        header.setObjectName("header")
+        header.setFixedHeight(48)
+        self.title = QLabel(NEW_CHAT, header)
+        self.title.setObjectName("chatTitle")
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.pill = ModelPill(header)
+        self._sidebar_button = self._header_button("Show or hide the chats (Ctrl+B)")
+        self._sidebar_button.clicked.connect(self.toggle_sidebar)
+        self._export_button = self._header_button("Export this chat as Markdown (Ctrl+S)")
+        self._export_button.setText("Export")
+        self._export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._export_button.clicked.connect(self.ask_export)
+        self._inspector_button = self._header_button("Show or hide the chat's settings (Ctrl+I)")
+        self._inspector_button.clicked.connect(self.toggle_inspector)
+        layout = QHBoxLayout(header)
+        layout.setContentsMargins(12, 0, 12, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._sidebar_button)
+        layout.addWidget(self.title, 1)
+        layout.addWidget(self.pill)
+        layout.addWidget(self._export_button)
+        layout.addWidget(self._inspector_button)
+        return header
+
+    def _header_button(self, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        button.setIconSize(QSize(16, 16))
+        return button
+
+    def _connect(self) -> None:
+        controller, transcript = self.controller, self.transcript
+        self.sidebar.new_requested.connect(self.new_chat)
+        self.sidebar.chat_chosen.connect(controller.open_chat)
+        self.sidebar.rename_requested.connect(controller.rename)
+        self.sidebar.pin_requested.connect(controller.pin)
+        self.sidebar.delete_requested.connect(controller.delete)
+        self.sidebar.export_requested.connect(self.ask_export_of)
+        self.sidebar.settings_requested.connect(self.open_settings)
+        transcript.regenerate_requested.connect(controller.regenerate)
+        transcript.continue_requested.connect(controller.continue_reply)
+        transcript.edit_submitted.connect(controller.edit)
+        transcript.version_requested.connect(controller.show_version)
+        transcript.link_hover_changed.connect(self.composer.set_hint)
+        self.composer.submitted.connect(controller.send)
+        self.composer.stop_requested.connect(controller.stop)
+        self.composer.typing_began.connect(controller.warm)
+        self.pill.model_chosen.connect(controller.choose_model)
+        self.pill.file_chosen.connect(controller.open_model_file)
+        self.pill.menu_opening.connect(controller.list_models)
+        self.inspector.options_changed.connect(controller.set_options)
+        controller.chats_changed.connect(self.sidebar.set_chats)
+        controller.chat_shown.connect(self._on_chat_shown)
+        controller.reply_text.connect(transcript.show_reply)
+        controller.reply_progress.connect(transcript.show_progress)
+        controller.list_status.connect(self.sidebar.model.set_writing)
+        controller.writing_changed.connect(self.composer.set_writing)
+        controller.context_changed.connect(self.inspector.set_context)
+        controller.noticed.connect(self.banner.show_text)
+        controller.problem.connect(self.show_problem)
+        controller.model_changed.connect(self._on_model)
+        controller.models_listed.connect(self.pill.set_models)
+        controller.message_stored.connect(self._on_stored)
+        controller.chat_deleted.connect(self._on_deleted)
+        controller.exported.connect(lambda path: self.toast.show_text(f"Exported to {path}"))
+        self._preferences.listen(self._on_settings)
+        self._preferences.on_error(lambda text: self.show_problem(text, ""))
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _scheme: self.apply_theme())
+
+    def _shortcuts(self) -> None:
+        for keys, action in (
+            ("Ctrl+N", self.new_chat),
+            ("Ctrl+S", self.ask_export),
+            ("Ctrl+O", self.pill.ask_file),
+            ("Ctrl+B", self.toggle_sidebar),
+            ("Ctrl+I", self.toggle_inspector),
+            ("Ctrl+,", self.open_settings),
+            ("Ctrl+L", self.composer.edit.setFocus),
+            ("Esc", self.controller.stop),
+        ):
+            QShortcut(QKeySequence(keys), self).activated.connect(action)
+        self.apply_icons()
+
+    # --- what the user does here ---------------------------------------------------------
+
+    def new_chat(self) -> None:
+        self._keep_draft()
+        self.controller.new_chat()
+        self.composer.edit.setFocus()
+
+    def toggle_sidebar(self) -> None:
+        self._preferences.update(show_sidebar=not self.sidebar.isVisible())
+        self._apply_panels()
+
+    def toggle_inspector(self) -> None:
+        self._wants_inspector = not self.inspector.isVisible()
+        self._preferences.update(show_inspector=self._wants_inspector)
+        self.inspector.setVisible(self._wants_inspector)
+
+    def open_settings(self) -> None:
+        if self._settings_window is None:
+            window = SettingsWindow(self._preferences.current, self)
+            window.changed.connect(lambda changes: self._preferences.update(**changes))
+            window.finished.connect(self._on_settings_closed)
+            self._settings_window = window
+        self._settings_window.show()
+        self._settings_window.raise_()
+
+    def ask_export(self) -> None:
+        if self.controller.chat_id:
+            self.ask_export_of(self.controller.chat_id)
+
+    def ask_export_of(self, chat_id: str) -> None:
+        index = self.sidebar.model.index_of(chat_id)
+        title = str(index.data()) if index.isValid() else NEW_CHAT
+        name = re.sub(r"[^\w\- ]+", "", title).strip()[:60] or "chat"
+        dialog = QFileDialog(self, "Export as Markdown", str(Path.home()))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Markdown (*.md)")
+        dialog.setDefaultSuffix("md")
+        dialog.selectFile(f"{name}.md")
+        dialog.fileSelected.connect(lambda path: self.controller.export_markdown(chat_id, path))
+        dialog.open()
+
+    def show_problem(self, message: str, remedy: str) -> None:
+        self.banner.show_text("problem", f"{message} {remedy}".strip())
+
+    # --- what happens --------------------------------------------------------------------
+
+    def _on_chat_shown(self, chat: Chat | None, messages: list[Message], same_chat: bool) -> None:
+        if not same_chat:
+            self._keep_draft()
+            self._shown_id = chat.id if chat else ""
+            self.composer.set_text(self._drafts.pop(self._shown_id, ""))
+            if self.banner.kind != "start":
+                self.banner.dismiss()
+        title = chat.title if chat else NEW_CHAT
+        self._set_title(title)
+        self.setWindowTitle(f"{title} – Headstart" if chat else "Headstart")
+        if not same_chat:
+            options = chat.options if chat else self.controller.draft_options
+            self.inspector.set_chat(options)
+        self.transcript.set_branch(messages, same_chat)
+        self.sidebar.show_current(chat.id if chat else None)
+        self._export_button.setEnabled(bool(messages))
+
+    _shown_id = ""
+
+    def _keep_draft(self) -> None:
+        text = self.composer.text()
+        if text.strip():
+            self._drafts[self._shown_id] = text
+        else:
+            self._drafts.pop(self._shown_id, None)
+
+    def _on_stored(self) -> None:
+        """The words are in the database: only now they leave the composer."""
+        self.composer.set_text("")
+        self._drafts.pop(self._shown_id, None)
+        self.transcript.scroll_to_end()
+        if self.banner.kind == "problem":
+            self.banner.dismiss()
+
+    def _on_model(self, name: str, state: str) -> None:
+        self.pill.set_current(name)
+        self.pill.show_state(state)
+
+    def _on_deleted(self, chat_id: str, title: str) -> None:
+        short = title if len(title) <= 40 else title[:39] + "…"
+        self.toast.show_text(
+            f"Deleted “{short}”", lambda: self.controller.undo_delete(chat_id)
+        )
+
+    def _on_settings(self, settings: Settings) -> None:
+        self.inspector.set_settings(settings)
+        self.apply_theme()
+
+    def _on_settings_closed(self) -> None:
+        if self._settings_window is not None:
+            self._settings_window.deleteLater()
+            self._settings_window = None
+
+    # --- looks ---------------------------------------------------------------------------
+
+    def apply_theme(self) -> None:
+        """Take over the theme and font that the settings and the system ask for."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        settings = self._preferences.current
+        wanted = (settings.theme, settings.text_font, QGuiApplication.styleHints().colorScheme())
+        if wanted == self._applied:
+            return
+        self._applied = wanted
+        theme.apply(app, settings.theme, settings.text_font)
+        self.apply_icons()
+        self.sidebar.refresh_theme()
+        self.transcript.refresh_theme()
+        self.composer.refresh_theme()
+
+    _applied: tuple[object, ...] = ()
+
+    def apply_icons(self) -> None:
+        self._sidebar_button.setIcon(icons.icon("panel-left"))
+        self._inspector_button.setIcon(icons.icon("panel-right"))
+        self._export_button.setIcon(icons.icon("upload"))
+
+    def _set_title(self, title: str) -> None:
+        self._full_title = title
+        self.title.setToolTip(title)
+        metrics = self.title.fontMetrics()
+        self.title.setText(
+            metrics.elidedText(title, Qt.TextElideMode.ElideRight, max(80, self.title.width()))
+        )
+
+    _full_title = NEW_CHAT
+
+    def _apply_panels(self) -> None:
+        self.sidebar.setVisible(self._preferences.current.show_sidebar)
+        self.inspector.setVisible(self._wants_inspector and self.width() >= INSPECTOR_FROM)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow, was = event.size().width() < INSPECTOR_FROM, event.oldSize().width()
+        if narrow != (was < INSPECTOR_FROM) or was < 0:
+            self.inspector.setVisible(self._wants_inspector and not narrow)
+        QTimer.singleShot(0, self._after_resize)
+
+    def _after_resize(self) -> None:
+        self._set_title(self._full_title)
+        self.toast.place()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if files:
+            event.acceptProposedAction()
+            self.controller.open_model_file(files[0])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.inspector.flush()
+        self.transcript.close_workers()
+        event.accept()
+        self.closing.emit()

@@ -1,0 +1,92 @@
+"""The banner above the composer and the short-lived toast with an undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from headstart.ui import icons, theme
+
+TOAST_MS = 8000
+
+
+class Banner(QFrame):
+    """A notice that stays until it is dismissed or replaced by one of its kind."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.kind = ""
+        self._label = QLabel(self)
+        self._label.setWordWrap(True)
+        self._close = QToolButton(self)
+        self._close.setAccessibleName("Dismiss this notice")
+        self._close.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self._close)
+        self.hide()
+
+    def show_text(self, kind: str, text: str) -> None:
+        self.kind = kind
+        self._label.setText(text)
+        self._close.setIcon(icons.icon("x", theme.current().warning))
+        self.setAccessibleName(text)
+        self.show()
+
+    def text(self) -> str:
+        return self._label.text()
+
+    def dismiss(self) -> None:
+        self.kind = ""
+        self.hide()
+        self.closed.emit()
+
+
+class Toast(QFrame):
+    """Says what was done and offers to undo it; goes by itself."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("toast")
+        self._label = QLabel(self)
+        self._button = QPushButton("Undo", self)
+        self._button.clicked.connect(self._on_undo)
+        self._undo: Callable[[], None] | None = None
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 6, 6, 6)
+        layout.setSpacing(12)
+        layout.addWidget(self._label)
+        layout.addWidget(self._button)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(TOAST_MS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+
+    def show_text(self, text: str, undo: Callable[[], None] | None = None) -> None:
+        self._label.setText(text)
+        self._undo = undo
+        self._button.setVisible(undo is not None)
+        self.adjustSize()
+        self.place()
+        self.show()
+        self.raise_()
+        self._timer.start()
+
+    def place(self) -> None:
+        parent = self.parentWidget()
+        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 132)
+
+    def undo(self) -> None:
+        self._button.click()
+
+    def _on_undo(self) -> None:
+        self.hide()
+        if self._undo is not None:
+            self._undo()

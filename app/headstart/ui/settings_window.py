@@ -1,0 +1,105 @@
+"""The settings window: every field from its own description, applied as it is changed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.settings import EngineSettings, Sampling, Settings, changed, describe
+from headstart.ui.fields import choice_box, number_box
+from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
+
+WORDS = {
+    "theme": {"system": "Like the system", "light": "Light", "dark": "Dark"},
+    "text_font": {"inter": "Inter", "system": "The system's"},
+    "when_full": WHEN_FULL_WORDS,
+}
+
+
+class SettingsWindow(QDialog):
+    """Emits `changed` with the fields to replace, as a dict for `Preferences.update`."""
+
+    changed = Signal(dict)
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Settings")
+        self.setMinimumWidth(480)
+        self._settings = settings
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        fields = describe(Settings)
+        form = self._section(layout, "Looks")
+        for name in ("theme", "text_font"):
+            self._choice(form, name, fields)
+        form = self._section(layout, "New chats")
+        prompt = QPlainTextEdit(self)
+        prompt.setPlainText(settings.system_prompt)
+        prompt.setAccessibleName("System prompt of chats without one of their own")
+        prompt.setTabChangesFocus(True)
+        prompt.setFixedHeight(72)
+        prompt.textChanged.connect(lambda: self._set(system_prompt=prompt.toPlainText()))
+        form.addRow("System prompt", prompt)
+        sampling = describe(Sampling)
+        for name in ("temperature", "top_p", "max_tokens"):
+            box = number_box(
+                sampling[name],
+                getattr(settings.sampling, name),
+                partial(self._sampling_changed, name),
+            )
+            form.addRow(sampling[name].title, box)
+        self._choice(form, "when_full", fields)
+        form = self._section(layout, "Engine")
+        for name, info in describe(EngineSettings).items():
+            box = number_box(
+                info, getattr(settings.engine, name), partial(self._engine_changed, name)
+            )
+            form.addRow(info.title, box)
+        hint = QLabel("A change here reloads the model at the next message.", self)
+        hint.setObjectName("quiet")
+        layout.addWidget(hint)
+        layout.addSpacing(8)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout.addWidget(buttons)
+
+    def _section(self, layout: QVBoxLayout, title: str) -> QFormLayout:
+        label = QLabel(title, self)
+        label.setObjectName("sectionTitle")
+        layout.addWidget(label)
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        form.setContentsMargins(0, 0, 0, 12)
+        layout.addLayout(form)
+        return form
+
+    def _choice(self, form: QFormLayout, name: str, fields: dict) -> None:  # type: ignore[type-arg]
+        box = choice_box(
+            fields[name],
+            WORDS[name],
+            getattr(self._settings, name),
+            lambda value: self._set(**{name: value}),
+        )
+        form.addRow(fields[name].title, box)
+
+    def _sampling_changed(self, name: str, value: float) -> None:
+        self._set(sampling=changed(self._settings.sampling, **{name: value}))
+
+    def _engine_changed(self, name: str, value: float) -> None:
+        self._set(engine=changed(self._settings.engine, **{name: int(value)}))
+
+    def _set(self, **changes: object) -> None:
+        self._settings = changed(self._settings, **changes)
+        self.changed.emit(changes)

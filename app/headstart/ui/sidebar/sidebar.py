@@ -1,0 +1,144 @@
+"""The sidebar: new chat, the list, settings. Emits what the user asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QLabel, QListView, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from headstart.core.values import ChatSummary
+from headstart.ui import icons, theme
+from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListDelegate, ChatListModel
+
+
+class Sidebar(QFrame):
+    new_requested = Signal()
+    chat_chosen = Signal(str)
+    rename_requested = Signal(str, str)
+    pin_requested = Signal(str, bool)
+    delete_requested = Signal(str)
+    export_requested = Signal(str)
+    settings_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self.setFixedWidth(theme.SIDEBAR_WIDTH)
+        self._new = QPushButton("New chat", self)
+        self._new.setObjectName("newChat")
+        self._new.setToolTip(
+            f"New chat ({QKeySequence('Ctrl+N').toString(QKeySequence.SequenceFormat.NativeText)})"
+        )
+        self._new.clicked.connect(self.new_requested)
+        self.model = ChatListModel(self)
+        self.model.renamed.connect(self.rename_requested)
+        self.view = QListView(self)
+        self.view.setObjectName("chatList")
+        self.view.setAccessibleName("Chats")
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(ChatListDelegate(self.view))
+        self.view.setMouseTracking(True)
+        self.view.setUniformItemSizes(False)
+        self.view.setSpacing(1)
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.view.installEventFilter(self)
+        self.view.selectionModel().currentChanged.connect(self._on_current)
+        self._empty = QLabel("Your chats will stand here.", self)
+        self._empty.setObjectName("quiet")
+        self._empty.setWordWrap(True)
+        self._settings = QPushButton("Settings", self)
+        self._settings.setObjectName("sideButton")
+        self._settings.clicked.connect(self.settings_requested)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 12, 10, 10)
+        layout.setSpacing(8)
+        layout.addWidget(self._new)
+        layout.addWidget(self._empty)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self._settings)
+        self._showing = ""
+        self._telling = True
+        self.refresh_theme()
+
+    def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
+        self._telling = False
+        try:
+            self.model.set_chats(chats, writing)
+            self._empty.setVisible(not chats)
+            self._select(self._showing)
+        finally:
+            self._telling = True
+
+    def show_current(self, chat_id: str | None) -> None:
+        """Mark the open chat, without announcing it as a choice."""
+        self._showing = chat_id or ""
+        self._telling = False
+        try:
+            self._select(self._showing)
+        finally:
+            self._telling = True
+
+    def begin_rename(self, chat_id: str) -> None:
+        index = self.model.index_of(chat_id)
+        if index.isValid():
+            self.view.setCurrentIndex(index)
+            self.view.edit(index)
+
+    def refresh_theme(self) -> None:
+        self._new.setIcon(icons.icon("plus", theme.current().ink))
+        self._settings.setIcon(icons.icon("settings"))
+        self.view.viewport().update()
+
+    def _select(self, chat_id: str) -> None:
+        index = self.model.index_of(chat_id)
+        if index.isValid():
+            self.view.setCurrentIndex(index)
+        else:
+            self.view.selectionModel().clear()
+
+    def _on_current(self, index: QModelIndex, _previous: QModelIndex) -> None:
+        chat_id = index.data(CHAT_ID) if index.isValid() else None
+        if chat_id and self._telling:
+            self._showing = chat_id
+            self.chat_chosen.emit(chat_id)
+
+    def _open_menu(self, point: QPoint) -> None:
+        index = self.view.indexAt(point)
+        if index.isValid() and index.data(CHAT_ID):
+            self.menu_for(index).popup(self.view.viewport().mapToGlobal(point))
+
+    def menu_for(self, index: QModelIndex) -> QMenu:
+        chat: ChatSummary = index.data(SUMMARY)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(
+            icons.icon("pencil"), "Rename\tF2", lambda: self.begin_rename(chat.id)
+        )
+        menu.addAction(
+            icons.icon("pin-off" if chat.pinned else "pin"),
+            "Unpin" if chat.pinned else "Pin",
+            lambda: self.pin_requested.emit(chat.id, not chat.pinned),
+        )
+        menu.addAction(
+            icons.icon("upload"), "Export as Markdown…", lambda: self.export_requested.emit(chat.id)
+        )
+        menu.addSeparator()
+        menu.addAction(
+            icons.icon("trash-2"), "Delete\tDel", lambda: self.delete_requested.emit(chat.id)
+        )
+        return menu
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.view and isinstance(event, QKeyEvent):
+            chat_id = self.view.currentIndex().data(CHAT_ID)
+            deleting = event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Delete
+            if chat_id and deleting:
+                self.delete_requested.emit(chat_id)
+                return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,86 @@
+"""Syntax colours for code blocks, worked out on one worker thread.
+
+The lexer's spans come back to the main thread as plain tuples; a newer request for the same
+block makes an older answer worthless, which the caller checks by its serial number.
+"""
+
+from __future__ import annotations
+
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
+from PySide6.QtCore import QObject, Signal
+
+LONGEST = 200_000  # characters; beyond this, code stays plain
+
+# a span: start, length, and the name of a Theme field (or of a role the theme's ink covers)
+Span = tuple[int, int, str]
+
+
+class Highlighter(QObject):
+    """Ask with `request`, hear back by `highlighted(block id, serial, spans)`."""
+
+    highlighted = Signal(int, int, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
+        self._closed = False
+
+    def request(self, block: int, serial: int, code: str, language: str) -> None:
+        if len(code) <= LONGEST and not self._closed:
+            self._executor.submit(self._work, block, serial, code, language)
+
+    def close(self) -> None:
+        self._closed = True
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _work(self, block: int, serial: int, code: str, language: str) -> None:
+        spans = lex(code, language)
+        if spans and not self._closed:
+            self.highlighted.emit(block, serial, spans)
+
+
+def lex(code: str, language: str) -> list[Span]:
+    """Coloured spans of `code`; none for a language that Pygments does not know."""
+    lexer = _lexer(language.lower())
+    if lexer is None:
+        return []
+    spans: list[Span] = []
+    for start, token, text in lexer.get_tokens_unprocessed(code):
+        role = _role(token)
+        if role and text.strip():
+            spans.append((start, len(text), role))
+    return spans
+
+
+@functools.lru_cache(maxsize=32)
+def _lexer(language: str):  # type: ignore[no-untyped-def]
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    if not language:
+        return None
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+def _role(token: object) -> str:
+    name = str(token).removeprefix("Token.")
+    if name.startswith("Keyword"):
+        return "keyword"
+    if name.startswith(("Literal.String", "Literal.Date")):
+        return "string"
+    if name.startswith("Literal.Number"):
+        return "number"
+    if name.startswith("Comment"):
+        return "comment"
+    if name.startswith("Operator.Word"):
+        return "keyword"
+    if name.startswith(
+        ("Name.Function", "Name.Class", "Name.Builtin", "Name.Decorator", "Name.Tag", "Name.Attr")
+    ):
+        return "name"
+    return ""

@@ -1,0 +1,383 @@
+"""One message: its blocks, how it ended, its figures, and the actions under it.
+
+Laid out by hand: `layout_width` places everything for a width and returns the height, so that
+the transcript can place hundreds of messages without Qt's layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
+
+from headstart.core.values import Message, MessageStatus, PartKind, Role, TurnFigures
+from headstart.ui import icons, theme
+from headstart.ui.transcript.blocks import BlockHost, CodeBlock, PlainBlock, ProseBlock, TextBlock
+from headstart.ui.transcript.markdown import Block, StreamingMarkdown
+
+GAP = 12
+BUBBLE_SHARE = 0.8
+
+
+class MessageHost(BlockHost, Protocol):
+    """What a message asks of the transcript around it."""
+
+    def height_changed(self, message: MessageWidget) -> None: ...
+
+
+class MessageWidget(QWidget):
+    """Emits what the user asks for; the transcript passes it on."""
+
+    copy_requested = Signal(str)
+    regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
+    edit_submitted = Signal(str, str)
+    version_requested = Signal(str, int)
+
+    def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
+        super().__init__(parent)
+        self._host = host
+        self.blocks: list[TextBlock] = []
+        self._markdown = StreamingMarkdown()
+        self._reasoning_markdown = StreamingMarkdown()
+        self._reasoning_blocks: list[TextBlock] = []
+        self._reasoning_open = False
+        self._editor: QPlainTextEdit | None = None
+        self._editor_buttons: list[QPushButton] = []
+        self._shown_parts: tuple[str, str] = ("", "")
+        self._reasoning_toggle = self._tool("chevron-right", "Reasoning")
+        self._reasoning_toggle.clicked.connect(self._toggle_reasoning)
+        self._reasoning_toggle.hide()
+        self._progress = QLabel(self)
+        self._progress.setObjectName("quiet")
+        self._progress.hide()
+        self._status = QLabel(self)
+        self._status.setObjectName("quiet")
+        self._status.setWordWrap(True)
+        self._status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._figures = QLabel(self)
+        self._figures.setObjectName("quiet")
+        self._previous = self._tool("chevron-left", "", "Earlier version")
+        self._next = self._tool("chevron-right", "", "Later version")
+        self._versions = QLabel(self)
+        self._versions.setObjectName("quiet")
+        self._copy = self._tool("copy", "Copy")
+        self._regenerate = self._tool("rotate-ccw", "Regenerate")
+        self._continue = self._tool("play", "Continue")
+        self._edit = self._tool("pencil", "Edit")
+        self._previous.clicked.connect(lambda: self.version_requested.emit(self.message.id, -1))
+        self._next.clicked.connect(lambda: self.version_requested.emit(self.message.id, 1))
+        self._copy.clicked.connect(lambda: self.copy_requested.emit(self.message.id))
+        self._regenerate.clicked.connect(lambda: self.regenerate_requested.emit(self.message.id))
+        self._continue.clicked.connect(lambda: self.continue_requested.emit(self.message.id))
+        self._edit.clicked.connect(self.begin_edit)
+        self.set_message(message)
+
+    # --- content -------------------------------------------------------------------------
+
+    def set_message(self, message: Message) -> None:
+        """Show a stored message, keeping the blocks that are the same."""
+        self.message = message
+        writing = message.status is MessageStatus.OPEN
+        self._show_text(message.text, message.reasoning)
+        if not writing:
+            self._settle()
+        self._progress.setVisible(writing and not message.parts)
+        self._status.setText(_status_text(message))
+        self._status.setVisible(bool(self._status.text()))
+        self._figures.setText("" if message.figures is None else figures_text(message.figures))
+        self._figures.setVisible(bool(self._figures.text()) and not writing)
+        several = message.versions > 1 and not writing
+        for widget in (self._previous, self._versions, self._next):
+            widget.setVisible(several)
+        self._versions.setText(f"{message.version} / {message.versions}")
+        self._versions.setAccessibleName(f"Version {message.version} of {message.versions}")
+        self._previous.setEnabled(message.version > 1)
+        self._next.setEnabled(message.version < message.versions)
+        assistant = message.role is Role.ASSISTANT
+        self._copy.setVisible(not writing and bool(message.text))
+        self._regenerate.setVisible(assistant and not writing)
+        self._continue.setVisible(
+            assistant
+            and message.status in (MessageStatus.STOPPED, MessageStatus.INTERRUPTED)
+            and bool(message.text)
+        )
+        self._edit.setVisible(not assistant and self._editor is None)
+        self._host.height_changed(self)
+
+    def show_reply(self, text: str, reasoning: str) -> None:
+        """The words of a reply that is being written, all of them so far."""
+        self._progress.setVisible(not text and not reasoning)
+        self._show_text(text, reasoning)
+        self._host.height_changed(self)
+
+    def show_progress(self, text: str) -> None:
+        """What happens before the first word: loading, reading."""
+        self._progress.setText(text)
+        self._progress.setAccessibleName(text)
+        self._host.height_changed(self)
+
+    def _show_text(self, text: str, reasoning: str) -> None:
+        old_text, old_reasoning = self._shown_parts
+        if self.message.role is Role.USER:
+            if text != old_text or not self.blocks:
+                self._clear(self.blocks)
+                self.blocks = [PlainBlock(self._host, self, text)]
+                self.blocks[0].setVisible(self._editor is None)
+        elif text != old_text:
+            self._grow(self._markdown, self.blocks, old_text, text)
+        if reasoning != old_reasoning:
+            self._grow(self._reasoning_markdown, self._reasoning_blocks, old_reasoning, reasoning)
+            for block in self._reasoning_blocks:
+                block.setVisible(self._reasoning_open)
+        self._reasoning_toggle.setVisible(bool(reasoning))
+        self._shown_parts = (text, reasoning)
+
+    def _grow(
+        self, markdown: StreamingMarkdown, widgets: list[TextBlock], old: str, new: str
+    ) -> None:
+        if new.startswith(old):
+            changed = markdown.append(new[len(old) :])
+        else:
+            markdown.__init__(new)  # type: ignore[misc]
+            changed = 0
+        self._rebuild(markdown.blocks, widgets, changed)
+
+    def _settle(self) -> None:
+        """The text is complete: parse it once as a whole."""
+        if self.message.role is not Role.USER:
+            changed = self._markdown.finish()
+            self._rebuild(self._markdown.blocks, self.blocks, changed)
+
+    def _rebuild(self, blocks: Sequence[Block], widgets: list[TextBlock], changed: int) -> None:
+        for index in range(changed, len(blocks)):
+            block = blocks[index]
+            wanted = CodeBlock if block.code is not None else ProseBlock
+            if index < len(widgets) and type(widgets[index]) is wanted:
+                widgets[index].set_block(block)  # type: ignore[attr-defined]
+                continue
+            self._clear(widgets, index)
+            widget = wanted(self._host, self, block)
+            widget.show()
+            widgets.append(widget)
+        self._clear(widgets, len(blocks))
+
+    @staticmethod
+    def _clear(widgets: list[TextBlock], start: int = 0) -> None:
+        for widget in widgets[start:]:
+            widget.hide()
+            widget.deleteLater()
+        del widgets[start:]
+
+    def _toggle_reasoning(self) -> None:
+        self._reasoning_open = not self._reasoning_open
+        self._reasoning_toggle.setIcon(
+            icons.icon("chevron-down" if self._reasoning_open else "chevron-right")
+        )
+        for block in self._reasoning_blocks:
+            block.setVisible(self._reasoning_open)
+        self._host.height_changed(self)
+
+    # --- editing -------------------------------------------------------------------------
+
+    @property
+    def editing(self) -> bool:
+        return self._editor is not None
+
+    def begin_edit(self) -> None:
+        """Turn the bubble into an editor; Enter sends, Esc leaves."""
+        if self._editor is not None:
+            return
+        editor = _Editor(self)
+        editor.setPlainText(self.message.text)
+        editor.setAccessibleName("Edit this message")
+        editor.moveCursor(editor.textCursor().MoveOperation.End)
+        editor.submitted.connect(self._submit_edit)
+        editor.cancelled.connect(self.end_edit)
+        editor.textChanged.connect(lambda: self._host.height_changed(self))
+        send, cancel = QPushButton("Send as new version", self), QPushButton("Cancel", self)
+        send.setObjectName("primary")
+        send.clicked.connect(self._submit_edit)
+        cancel.clicked.connect(self.end_edit)
+        self._editor, self._editor_buttons = editor, [send, cancel]
+        for widget in (editor, send, cancel):
+            widget.show()
+        self.blocks[0].hide()
+        self.set_message(self.message)
+        editor.setFocus()
+
+    def end_edit(self) -> None:
+        if self._editor is None:
+            return
+        for widget in (self._editor, *self._editor_buttons):
+            widget.hide()
+            widget.deleteLater()
+        self._editor, self._editor_buttons = None, []
+        self.blocks[0].show()
+        self.set_message(self.message)
+
+    def _submit_edit(self) -> None:
+        text = self._editor.toPlainText().strip() if self._editor is not None else ""
+        if text:
+            self.end_edit()
+            self.edit_submitted.emit(self.message.id, text)
+
+    # --- looks ---------------------------------------------------------------------------
+
+    def refresh_theme(self) -> None:
+        for block in (*self.blocks, *self._reasoning_blocks):
+            block.refresh()  # type: ignore[attr-defined]
+        for button, name in (
+            (self._previous, "chevron-left"),
+            (self._next, "chevron-right"),
+            (self._copy, "copy"),
+            (self._regenerate, "rotate-ccw"),
+            (self._continue, "play"),
+            (self._edit, "pencil"),
+            (self._reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
+        ):
+            button.setIcon(icons.icon(name))
+
+    def layout_width(self, width: int) -> int:
+        """Place everything for `width`; returns the height."""
+        y = 0
+        if self.message.role is Role.USER:
+            y = self._place_user(width)
+        else:
+            y = self._place_reply(width)
+        y = self._place_label(self._progress, y, width)
+        y = self._place_label(self._status, y, width)
+        y = self._place_label(self._figures, y, width)
+        return self._place_actions(y, width)
+
+    def _place_user(self, width: int) -> int:
+        if self._editor is not None:
+            lines = min(12, max(2, self._editor.document().blockCount()))
+            height = lines * theme.px(theme.LINE_HEIGHT) + 20
+            self._editor.setGeometry(0, 0, width, height)
+            x = width
+            for button in self._editor_buttons:
+                hint = button.sizeHint()
+                x -= hint.width()
+                button.setGeometry(x, height + 8, hint.width(), hint.height())
+                x -= 8
+            return height + 8 + self._editor_buttons[0].sizeHint().height() + 4
+        bubble = self.blocks[0]
+        assert isinstance(bubble, PlainBlock)
+        height = bubble.layout_width(int(width * BUBBLE_SHARE))
+        bubble.setGeometry(width - bubble.bubble_width, 0, bubble.bubble_width, height)
+        return height + 2
+
+    def _place_reply(self, width: int) -> int:
+        y = 0
+        if not self._reasoning_toggle.isHidden():
+            hint = self._reasoning_toggle.sizeHint()
+            self._reasoning_toggle.setGeometry(0, y, hint.width(), hint.height())
+            y += hint.height() + 4
+            if self._reasoning_open:
+                for block in self._reasoning_blocks:
+                    height = block.layout_width(width - 20)
+                    block.setGeometry(20, y, width - 20, height)
+                    y += height + GAP
+        for block in self.blocks:
+            height = block.layout_width(width)
+            block.setGeometry(0, y, width, height)
+            y += height + GAP
+        return max(0, y - GAP + 6) if self.blocks else y
+
+    @staticmethod
+    def _place_label(label: QLabel, y: int, width: int) -> int:
+        if label.isHidden():
+            return y
+        height = label.heightForWidth(width) if label.wordWrap() else label.sizeHint().height()
+        label.setGeometry(0, y + 2, width, height)
+        return y + 2 + height
+
+    def _place_actions(self, y: int, width: int) -> int:
+        row: list[QWidget] = [
+            widget
+            for widget in (
+                self._previous,
+                self._versions,
+                self._next,
+                self._copy,
+                self._regenerate,
+                self._continue,
+                self._edit,
+            )
+            if not widget.isHidden()
+        ]
+        if not row:
+            return y
+        hints = [widget.sizeHint() for widget in row]
+        total = sum(hint.width() + 2 for hint in hints)
+        x = width - total if self.message.role is Role.USER else -4
+        height = max(hint.height() for hint in hints)
+        for widget, hint in zip(row, hints, strict=True):
+            widget.setGeometry(x, y + 2 + (height - hint.height()) // 2, hint.width(), hint.height())
+            x += hint.width() + 2
+        return y + 2 + height
+
+    def _tool(self, icon: str, text: str, name: str = "") -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName("small")
+        button.setIcon(icons.icon(icon))
+        button.setIconSize(QSize(14, 14))
+        button.setText(text)
+        button.setAccessibleName(name or text)
+        button.setToolTip(name)
+        if text:
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFont(theme.text_font(theme.SMALL_SIZE, QFont.Weight.Normal))
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        return button
+
+
+class _Editor(QPlainTextEdit):
+    submitted = Signal()
+    cancelled = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.submitted.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.cancelled.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+def figures_text(figures: TurnFigures) -> str:
+    """The figures of a turn in plain words."""
+    pieces = []
+    if figures.tokens_per_second is not None:
+        pieces.append(f"{figures.tokens_per_second:.1f} tok/s")
+    if figures.first_token_seconds is not None:
+        seconds = figures.first_token_seconds
+        pieces.append(f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s")
+    if figures.prompt_tokens:
+        pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
+    return "    ".join(pieces)
+
+
+def _status_text(message: Message) -> str:
+    if message.role is not Role.ASSISTANT:
+        return ""
+    if message.status is MessageStatus.INTERRUPTED:
+        return "Interrupted: the program ended while this was written. Nothing before was lost."
+    if message.status is MessageStatus.FAILED:
+        return message.error or "This reply failed."
+    if message.status is MessageStatus.STOPPED and message.figures is not None:
+        return {
+            "cancelled": "Stopped.",
+            "length": "Stopped at the longest reply that this chat allows.",
+            "context full": "Stopped: the model's context is full.",
+        }.get(message.figures.finish.value, "Stopped.")
+    if message.status is MessageStatus.COMPLETE and not any(
+        part.text.strip() for part in message.parts if part.kind is PartKind.TEXT
+    ):
+        return "The model had nothing to say."
+    return ""

@@ -1,0 +1,42 @@
+"""The selected text of a transcript: from a place in one block to a place in another; pure.
+
+A place is (message index, block index, character). The transcript view owns the one selection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Place = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Selection:
+    anchor: Place | None = None
+    head: Place | None = None
+
+    def start(self, place: Place) -> None:
+        self.anchor = self.head = place
+
+    def clear(self) -> None:
+        self.anchor = self.head = None
+
+    @property
+    def ends(self) -> tuple[Place, Place] | None:
+        """First and last place in reading order, or None when nothing is selected."""
+        if self.anchor is None or self.head is None or self.anchor == self.head:
+            return None
+        return min(self.anchor, self.head), max(self.anchor, self.head)
+
+    def range_in(self, message: int, block: int, length: int) -> tuple[int, int] | None:
+        """What of a block with `length` characters is selected, as (from, to)."""
+        ends = self.ends
+        if ends is None:
+            return None
+        first, last = ends
+        here = (message, block)
+        if here < first[:2] or here > last[:2]:
+            return None
+        begin = first[2] if here == first[:2] else 0
+        end = min(last[2], length) if here == last[:2] else length
+        return (begin, end) if begin < end else None

@@ -1,0 +1,422 @@
+"""The transcript: a scrolling column of messages, of which only the near ones are widgets.
+
+Messages far from the viewport are an estimated or remembered height. When a height turns out
+different above the reader's eyes, the scroll position moves along, so that nothing jumps. The
+view follows the end only while the reader is at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from headstart.core.values import Message, MessageStatus, PartKind, Role
+from headstart.ui import theme
+from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.highlight import Highlighter
+from headstart.ui.transcript.message import MessageWidget
+from headstart.ui.transcript.selection import Place, Selection
+
+SPACING = 20
+MARGIN = 24
+TOP = 22
+# widgets are made this far beyond the viewport, and kept this far (in px)
+AHEAD, KEEP = 400, 2400
+FRAME_MS = 16
+
+
+@dataclass(slots=True)
+class _Item:
+    message: Message
+    height: int
+    measured_for: int = -1  # the width its height belongs to
+    widget: MessageWidget | None = None
+    top: int = 0
+
+
+class TranscriptView(QAbstractScrollArea):
+    """Shows one branch. Emits what the user asks of a message, by its id."""
+
+    regenerate_requested = Signal(str)
+    continue_requested = Signal(str)
+    edit_submitted = Signal(str, str)
+    version_requested = Signal(str, int)
+    link_hover_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Conversation")
+        self.highlighter = Highlighter(self)
+        self._items: list[_Item] = []
+        self._selection = Selection()
+        self._following = True
+        self._placing = False
+        self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setInterval(FRAME_MS)
+        self._frame.timeout.connect(self._paint_reply)
+        self._relayout = QTimer(self)
+        self._relayout.setSingleShot(True)
+        self._relayout.setInterval(0)
+        self._relayout.timeout.connect(self._place)
+        self._hint = ""
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalScrollBar().setSingleStep(theme.LINE_HEIGHT)
+
+    # --- content -------------------------------------------------------------------------
+
+    def set_branch(self, messages: list[Message], same_chat: bool) -> None:
+        """Show these messages; widgets of the same messages live on when the chat is the same."""
+        old = {item.message.id: item for item in self._items}
+        keep = old if same_chat else {}
+        width = self._column_width()
+        items = []
+        for message in messages:
+            item = keep.pop(message.id, None)
+            if item is None:
+                item = _Item(message, _estimate(message, width))
+            else:
+                item.message = message
+                if item.widget is not None:
+                    item.widget.set_message(message)
+                item.measured_for = -1
+            items.append(item)
+        kept = {id(item) for item in items}
+        for item in old.values():
+            if id(item) not in kept:
+                self._drop(item)
+        self._items = items
+        if not same_chat:
+            self._following = True
+        self._selection.clear()
+        self._place()
+
+    def show_reply(self, message_id: str, text: str, reasoning: str) -> None:
+        """The words of the reply being written; painted at most once per frame."""
+        self._reply = (message_id, text, reasoning)
+        if not self._frame.isActive():
+            self._frame.start()
+
+    def show_progress(self, message_id: str, text: str) -> None:
+        item = self._find(message_id)
+        if item is not None and item.widget is not None:
+            item.widget.show_progress(text)
+
+    def set_hint(self, text: str) -> None:
+        """What an empty conversation shows."""
+        self._hint = text
+        self.viewport().update()
+
+    def refresh_theme(self) -> None:
+        for item in self._items:
+            item.measured_for = -1
+            if item.widget is not None:
+                item.widget.refresh_theme()
+        self._place()
+        self.viewport().update()
+
+    def widget_of(self, message_id: str) -> MessageWidget | None:
+        item = self._find(message_id)
+        return None if item is None else self._widget(item)
+
+    def scroll_to_end(self) -> None:
+        self._following = True
+        self._place()
+
+    def close_workers(self) -> None:
+        self.highlighter.close()
+
+    def _find(self, message_id: str) -> _Item | None:
+        return next((item for item in self._items if item.message.id == message_id), None)
+
+    def _paint_reply(self) -> None:
+        if self._reply is None:
+            return
+        message_id, text, reasoning = self._reply
+        self._reply = None
+        item = self._find(message_id)
+        if item is not None and item.message.status is MessageStatus.OPEN:
+            self._widget(item).show_reply(text, reasoning)
+
+    # --- layout --------------------------------------------------------------------------
+
+    def _column_width(self) -> int:
+        return max(120, min(theme.COLUMN_WIDTH, self.viewport().width() - 2 * MARGIN))
+
+    def height_changed(self, message: MessageWidget) -> None:
+        for item in self._items:
+            if item.widget is message:
+                item.measured_for = -1
+                break
+        if not self._relayout.isActive():
+            self._relayout.start()
+
+    def _place(self) -> None:
+        """Give every near message its widget and every widget its place."""
+        if self._placing:
+            return
+        self._placing = True
+        try:
+            self._place_now()
+        finally:
+            self._placing = False
+
+    def _place_now(self) -> None:
+        bar = self.verticalScrollBar()
+        width, view = self._column_width(), self.viewport().height()
+        left = (self.viewport().width() - width) // 2
+        anchor = self._anchor(bar.value())
+        # measuring changes heights, which changes what is near: twice is enough, since
+        # everything near is measured after the first time
+        for _ in range(3):
+            total = self._stack()
+            at = self._scroll_target(anchor, total, view)
+            if not self._measure(at - AHEAD, at + view + AHEAD, width):
+                break
+        total = self._stack()
+        at = self._scroll_target(anchor, total, view)
+        bar.setPageStep(view)
+        bar.setRange(0, max(0, total - view))
+        bar.setValue(at)
+        for item in self._items:
+            if item.widget is None:
+                continue
+            near = item.top + item.height > at - KEEP and item.top < at + view + KEEP
+            if near or item.widget.editing or item.message.status is MessageStatus.OPEN:
+                item.widget.setGeometry(QRect(left, item.top - at, width, item.height))
+                item.widget.show()
+            else:
+                self._drop(item)
+        self.viewport().update()
+
+    def _anchor(self, value: int) -> tuple[_Item, int] | None:
+        """The first message in view and how far it is scrolled past."""
+        for item in self._items:
+            if item.top + item.height > value:
+                return item, value - item.top
+        return None
+
+    def _scroll_target(self, anchor: tuple[_Item, int] | None, total: int, view: int) -> int:
+        end = max(0, total - view)
+        if self._following or anchor is None:
+            return end
+        item, past = anchor
+        return min(end, max(0, item.top + past))
+
+    def _stack(self) -> int:
+        y = TOP
+        for item in self._items:
+            item.top = y
+            y += item.height + SPACING
+        return y + 4
+
+    def _measure(self, begin: int, end: int, width: int) -> bool:
+        """Make and measure widgets between two heights; whether a height changed."""
+        changed = False
+        for item in self._items:
+            if item.top > end or item.top + item.height < begin:
+                continue
+            widget = self._widget(item)
+            if item.measured_for != width:
+                height = widget.layout_width(width)
+                item.measured_for = width
+                changed = changed or height != item.height
+                item.height = height
+        return changed
+
+    def _widget(self, item: _Item) -> MessageWidget:
+        if item.widget is None:
+            widget = MessageWidget(self, self.viewport(), item.message)
+            widget.copy_requested.connect(self._copy_message)
+            widget.regenerate_requested.connect(self.regenerate_requested)
+            widget.continue_requested.connect(self.continue_requested)
+            widget.edit_submitted.connect(self.edit_submitted)
+            widget.version_requested.connect(self.version_requested)
+            item.widget = widget
+            item.measured_for = -1
+        return item.widget
+
+    @staticmethod
+    def _drop(item: _Item) -> None:
+        if item.widget is not None:
+            item.widget.hide()
+            item.widget.deleteLater()
+            item.widget = None
+
+    def _on_scrolled(self, value: int) -> None:
+        if self._placing:
+            return
+        bar = self.verticalScrollBar()
+        self._following = value >= bar.maximum() - 4
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.angleDelta().y() > 0:
+            self._following = False
+        super().wheelEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._items or not self._hint:
+            return
+        painter = QPainter(self.viewport())
+        painter.setPen(theme.colour(theme.current().quiet))
+        painter.setFont(theme.text_font())
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        area = self.viewport().rect().adjusted(MARGIN * 2, 0, -MARGIN * 2, 0)
+        painter.drawText(area, int(flags), self._hint)
+        painter.end()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self._select(None)
+        return super().viewportEvent(event)
+
+    # --- selection -----------------------------------------------------------------------
+
+    def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
+        if self._selection.ends is None:
+            return None
+        place = self._place_of(block, 0)
+        if place is None:
+            return None
+        return self._selection.range_in(place[0], place[1], block.text_length())
+
+    def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
+        place = self._place_of(block, position)
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
+            self._selection.head = place
+            self._repaint_blocks()
+        else:
+            self._select(place)
+
+    def drag(self, event: QMouseEvent) -> None:
+        point = self.viewport().mapFromGlobal(event.globalPosition().toPoint())
+        if point.y() < 0 or point.y() > self.viewport().height():
+            bar = self.verticalScrollBar()
+            step = point.y() if point.y() < 0 else point.y() - self.viewport().height()
+            self._following = False
+            bar.setValue(bar.value() + step // 4)
+        place = self._nearest(point)
+        if place is not None:
+            self._selection.head = place
+            self._repaint_blocks()
+
+    def double_click(self, block: TextBlock, position: int) -> None:
+        cursor = QTextCursor(block.document)
+        cursor.setPosition(min(position, block.text_length()))
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        self._selection.anchor = self._place_of(block, cursor.selectionStart())
+        self._selection.head = self._place_of(block, cursor.selectionEnd())
+        self._repaint_blocks()
+
+    def link_hovered(self, url: str) -> None:
+        self.link_hover_changed.emit(url)
+
+    def selected_text(self) -> str:
+        """What is selected, blocks apart by an empty line."""
+        ends = self._selection.ends
+        if ends is None:
+            return ""
+        pieces = []
+        for number in range(ends[0][0], min(ends[1][0] + 1, len(self._items))):
+            for index, block in enumerate(self._widget(self._items[number]).blocks):
+                found = self._selection.range_in(number, index, block.text_length())
+                if found:
+                    pieces.append(block.selected_text(*found))
+        return "\n\n".join(pieces)
+
+    def select_all(self) -> None:
+        if self._items:
+            last = len(self._items) - 1
+            self._selection.anchor = (0, 0, 0)
+            self._selection.head = (last, 1 << 30, 1 << 30)
+            self._repaint_blocks()
+
+    def _select(self, place: Place | None) -> None:
+        if place is None:
+            self._selection.clear()
+        else:
+            self._selection.start(place)
+        self._repaint_blocks()
+
+    def _place_of(self, block: TextBlock, position: int) -> Place | None:
+        for number, item in enumerate(self._items):
+            if item.widget is not None and block.parent() is item.widget:
+                if block in item.widget.blocks:
+                    return number, item.widget.blocks.index(block), position
+                return None
+        return None
+
+    def _nearest(self, point: QPoint) -> Place | None:
+        """The place in the text that is nearest to a point of the viewport."""
+        best: tuple[int, Place] | None = None
+        for number, item in enumerate(self._items):
+            if item.widget is None:
+                continue
+            for index, block in enumerate(item.widget.blocks):
+                top = item.widget.y() + block.y()
+                bottom = top + block.height()
+                distance = max(top - point.y(), 0, point.y() - bottom)
+                if best is None or distance < best[0]:
+                    local = block.mapFrom(self.viewport(), point)
+                    best = distance, (number, index, block.position_at(local.toPointF()))
+        return None if best is None else best[1]
+
+    def _repaint_blocks(self) -> None:
+        for item in self._items:
+            if item.widget is not None:
+                for block in item.widget.blocks:
+                    block.update()
+
+    def _copy_message(self, message_id: str) -> None:
+        item = self._find(message_id)
+        if item is not None:
+            QGuiApplication.clipboard().setText(item.message.text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        bar = self.verticalScrollBar()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            text = self.selected_text()
+            if text:
+                QGuiApplication.clipboard().setText(text)
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+        elif event.key() == Qt.Key.Key_End:
+            self.scroll_to_end()
+        elif event.key() == Qt.Key.Key_Home:
+            bar.setValue(0)
+        else:
+            super().keyPressEvent(event)
+
+
+def _estimate(message: Message, width: int) -> int:
+    """A height before anything is laid out; good enough for the scroll bar."""
+    per_line = max(20, width // 8)
+    lines = 0
+    for part in message.parts:
+        if part.kind is PartKind.TEXT:
+            lines += sum(1 + len(line) // per_line for line in part.text.splitlines())
+    extra = 60 if message.role is Role.ASSISTANT else 50
+    return max(1, lines) * theme.px(theme.LINE_HEIGHT) + extra
