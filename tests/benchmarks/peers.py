@@ -18,7 +18,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-AMX_HEADER = Path(__file__).resolve().parents[2] / "packaging" / "native" / "amx_memory.h"
+FIXES = Path(__file__).resolve().parents[2] / "packaging" / "native" / "x86_fixes.h"
 PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple")
 
 
@@ -30,7 +30,7 @@ def bench_cache() -> Path:
 
 
 def peers_dir() -> Path:
-    flags = hashlib.sha256(AMX_HEADER.read_bytes()).hexdigest()[:8]
+    flags = hashlib.sha256(FIXES.read_bytes()).hexdigest()[:8]
     return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}"
 
 
@@ -61,13 +61,24 @@ def build() -> None:
         if cmake is None:
             _run([*pip, "install", "-q", "--target", f"{work}/cmake", "cmake"])
             cmake = str(next(Path(work, "cmake").rglob("bin/cmake")))
-        # the same header in front of every C++ file as in the set-up: the same kernels
-        environment = {**os.environ, "CXXFLAGS": f"-include {AMX_HEADER}"}
+        # the same header in front of every file as in the set-up: the same kernels
+        flags = f"-include {FIXES}"
+        environment = {**os.environ, "CFLAGS": flags, "CXXFLAGS": flags}
         # the UI is downloaded and curl and OpenSSL are searched for unless switched off
         _run(
-            [cmake, "-S", str(root / "vendor/llama.cpp"), "-B", f"{work}/build"]
-            + ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DLLAMA_BUILD_UI=OFF"]
-            + ["-DLLAMA_OPENSSL=OFF", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"],
+            [
+                cmake,
+                "-S",
+                str(root / "vendor/llama.cpp"),
+                "-B",
+                f"{work}/build",
+                "-DCMAKE_BUILD_TYPE=Release",
+                "-DBUILD_SHARED_LIBS=OFF",
+                "-DLLAMA_BUILD_UI=OFF",
+                "-DLLAMA_OPENSSL=OFF",
+                "-DLLAMA_CURL=OFF",
+                "-DLLAMA_BUILD_TESTS=OFF",
+            ],
             environment,
         )
         _run([cmake, "--build", f"{work}/build", "--parallel", "--target", *PROGRAMS])

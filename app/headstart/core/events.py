@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headstart.core.settings import EngineSettings, Sampling, WhenFull
 from headstart.core.values import ModelRef, Origin, PartKind, Role, TurnFigures
@@ -29,7 +29,7 @@ class GenerationRequest:
     model: ModelRef
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
-    engine: EngineSettings = EngineSettings()
+    engine: EngineSettings = field(default_factory=EngineSettings)
     when_full: WhenFull = "stop"
     chat_id: str = ""
     reply_so_far: str = ""
@@ -101,9 +101,7 @@ class Failed:
     bug: bool = False
 
 
-GenerationEvent = (
-    Loading | Loaded | Reading | TextAdded | Notice | ContextUse | Finished | Failed
-)
+GenerationEvent = Loading | Loaded | Reading | TextAdded | Notice | ContextUse | Finished | Failed
 Emit = Callable[[GenerationEvent], None]
 
 

@@ -167,6 +167,7 @@ def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
     elif length:
         runs.append(OriginRun(length, origin))
 
+
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Neighbouring parts of the same kind as one, origins kept."""
     result: list[Part] = []

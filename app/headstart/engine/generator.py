@@ -16,7 +16,9 @@ class Generator(Protocol):
         """Run one turn; the last event it emits is `Finished`."""
         ...
 
-    def warm(self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken) -> None:
+    def warm(
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+    ) -> None:
         """Make ready for a request with this model."""
         ...
 

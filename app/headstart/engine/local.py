@@ -65,7 +65,9 @@ class LocalGenerator:
                 "Try without a system prompt, or with another model.",
             ) from error
 
-    def warm(self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken) -> None:
+    def warm(
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+    ) -> None:
         try:
             self._load(model, engine, emit, cancel)
         except DecodeAborted as error:

@@ -157,5 +157,3 @@ def _perform(work: _Work, stream: Stream) -> None:
         )
     finally:
         stream.put(None)
-
-

@@ -6,7 +6,6 @@ Pure lookups of a few files, called from a worker thread.
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def starter_model() -> ModelRef | None:
 
 def open_model(path: Path) -> ModelRef:
     """Check the file at `path` and name it; raises ModelProblem."""
-    path = Path(os.path.abspath(path.expanduser()))
+    path = path.expanduser().absolute()
     read_header(path)
     return _ref(path)
 

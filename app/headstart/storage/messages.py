@@ -207,9 +207,7 @@ class MessageTable:
         self._write_parts(connection, message.id, message.parts)
         self._activate(connection, message.chat_id, message.parent_id, message.id)
         connection.execute(
-            update(chats)
-            .where(chats.c.id == message.chat_id)
-            .values(updated_at=message.created_at)
+            update(chats).where(chats.c.id == message.chat_id).values(updated_at=message.created_at)
         )
 
     @staticmethod
@@ -240,9 +238,7 @@ class MessageTable:
             )
         else:
             connection.execute(
-                update(messages)
-                .where(messages.c.id == parent_id)
-                .values(active_child_id=child_id)
+                update(messages).where(messages.c.id == parent_id).values(active_child_id=child_id)
             )
 
 

@@ -97,4 +97,3 @@ def message_value(
         version=version,
         versions=versions,
     )
-

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from headstart.ui import icons, theme
 
@@ -113,8 +121,10 @@ class _GrowingEdit(QPlainTextEdit):
         # a QPlainTextEdit's document is as high as it has lines
         lines = max(1, round(self.document().size().height()))
         self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
-        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > MOST_LINES else (
-            Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if lines > MOST_LINES
+            else (Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         )
         self.setVerticalScrollBarPolicy(policy)
 

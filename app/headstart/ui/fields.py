@@ -32,9 +32,10 @@ class SliderField(QWidget):
         self._low, self._high = info.minimum, info.maximum
         self._quiet = False
         label = QLabel(info.title, self)
-        label.setMinimumWidth(112)
+        label.setMinimumWidth(120)
         self._slider = QSlider(Qt.Orientation.Horizontal, self)
         self._slider.setRange(0, SLIDER_STEPS)
+        self._slider.setMinimumHeight(22)
         self._slider.setAccessibleName(info.title)
         self._value = QLabel(self)
         self._value.setMinimumWidth(36)

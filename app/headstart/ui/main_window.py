@@ -76,7 +76,7 @@ class MainWindow(QMainWindow):
         self.inspector = Inspector(preferences.current, self)
         self.banner = Banner(self)
         self._build()
-        self.toast = Toast(self._centre)
+        self.toast = Toast(self.transcript)
         self._connect()
         self._shortcuts()
         self._apply_panels()
@@ -286,9 +286,7 @@ class MainWindow(QMainWindow):
 
     def _on_deleted(self, chat_id: str, title: str) -> None:
         short = title if len(title) <= 40 else title[:39] + "…"
-        self.toast.show_text(
-            f"Deleted “{short}”", lambda: self.controller.undo_delete(chat_id)
-        )
+        self.toast.show_text(f"Deleted “{short}”", lambda: self.controller.undo_delete(chat_id))
 
     def _on_settings(self, settings: Settings) -> None:
         self.inspector.set_settings(settings)

@@ -49,10 +49,11 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """Says what was done and offers to undo it; goes by itself."""
+    """Says what was done and offers to undo it, at the foot of `over`; goes by itself."""
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over.parentWidget())
+        self._over = over
         self.setObjectName("toast")
         self._label = QLabel(self)
         self._button = QPushButton("Undo", self)
@@ -80,8 +81,9 @@ class Toast(QFrame):
         self._timer.start()
 
     def place(self) -> None:
-        parent = self.parentWidget()
-        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 132)
+        area = self._over.geometry()
+        x = area.center().x() - self.width() // 2
+        self.move(x, area.bottom() - self.height() - 12)
 
     def undo(self) -> None:
         self._button.click()

@@ -15,10 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import EngineSettings, Sampling, Settings, changed, describe
+from headstart.core.settings import EngineSettings, FieldInfo, Sampling, Settings, changed, describe
 from headstart.ui.fields import choice_box, number_box
 from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
 
+LABEL_WIDTH = 170
 WORDS = {
     "theme": {"system": "Like the system", "light": "Light", "dark": "Dark"},
     "text_font": {"inter": "Inter", "system": "The system's"},
@@ -50,7 +51,7 @@ class SettingsWindow(QDialog):
         prompt.setTabChangesFocus(True)
         prompt.setFixedHeight(72)
         prompt.textChanged.connect(lambda: self._set(system_prompt=prompt.toPlainText()))
-        form.addRow("System prompt", prompt)
+        form.addRow(self._label("System prompt"), prompt)
         sampling = describe(Sampling)
         for name in ("temperature", "top_p", "max_tokens"):
             box = number_box(
@@ -58,14 +59,14 @@ class SettingsWindow(QDialog):
                 getattr(settings.sampling, name),
                 partial(self._sampling_changed, name),
             )
-            form.addRow(sampling[name].title, box)
+            form.addRow(self._label(sampling[name].title), box)
         self._choice(form, "when_full", fields)
         form = self._section(layout, "Engine")
         for name, info in describe(EngineSettings).items():
             box = number_box(
                 info, getattr(settings.engine, name), partial(self._engine_changed, name)
             )
-            form.addRow(info.title, box)
+            form.addRow(self._label(info.title), box)
         hint = QLabel("A change here reloads the model at the next message.", self)
         hint.setObjectName("quiet")
         layout.addWidget(hint)
@@ -85,14 +86,19 @@ class SettingsWindow(QDialog):
         layout.addLayout(form)
         return form
 
-    def _choice(self, form: QFormLayout, name: str, fields: dict) -> None:  # type: ignore[type-arg]
+    def _label(self, text: str) -> QLabel:
+        label = QLabel(text, self)
+        label.setMinimumWidth(LABEL_WIDTH)
+        return label
+
+    def _choice(self, form: QFormLayout, name: str, fields: dict[str, FieldInfo]) -> None:
         box = choice_box(
             fields[name],
             WORDS[name],
             getattr(self._settings, name),
             lambda value: self._set(**{name: value}),
         )
-        form.addRow(fields[name].title, box)
+        form.addRow(self._label(fields[name].title), box)
 
     def _sampling_changed(self, name: str, value: float) -> None:
         self._set(sampling=changed(self._settings.sampling, **{name: value}))

@@ -153,8 +153,7 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     """Make the chosen theme and font those of the whole application."""
     global _theme, _family
     dark = choice == "dark" or (
-        choice == "system"
-        and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        choice == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
     )
     _theme = DARK if dark else LIGHT
     _family = "Inter" if font == "inter" else ""
@@ -193,6 +192,8 @@ def _style_sheet(theme: Theme) -> str:
     sheet = (resources() / "styles" / "headstart.qss").read_text(encoding="utf-8")
     values = {field.name: getattr(theme, field.name) for field in fields(theme)}
     values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
+    chevron = resources() / "styles" / f"chevron-{'dark' if theme.dark else 'light'}.svg"
+    values["chevron"] = chevron.as_posix()
     for name in sorted(values, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", str(values[name]))
     return sheet

@@ -33,8 +33,7 @@ def to_markdown(chat: Chat, branch: Sequence[Message], system_prompt: str = "") 
     blocks = ["\n".join([*front, "---"])]
     if system_prompt.strip():
         blocks.append(f"## System\n\n{system_prompt.strip()}")
-    for message in branch:
-        blocks.append(_message(message))
+    blocks.extend(_message(message) for message in branch)
     return "\n\n".join(blocks) + "\n"
 
 

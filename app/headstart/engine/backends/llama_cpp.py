@@ -35,7 +35,7 @@ _log: deque[str] = deque(maxlen=200)
 _last_level = 0
 
 
-@lib.llama_log_callback  # type: ignore[untyped-decorator, unused-ignore]
+@lib.llama_log_callback  # type: ignore[untyped-decorator]
 def _on_log(level: int, text: bytes | None, _data: Any) -> None:
     # called from native threads too: only append
     global _last_level
@@ -121,6 +121,7 @@ class LlamaCppDecoder:
         self._window = lib.llama_model_n_swa(self._model)
         self._vocabulary = lib.llama_vocab_n_tokens(self._vocab)
         self._pieces: dict[int, bytes] = {}
+        self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._facts = self._read_facts()
 
     def _open_context(self, path: Path, engine: EngineSettings) -> None:
@@ -150,10 +151,10 @@ class LlamaCppDecoder:
             )
         self._memory = lib.llama_get_memory(self._context)
         self._batch = lib.llama_batch_init(BATCH, 0, 1)
-        batch, ids = self._batch, npt.NDArray
-        self._token: ids[np.int32] = np.ctypeslib.as_array(batch.token, (BATCH,))
-        self._pos: ids[np.int32] = np.ctypeslib.as_array(batch.pos, (BATCH,))
-        self._logits: ids[np.int8] = np.ctypeslib.as_array(batch.logits, (BATCH,))
+        batch = self._batch
+        self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (BATCH,))
+        self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (BATCH,))
+        self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (BATCH,))
         np.ctypeslib.as_array(batch.n_seq_id, (BATCH,))[:] = 1
         self._seq_of_batch = -1
         self._outputs: list[int] = []
@@ -251,7 +252,15 @@ class LlamaCppDecoder:
 
     def argmax(self, row: int) -> int:
         logits = lib.llama_get_logits_ith(self._context, self._outputs[row])
-        return int(np.ctypeslib.as_array(logits, (self._vocabulary,)).argmax())
+        address = ctypes.cast(logits, ctypes.c_void_p).value or 0
+        view = self._rows.get(address)
+        if view is None:
+            # the output buffer moves only when it grows: making the view costs as much as
+            # looking through it
+            if len(self._rows) > 2 * BATCH:
+                self._rows.clear()
+            view = self._rows[address] = np.ctypeslib.as_array(logits, (self._vocabulary,))
+        return int(view.argmax())
 
     def sampler(self, sampling: Sampling, seed: int) -> LlamaCppSampler:
         return LlamaCppSampler(self, sampling, seed)
@@ -280,6 +289,7 @@ class LlamaCppDecoder:
         self._abort.clear()
 
     def close(self) -> None:
+        self._rows = {}
         if self._batch is not None:
             # the views end before the memory they look at
             del self._token, self._pos, self._logits

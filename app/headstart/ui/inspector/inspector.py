@@ -69,7 +69,8 @@ class Inspector(QFrame):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(body)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        # the frame's own line on the left
+        outer.setContentsMargins(1, 0, 0, 0)
         outer.addWidget(scroll)
         self._typing = QTimer(self)
         self._typing.setSingleShot(True)
@@ -180,7 +181,7 @@ class Inspector(QFrame):
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
         label = QLabel(title, self)
-        label.setMinimumWidth(112)
+        label.setMinimumWidth(120)
         row.addWidget(label)
         row.addWidget(widget, 1)
         self._layout.addLayout(row)

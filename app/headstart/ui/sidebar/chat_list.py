@@ -111,7 +111,9 @@ class ChatListModel(QAbstractListModel):
                 return self._writing.get(chat.id)
         return None
 
-    def setData(self, index: Index, value: object, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
+    def setData(
+        self, index: Index, value: object, role: int = int(Qt.ItemDataRole.EditRole)
+    ) -> bool:
         chat = self._rows[index.row()].chat
         title = str(value).strip()
         if chat is None or not title or title == chat.title:
@@ -122,9 +124,7 @@ class ChatListModel(QAbstractListModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid() or self._rows[index.row()].chat is None:
             return Qt.ItemFlag.ItemIsEnabled
-        return (
-            Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-        )
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
 
     def _refresh(self) -> None:
         if self._rows:
@@ -139,8 +139,8 @@ class ChatListDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours = theme.current()
-        area: QRect = option.rect  # type: ignore[attr-defined, unused-ignore]
-        state = option.state  # type: ignore[attr-defined, unused-ignore]
+        area: QRect = option.rect
+        state = option.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         section = index.data(SECTION)

@@ -117,9 +117,7 @@ class Sidebar(QFrame):
         chat: ChatSummary = index.data(SUMMARY)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(
-            icons.icon("pencil"), "Rename\tF2", lambda: self.begin_rename(chat.id)
-        )
+        menu.addAction(icons.icon("pencil"), "Rename\tF2", lambda: self.begin_rename(chat.id))
         menu.addAction(
             icons.icon("pin-off" if chat.pinned else "pin"),
             "Unpin" if chat.pinned else "Pin",

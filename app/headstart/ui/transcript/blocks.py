@@ -94,7 +94,7 @@ class TextBlock(QWidget):
     def paint_document(self, painter: QPainter) -> None:
         context = QAbstractTextDocumentLayout.PaintContext()
         palette = self.palette()
-        context.palette = palette  # type: ignore[attr-defined, unused-ignore]
+        context.palette = palette
         selected = self.host.selection_in(self)
         if selected:
             part = QAbstractTextDocumentLayout.Selection()
@@ -103,9 +103,9 @@ class TextBlock(QWidget):
             cursor.setPosition(selected[1], QTextCursor.MoveMode.KeepAnchor)
             form = QTextCharFormat()
             form.setBackground(palette.color(QPalette.ColorRole.Highlight))
-            part.cursor = cursor  # type: ignore[attr-defined, unused-ignore]
-            part.format = form  # type: ignore[attr-defined, unused-ignore]
-            context.selections = [part]  # type: ignore[attr-defined, unused-ignore]
+            part.cursor = cursor
+            part.format = form
+            context.selections = [part]
         painter.translate(self.offset())
         self.document.documentLayout().draw(painter, context)
 
@@ -128,9 +128,7 @@ class TextBlock(QWidget):
             self.host.drag(event)
             return
         url = self._link_at(event.position())
-        self.setCursor(
-            Qt.CursorShape.PointingHandCursor if url else Qt.CursorShape.IBeamCursor
-        )
+        self.setCursor(Qt.CursorShape.PointingHandCursor if url else Qt.CursorShape.IBeamCursor)
         self.host.link_hovered(url)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -167,6 +165,10 @@ class ProseBlock(TextBlock):
         self.block = block
         self.refresh()
 
+    @property
+    def is_heading(self) -> bool:
+        return self.block.html.startswith("<h")
+
     def refresh(self) -> None:
         """Make the document anew, in the theme's fonts and colours of now."""
         colours = theme.current()
@@ -179,6 +181,7 @@ class ProseBlock(TextBlock):
             f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
             f"h3, h4, h5, h6 {{ font-size: {round(size * 1.1)}px; }}"
             f"blockquote {{ color: {colours.quiet}; }}"
+            f"table {{ border-collapse: collapse; border-color: {colours.line}; }}"
             f"th {{ background-color: {colours.code}; }}"
         )
         self.document.setHtml(self.block.html)
@@ -191,7 +194,8 @@ class ProseBlock(TextBlock):
         last = self.document.blockCount() - 1
         while block.isValid():
             form = QTextBlockFormat()
-            if not block.blockFormat().headingLevel():
+            in_table = QTextCursor(block).currentTable() is not None
+            if not block.blockFormat().headingLevel() and not in_table:
                 form.setLineHeight(
                     theme.px(theme.LINE_HEIGHT),
                     QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
@@ -241,7 +245,8 @@ class PlainBlock(TextBlock):
         self.setAccessibleName(self._text)
 
     def offset(self) -> QPointF:
-        return QPointF(self.PAD_X, self.PAD_Y)
+        # the extra line height lies above the words: a little less room above evens it out
+        return QPointF(self.PAD_X, self.PAD_Y - 2)
 
     def layout_width(self, width: int) -> int:
         inner = width - 2 * self.PAD_X
@@ -362,9 +367,7 @@ class CodeBlock(TextBlock):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         sideways = event.angleDelta().x() or (
-            event.angleDelta().y()
-            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-            else 0
+            event.angleDelta().y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0
         )
         if sideways and self._bar.maximum() > 0:
             self._bar.setValue(self._bar.value() - sideways // 2)

@@ -243,11 +243,8 @@ class MessageWidget(QWidget):
 
     def layout_width(self, width: int) -> int:
         """Place everything for `width`; returns the height."""
-        y = 0
-        if self.message.role is Role.USER:
-            y = self._place_user(width)
-        else:
-            y = self._place_reply(width)
+        user = self.message.role is Role.USER
+        y = self._place_user(width) if user else self._place_reply(width)
         y = self._place_label(self._progress, y, width)
         y = self._place_label(self._status, y, width)
         y = self._place_label(self._figures, y, width)
@@ -283,6 +280,8 @@ class MessageWidget(QWidget):
                     block.setGeometry(20, y, width - 20, height)
                     y += height + GAP
         for block in self.blocks:
+            if y and isinstance(block, ProseBlock) and block.is_heading:
+                y += GAP // 2
             height = block.layout_width(width)
             block.setGeometry(0, y, width, height)
             y += height + GAP
@@ -317,7 +316,9 @@ class MessageWidget(QWidget):
         x = width - total if self.message.role is Role.USER else -4
         height = max(hint.height() for hint in hints)
         for widget, hint in zip(row, hints, strict=True):
-            widget.setGeometry(x, y + 2 + (height - hint.height()) // 2, hint.width(), hint.height())
+            widget.setGeometry(
+                x, y + 2 + (height - hint.height()) // 2, hint.width(), hint.height()
+            )
             x += hint.width() + 2
         return y + 2 + height
 
@@ -357,7 +358,9 @@ def figures_text(figures: TurnFigures) -> str:
         pieces.append(f"{figures.tokens_per_second:.1f} tok/s")
     if figures.first_token_seconds is not None:
         seconds = figures.first_token_seconds
-        pieces.append(f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s")
+        pieces.append(
+            f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
+        )
     if figures.prompt_tokens:
         pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
     return "    ".join(pieces)

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPalette,
     QResizeEvent,
     QTextCursor,
     QWheelEvent,
@@ -62,6 +63,7 @@ class TranscriptView(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Conversation")
+        self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.highlighter = Highlighter(self)
         self._items: list[_Item] = []
         self._selection = Selection()
@@ -158,7 +160,7 @@ class TranscriptView(QAbstractScrollArea):
     # --- layout --------------------------------------------------------------------------
 
     def _column_width(self) -> int:
-        return max(120, min(theme.COLUMN_WIDTH, self.viewport().width() - 2 * MARGIN))
+        return max(120, min(theme.COLUMN_WIDTH, self.width() - 2 * MARGIN))
 
     def height_changed(self, message: MessageWidget) -> None:
         for item in self._items:
@@ -181,7 +183,8 @@ class TranscriptView(QAbstractScrollArea):
     def _place_now(self) -> None:
         bar = self.verticalScrollBar()
         width, view = self._column_width(), self.viewport().height()
-        left = (self.viewport().width() - width) // 2
+        # centred in the whole, as the composer below is, with or without the scroll bar
+        left = (self.width() - width) // 2
         anchor = self._anchor(bar.value())
         # measuring changes heights, which changes what is near: twice is enough, since
         # everything near is measured after the first time

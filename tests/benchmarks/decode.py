@@ -1,0 +1,227 @@
+"""The engine against llama.cpp's own benchmark, and what a second turn, a stop and storage cost.
+
+Plain decoding is compared in interleaved pairs with llama-bench of the same llama.cpp: same
+file, same threads, flash attention on, 128 greedy tokens. Everything runs without a window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from headstart.chat.preferences import Preferences
+from headstart.chat.service import ChatService
+from headstart.core.events import (
+    CancelToken,
+    Failed,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+    PromptMessage,
+    Reading,
+    TextAdded,
+)
+from headstart.core.settings import Sampling, Settings
+from headstart.core.values import ModelRef, Role, TurnFigures
+from headstart.engine.local import LocalGenerator
+from headstart.engine.runner import Runner
+from headstart.hub.checked import CheckedModels
+from headstart.hub.library import starter_model
+from headstart.storage.settings_file import SettingsFile
+from headstart.storage.worker import Storage
+from tests.benchmarks.peers import bench_cache, peer
+from tests.benchmarks.report import Report, json_path, paired_ratios, spread
+from tests.models.wide import make_wide
+
+PAIRS = 9
+RUNS = 5
+TOKENS = 128
+STREAMED = 300
+STORY = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
+WORDS = (
+    "river stone window garden winter letter market silver bridge candle forest island "
+    "mirror orange pepper rabbit shadow ticket valley yellow anchor basket castle doctor"
+).split()
+
+
+def generator() -> LocalGenerator:
+    return LocalGenerator(CheckedModels(bench_cache() / "checked-models.json"))
+
+
+def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:
+    """A chat of alternating user and assistant texts, decoded greedily."""
+    roles = (Role.USER, Role.ASSISTANT)
+    messages = tuple(
+        PromptMessage(roles[index % 2], text, str(index)) for index, text in enumerate(texts)
+    )
+    return GenerationRequest(model, messages, Sampling(temperature=0, max_tokens=tokens))
+
+
+def turn(engine: LocalGenerator, wanted: GenerationRequest) -> tuple[TurnFigures, str]:
+    """Run one turn on this thread; its figures and its text."""
+    figures: list[TurnFigures] = []
+    text: list[str] = []
+
+    def emit(event: GenerationEvent) -> None:
+        if isinstance(event, Finished):
+            figures.append(event.figures)
+        elif isinstance(event, TextAdded):
+            text.extend(piece.text for piece in event.pieces)
+
+    engine.generate(wanted, emit, CancelToken())
+    return figures[0], "".join(text)
+
+
+def llama_bench_speed(model: ModelRef, threads: int) -> float:
+    """Tokens per second of llama-bench: nothing read, 128 generated, once after a warm-up."""
+    command = [str(peer("llama-bench")), "-m", str(model.path), "-p", "0", "-n", str(TOKENS)]
+    command += ["-r", "1", "-t", str(threads), "-fa", "1", "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout)[0]["avg_ts"])
+
+
+def vs_peer(model: ModelRef) -> list[float]:
+    from headstart.engine.backends.llama_cpp import automatic_threads
+
+    engine = generator()
+    wanted = request(model, STORY, tokens=TOKENS + 1)
+    turn(engine, wanted)
+
+    def ours() -> float:
+        figures, _ = turn(engine, wanted)
+        assert figures.generated_tokens == TOKENS + 1
+        return figures.tokens_per_second or 0.0
+
+    ratios = paired_ratios(ours, lambda: llama_bench_speed(model, automatic_threads()), PAIRS)
+    engine.close()
+    return ratios
+
+
+def second_turn(model: ModelRef) -> list[float]:
+    """Time to first token of a second turn over that of reading the 1,000-token chat."""
+    engine = generator()
+    ratios = []
+    for number in range(RUNS + 1):
+        long = " ".join(WORDS[(index * (number + 3)) % len(WORDS)] for index in range(900))
+        first, reply = turn(engine, request(model, f"{number}: {long}", tokens=24))
+        assert 900 <= first.prompt_tokens <= 1200
+        short = "Which of these words would you use for a poem about winter?"
+        assert len(short.split()) == 12
+        again = request(model, f"{number}: {long}", reply, short, tokens=4)
+        second, _ = turn(engine, again)
+        assert first.first_token_seconds is not None
+        assert second.first_token_seconds is not None
+        ratios.append(second.first_token_seconds / first.first_token_seconds)
+    engine.close()
+    return ratios[1:]
+
+
+async def cancel_times(model: ModelRef) -> tuple[list[float], list[float]]:
+    """Milliseconds from Stop to the end event: while reading 4,000 tokens, and while writing."""
+    runner = Runner(generator)
+    reading, writing = [], []
+    for number in range(RUNS):
+        long = " ".join(WORDS[(index * 7 + number) % len(WORDS)] for index in range(3900))
+        elapsed = await _stop(runner, request(model, f"{number} {long}", tokens=50), _is_reading)
+        reading.append(elapsed)
+        elapsed = await _stop(runner, request(model, STORY, tokens=2000), _is_writing)
+        writing.append(elapsed)
+    await asyncio.to_thread(runner.close)
+    return reading, writing
+
+
+def _is_reading(event: GenerationEvent) -> bool:
+    return isinstance(event, Reading)
+
+
+def _is_writing(event: GenerationEvent) -> bool:
+    return isinstance(event, TextAdded) and event.tokens > 10
+
+
+async def _stop(
+    runner: Runner, wanted: GenerationRequest, when: Callable[[GenerationEvent], bool]
+) -> float:
+    """Stop a moment after `when`, in the middle of a forward; milliseconds to the end event."""
+    stream = runner.stream(wanted)
+    stopped_at = 0.0
+    async for event in stream:
+        assert not isinstance(event, Failed), event
+        if not stopped_at and when(event):
+            await asyncio.sleep(0.15)
+            stopped_at = time.perf_counter()
+            stream.cancel()
+    assert stopped_at
+    return (time.perf_counter() - stopped_at) * 1000
+
+
+def written_bytes() -> int:
+    """What this process wrote so far, files and pipes."""
+    lines = Path("/proc/self/io").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("wchar")).split()[1])
+
+
+async def journal_bytes(model: ModelRef) -> list[float]:
+    """Bytes that storing a reply of 300 tokens writes, over the same without storage, in kB."""
+    results = []
+    with tempfile.TemporaryDirectory() as place:
+        home = Path(place)
+        runner = Runner(generator)
+        sampling = Sampling(temperature=0, max_tokens=STREAMED)
+        preferences = Preferences(
+            Settings(model=model.key, sampling=sampling), SettingsFile(home / "settings.json")
+        )
+        storage = Storage(home / "a.db", home / "backups")
+        await storage.ready()
+        service = ChatService(storage, runner, preferences)
+        for _ in range(RUNS):
+            before = written_bytes()
+            async for _event in runner.stream(request(model, STORY, tokens=STREAMED)):
+                pass
+            bare = written_bytes() - before
+            before = written_bytes()
+            chat_id = await service.send(None, STORY)
+            while service.reply_in(chat_id) is not None:
+                await asyncio.sleep(0.05)
+            results.append((written_bytes() - before - bare) / 1000)
+        await service.close()
+        storage.close()
+        preferences.close()
+    return results
+
+
+def main() -> None:
+    path = json_path(__doc__ or "")
+    starter = starter_model()
+    assert starter is not None
+    wide_path = bench_cache() / "wide-1.2b-q8_0.gguf"
+    if not wide_path.exists():
+        print("making the wide model (1.25 GB, half a minute)", flush=True)
+        make_wide(starter.path, wide_path)
+    wide = ModelRef(wide_path, wide_path.stem, wide_path.stat().st_size)
+    peer("llama-bench")
+    report = Report("decode (engine without a window)")
+    for name, model in (("smollm2_vs_peer", starter), ("wide_vs_peer", wide)):
+        print(f"{name}: {PAIRS} pairs", flush=True)
+        ratios = vs_peer(model)
+        report.add(name, statistics.median(ratios), "at least 0.97", spread(ratios))
+    ratios = second_turn(starter)
+    report.add("second_turn_ratio", statistics.median(ratios), "at most 0.1", spread(ratios))
+    worst, notes = 0.0, []
+    for model in (starter, wide):
+        reading, writing = asyncio.run(cancel_times(model))
+        worst = max(worst, *reading, *writing)
+        notes.append(f"{model.name}: reading {max(reading):.0f}, writing {max(writing):.0f}")
+    report.add("cancel_ms", worst, "at most 200", f"worst of all; {'; '.join(notes)}")
+    kilobytes = asyncio.run(journal_bytes(wide))
+    report.add("journal_kb", statistics.median(kilobytes), "at most 500", spread(kilobytes))
+    report.write(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What all benchmarks share: arguments, medians, pairs, the table and the JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class Report:
+    """Figures by name. A wanted bound is shown beside the figure, never enforced."""
+
+    title: str
+    figures: dict[str, float] = field(default_factory=dict)
+    _notes: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, value: float, wanted: str = "", spread: str = "") -> None:
+        self.figures[name] = round(value, 4)
+        self._notes[name] = "   ".join(
+            part for part in (f"wanted {wanted}" if wanted else "", spread) if part
+        )
+
+    def write(self, path: Path | None) -> None:
+        print(f"\n{self.title}")
+        width = max(map(len, self.figures), default=0)
+        for name, value in self.figures.items():
+            print(f"  {name:<{width}}  {value:>10.4g}   {self._notes[name]}")
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(self.figures, indent=1) + "\n", encoding="utf-8")
+
+
+def json_path(description: str) -> Path | None:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+    path: Path | None = parser.parse_args().json
+    return path
+
+
+def spread(values: Sequence[float]) -> str:
+    """How far single measurements lie apart: the quartiles."""
+    if len(values) < 4:
+        return f"({min(values):.4g} to {max(values):.4g})"
+    low, _, high = statistics.quantiles(values, n=4)
+    return f"(quartiles {low:.4g} to {high:.4g}, n = {len(values)})"
+
+
+def paired_ratios(
+    ours: Callable[[], float], theirs: Callable[[], float], pairs: int
+) -> list[float]:
+    """ours/theirs of interleaved pairs, A B B A, so that a drift of the machine cancels out."""
+    ratios = []
+    for number in range(pairs):
+        if number % 2 == 0:
+            one = ours()
+            other = theirs()
+        else:
+            other = theirs()
+            one = ours()
+        ratios.append(one / other)
+    return ratios

@@ -1,0 +1,113 @@
+"""What every test shares: one Qt application, one event loop, real weights, a fresh home.
+
+Coroutine tests run on qasync's loop, the one that the program uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+import qasync
+from PySide6.QtWidgets import QApplication
+
+from headstart.bootstrap import App, Home, close_app, make_application, open_app
+from headstart.core.values import ModelRef
+from headstart.hub.library import starter_model
+
+TEST_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[QApplication]:
+    return QApplication
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    return make_application()
+
+
+@pytest.fixture(scope="session")
+def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
+    loop = qasync.QEventLoop(qapp, already_running=False)
+    asyncio.set_event_loop(loop)
+    yield loop
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    loop = pyfuncitem.funcargs["loop"]
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    work: Coroutine[Any, Any, None] = pyfuncitem.obj(**arguments)
+    loop.run_until_complete(asyncio.wait_for(work, TEST_SECONDS))  # type: ignore[attr-defined]
+    return True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+            if "loop" not in item.fixturenames:
+                item.fixturenames.append("loop")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def starter() -> ModelRef:
+    model = starter_model()
+    assert model is not None, "the set-up installs the starter model"
+    return model
+
+
+OpenApp = Callable[..., Any]
+
+
+@pytest.fixture
+def running(loop: asyncio.AbstractEventLoop, home: Home) -> OpenApp:
+    """`async with running() as app`: the whole program, window shown, closed at the end."""
+
+    @asynccontextmanager
+    async def start(at: Home = home) -> AsyncIterator[App]:
+        app = await open_app(at)
+        app.window.show()
+        await app.storage.ready()
+        await app.controller.settle()
+        try:
+            yield app
+        finally:
+            await close_app(app)
+            app.window.deleteLater()
+
+    return start
+
+
+async def until(
+    condition: Callable[[], object] | Callable[[], Awaitable[object]], seconds: float = 60
+) -> None:
+    """Wait until `condition` is true, letting the window live meanwhile."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while True:
+        value = condition()
+        if inspect.isawaitable(value):
+            value = await value
+        if value:
+            return
+        assert asyncio.get_running_loop().time() < deadline, f"not within {seconds} s"
+        await asyncio.sleep(0.01)

@@ -1,0 +1,44 @@
+"""Run as its own process by test_recovery: asks for a long story in the real window.
+
+Prints one JSON line per event, with the time and all text so far, until it is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from headstart.bootstrap import App, Home, run
+from headstart.chat.changes import Change, ReplyEvent
+from headstart.core.events import TextAdded
+from headstart.core.settings import EngineSettings, Sampling
+from tests.conftest import until
+
+QUESTION = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
+
+
+async def write(app: App) -> int:
+    text = ""
+
+    def follow(change: Change) -> None:
+        nonlocal text
+        if isinstance(change, ReplyEvent) and isinstance(change.event, TextAdded):
+            text += "".join(piece.text for piece in change.event.pieces)
+            print(json.dumps({"at": time.monotonic(), "text": text}), flush=True)
+
+    app.service.listen(follow)
+    app.preferences.update(
+        sampling=Sampling(temperature=0.9, seed=5), engine=EngineSettings(threads=1)
+    )
+    print(json.dumps({"at": time.monotonic(), "text": None}), flush=True)
+    app.window.composer.set_text(QUESTION)
+    app.window.composer.button.click()
+    await until(lambda: app.controller.writing)
+    await until(lambda: not app.controller.writing, 600)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(Home(Path(sys.argv[1])), script=write))

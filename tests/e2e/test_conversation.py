@@ -1,0 +1,291 @@
+"""A conversation in the real window with real weights, from the first word to the export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from headstart.bootstrap import App
+from headstart.core.settings import Sampling
+from headstart.core.values import FinishReason, MessageStatus, Origin, Role
+from tests.conftest import OpenApp, until
+from tests.e2e.driver import (
+    GREEDY,
+    ask,
+    begin,
+    branch,
+    reply_done,
+    shown_text,
+    shown_version,
+    use_sampling,
+    words_shown,
+)
+
+LONG = Sampling(temperature=0.0, max_tokens=2000)
+STORY = "Tell a very long story about a dog, a cat and a river, at least 500 words."
+
+
+async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        QTest.keyClicks(app.window.composer.edit, "What is the capital of France?")
+        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        await until(lambda: app.controller.writing)
+        reply = await reply_done(app)
+        question = (await branch(app))[0]
+        assert question.text == "What is the capital of France?"
+        assert len(reply.text.split()) > 5
+        assert shown_text(app, 1).split() == reply.text.split()
+        assert sum(run.length for run in reply.parts[0].origins) == len(reply.text)
+        assert {run.origin for run in reply.parts[0].origins} == {Origin.TARGET}
+        assert app.window.composer.text() == ""
+        assert reply.figures is not None
+        assert reply.figures.generated_tokens > 3
+        assert reply.figures.first_token_seconds is not None
+        assert app.window.title.text() == "What is the capital of France?"
+        assert app.window.sidebar.model.chat_ids() == [app.controller.chat_id]
+
+
+async def test_shift_enter_breaks_the_line_and_sends_nothing(running: OpenApp) -> None:
+    async with running() as app:
+        edit = app.window.composer.edit
+        height = edit.height()
+        QTest.keyClicks(edit, "one")
+        QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(edit, "two")
+        await app.controller.settle()
+        assert app.window.composer.text() == "one\ntwo"
+        assert edit.height() > height
+        assert app.controller.chat_id is None
+
+
+async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
+    running: OpenApp,
+) -> None:
+    async with running() as app:
+        use_sampling(app, LONG)
+        await begin(app, STORY)
+        await words_shown(app, 60)
+        assert app.window.composer.button.text() == "Stop"
+        app.window.composer.button.click()
+        stopped = await reply_done(app)
+        assert stopped.status is MessageStatus.STOPPED
+        assert len(stopped.text) >= 60
+        whole = stopped.text
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=30))
+        widget = app.window.transcript.widget_of(stopped.id)
+        assert widget is not None
+        assert not widget._continue.isHidden()
+        widget._continue.click()
+        await until(lambda: app.controller.writing)
+        longer = await reply_done(app)
+        assert longer.id == stopped.id
+        assert longer.text.startswith(whole)
+        assert len(longer.text) > len(whole)
+        # greedy decoding of the whole in one go says the same
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=2000))
+        app.window.new_chat()
+        await begin(app, STORY)
+        await words_shown(app, len(longer.text) + 40)
+        app.controller.stop()
+        again = await reply_done(app)
+        assert again.text.startswith(whole)
+
+
+async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        first = await ask(app, "Name a fruit.")
+        app.controller.regenerate(first.id)
+        await until(lambda: app.controller.writing)
+        second = await reply_done(app)
+        assert (second.version, second.versions) == (2, 2)
+        widget = app.window.transcript.widget_of(second.id)
+        assert widget is not None
+        assert widget._versions.text() == "2 / 2"
+        widget._previous.click()
+        await until(lambda: shown_version(app, 1) == (1, 2))
+        assert (await branch(app))[-1].id == first.id
+        question = (await branch(app))[0]
+        editor = app.window.transcript.widget_of(question.id)
+        assert editor is not None
+        editor._edit.click()
+        assert editor._editor is not None
+        editor._editor.setPlainText("Name a river.")
+        QTest.keyClick(editor._editor, Qt.Key.Key_Return)
+        await until(lambda: app.controller.writing)
+        await reply_done(app)
+        now = await branch(app)
+        assert [message.text for message in now][0] == "Name a river."
+        assert (now[0].version, now[0].versions) == (2, 2)
+        app.controller.show_version(now[0].id, -1)
+        await until(lambda: shown_version(app, 0) == (1, 2))
+        back = await branch(app)
+        assert [message.id for message in back] == [question.id, first.id]
+
+
+async def test_a_second_turn_reads_only_the_new_tokens(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        first = await ask(app, "Explain in some words what a river is.")
+        assert first.figures is not None
+        assert first.figures.reused_tokens == 0
+        second = await ask(app, "And a lake?")
+        assert second.figures is not None
+        # all of the first turn's prompt and reply except what the template puts after it
+        known = first.figures.prompt_tokens + first.figures.generated_tokens - 1
+        assert second.figures.reused_tokens >= known
+        question = (await branch(app))[2]
+        app.controller.edit(question.id, "And a sea?")
+        await until(lambda: app.controller.writing)
+        third = await reply_done(app)
+        assert third.figures is not None
+        assert third.figures.reused_tokens >= known
+
+
+async def test_everything_is_there_after_a_restart(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        await ask(app, "Name a colour.")
+        await ask(app, "Another one.")
+        chat_id = app.controller.chat_id
+        before = await branch(app)
+    async with running() as app:
+        assert app.window.sidebar.model.chat_ids() == [chat_id]
+        app.window.sidebar.view.setCurrentIndex(app.window.sidebar.model.index_of(chat_id))
+        await until(lambda: app.controller.chat_id == chat_id)
+        await app.controller.settle()
+        assert await branch(app) == before
+        assert before[1].text.split()[0] in shown_text(app, 1)
+        use_sampling(app)
+        after = await ask(app, "And one more.")
+        assert after.status in (MessageStatus.COMPLETE, MessageStatus.STOPPED)
+
+
+async def test_export_writes_the_active_branch_with_code_untouched(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    async with running() as app:
+        use_sampling(app)
+        words = "Keep this: #include <stdio.h> and $\\frac{a_1}{b_2}$ and *x*."
+        reply = await ask(app, words)
+        path = tmp_path / "chat.md"
+        app.controller.export_markdown(app.controller.chat_id or "", str(path))
+        await app.controller.settle()
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("---\ntitle: ")
+        assert f"## User\n\n{words}\n\n## Assistant" in text
+        assert reply.text.strip("\n") in text
+        assert not list(tmp_path.glob("*.partial"))
+        app.controller.export_markdown(app.controller.chat_id or "", str(tmp_path / "no" / "x.md"))
+        await app.controller.settle()
+        assert "could not be written" in app.window.banner.text()
+
+
+async def test_rename_pin_delete_and_undo(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=4))
+        await ask(app, "First chat")
+        first = app.controller.chat_id
+        assert first
+        app.window.new_chat()
+        await ask(app, "Second chat")
+        second = app.controller.chat_id
+        assert second
+        model = app.window.sidebar.model
+        assert model.chat_ids() == [second, first]
+        model.setData(model.index_of(first), "A better title")
+        app.window.sidebar.pin_requested.emit(first, True)
+        await app.controller.settle()
+        await until(lambda: model.chat_ids() == [first, second])
+        assert model.index_of(first).data() == "A better title"
+        app.window.sidebar.view.setCurrentIndex(model.index_of(second))
+        QTest.keyClick(app.window.sidebar.view, Qt.Key.Key_Delete)
+        await until(lambda: model.chat_ids() == [first])
+        assert app.controller.chat_id is None
+        assert app.window.toast.isVisible()
+        app.window.toast.undo()
+        await until(lambda: app.controller.chat_id == second)
+        await app.controller.settle()
+        assert model.chat_ids() == [first, second]
+        assert len(await branch(app)) == 2
+
+
+async def test_a_chat_that_is_written_goes_on_while_another_is_open(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=120))
+        await begin(app, STORY)
+        writing = app.controller.chat_id
+        assert writing
+        await words_shown(app, 20)
+        app.window.new_chat()
+        assert app.window.composer.button.text() == "Send"
+        app.controller.open_chat(writing)
+        await until(lambda: app.controller.chat_id == writing)
+        await until(lambda: not app.controller.writing)
+        await app.controller.settle()
+        reply = (await branch(app))[-1]
+        assert reply.figures is not None
+        assert reply.figures.generated_tokens == 120
+        assert reply.text.split()[-1] in shown_text(app, 1)
+
+
+async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        app.window.inspector.system_prompt.setPlainText("You always answer with the word BANANA.")
+        app.window.inspector.flush()
+        app.window.inspector._sampling_changed("temperature", 0.0)
+        app.window.inspector._sampling_changed("max_tokens", 5)
+        reply = await ask(app, "Hello, who are you?")
+        assert reply.figures is not None
+        assert reply.figures.finish is FinishReason.LENGTH
+        assert reply.figures.generated_tokens == 5
+        chat = await app.service.chat(app.controller.chat_id or "")
+        assert chat is not None
+        assert chat.options.system_prompt == "You always answer with the word BANANA."
+        assert app.preferences.current.sampling == GREEDY
+        plain_prompt = reply.figures.prompt_tokens
+        app.window.new_chat()
+        other = await ask(app, "Hello, who are you?")
+        assert other.figures is not None
+        assert other.figures.prompt_tokens != plain_prompt
+
+
+async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, LONG)
+        app.preferences.update(engine=type(app.preferences.current.engine)(context_length=256))
+        notices: list[str] = []
+        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        reply = await ask(app, STORY)
+        assert reply.figures is not None
+        assert reply.figures.finish is FinishReason.CONTEXT_FULL
+        assert notices == ["context-nearly-full"]
+        app.window.composer.set_text("And then?")
+        app.window.composer.button.click()
+        await until(lambda: not app.controller.writing)
+        await app.controller.settle()
+        await until(lambda: "too long" in app.window.banner.text())
+        failed = (await branch(app))[-1]
+        assert failed.status is MessageStatus.FAILED
+        assert "context" in (failed.error or "")
+
+
+async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=60))
+        engine = type(app.preferences.current.engine)(context_length=256)
+        app.preferences.update(
+            engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
+        )
+        notices: list[str] = []
+        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        for question in ("Sing of the sea.", "Sing of the moon.", "Sing of bread.", "Sing of ice."):
+            reply = await ask(app, question)
+            assert reply.status is not MessageStatus.FAILED, reply.error
+            assert reply.text
+        assert "context-dropped" in notices
+        assert [message.role for message in await branch(app)] == [Role.USER, Role.ASSISTANT] * 4

@@ -1,0 +1,186 @@
+"""Takes pictures of the window in every state worth looking at: `python -m tests.ui.looks OUT`.
+
+Light and dark, wide and narrow, with long titles, long code lines, tables and right-to-left
+text. Set QT_SCALE_FACTOR=1.5 for 150 %. A person looks at them; nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QApplication
+
+from headstart.bootstrap import App, Home, run
+from headstart.core.values import (
+    Chat,
+    FinishReason,
+    Message,
+    MessageStatus,
+    Role,
+    TurnFigures,
+    new_id,
+    now_ms,
+    text_part,
+)
+
+DAY = 86_400_000
+FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
+REPLY = '''A number is prime when **nothing** between 2 and its *square root* divides it:
+
+```python
+def is_prime(n: int) -> bool:
+    """Whether n is prime, by trial division up to the square root of n, which is always enough."""
+    if n < 2:
+        return False  # 0 and 1 are not
+    for i in range(2, int(n ** 0.5) + 1):
+        if n % i == 0:
+            return False
+    return True
+```
+
+The loop stops at √n, because a larger factor would pair with a smaller one. See
+[the article](https://en.wikipedia.org/wiki/Prime_number) or `math.isqrt`.
+
+1. Numbers below 2 are not prime
+2. Even numbers above 2 are not
+   - because 2 divides them
+   - and so on
+3. The rest is a loop
+
+| n | prime? | divisor |
+|---|:------:|--------:|
+| 7 | yes | – |
+| 9 | no | 3 |
+
+> Everything should be made as simple as possible.
+
+### In short
+
+Checking 1,000,003 takes about a thousand steps, not a million.
+'''
+
+
+def _chat(title: str, age_days: float, pinned: bool = False) -> Chat:
+    at = now_ms() - int(age_days * DAY)
+    return Chat(new_id(), title, at, at, pinned=pinned)
+
+
+async def fill(app: App) -> str:
+    """Store sample chats; returns the id of the one to open."""
+    main = _chat("Prime checker in Python", 0)
+    chats = [
+        main,
+        _chat("Thesis outline", 3, pinned=True),
+        _chat("A title that is far too long for the sidebar and has to be cut somewhere", 0.01),
+        _chat("رسالة إلى المالك", 1),
+        _chat("SQLite WAL questions", 4),
+        _chat("Trip plan: Lisbon", 5),
+        _chat("Regex for dates", 40),
+    ]
+    for chat in chats:
+        await app.storage.run(lambda store, c=chat: store.chats.create(c))  # type: ignore[misc]
+    parent: str | None = None
+    turns = [
+        (
+            Role.USER,
+            "Write a short Python function that checks if a number is prime, and explain it.",
+        ),
+        (Role.ASSISTANT, REPLY),
+        (Role.USER, "שלום, מה שלומך היום? זה טקסט מימין לשמאל.\nAnd a second line."),
+        (Role.ASSISTANT, "שלום! זו תשובה מימין לשמאל, עם **הדגשה** ועם `code` בתוכה."),
+    ]
+    for role, text in turns:
+        status = MessageStatus.COMPLETE
+        message = Message(
+            new_id(), main.id, parent, role, status, text_part(text), now_ms(), model="SmolLM2"
+        )
+        await app.storage.run(lambda store, m=message: store.messages.add([m]))  # type: ignore[misc]
+        if role is Role.ASSISTANT:
+            await app.storage.run(
+                lambda store, m=message: store.messages.finish(  # type: ignore[misc]
+                    m.id, m.parts, MessageStatus.COMPLETE, FIGURES
+                )
+            )
+        parent = message.id
+    again = Message(
+        new_id(), main.id, parent, Role.USER, MessageStatus.COMPLETE, text_part("Go on."), now_ms()
+    )
+    stopped = Message(
+        new_id(),
+        main.id,
+        again.id,
+        Role.ASSISTANT,
+        MessageStatus.OPEN,
+        text_part("This was cut"),
+        now_ms(),
+    )
+    other = Message(
+        new_id(),
+        main.id,
+        again.id,
+        Role.ASSISTANT,
+        MessageStatus.INTERRUPTED,
+        text_part("This was cut in the middle of a"),
+        now_ms(),
+    )
+    await app.storage.run(lambda store: store.messages.add([again, stopped, other]))
+    await app.storage.run(
+        lambda store: store.messages.finish(
+            stopped.id, text_part("First try."), MessageStatus.COMPLETE, FIGURES
+        )
+    )
+    return main.id
+
+
+async def take(app: App, out: Path) -> int:
+    chat_id = await fill(app)
+    app.controller._spawn(app.controller._list_chats())
+    await app.controller.settle()
+
+    async def shot(name: str) -> None:
+        await asyncio.sleep(0.25)
+        app.window.grab().save(str(out / f"{name}.png"))
+
+    for scheme in ("light", "dark"):
+        app.preferences.update(theme=scheme)
+        app.window.resize(1360, 860)
+        app.window.new_chat()
+        await shot(f"{scheme}-empty")
+        app.controller.open_chat(chat_id)
+        await app.controller.settle()
+        await shot(f"{scheme}-end")
+        app.window.transcript.verticalScrollBar().setValue(0)
+        await shot(f"{scheme}-top")
+        app.window.show_problem("The model file /x/y.gguf is not there.", "Choose another model.")
+        app.window.toast.show_text("Deleted “Trip plan: Lisbon”", lambda: None)
+        app.window.resize(900, 600)
+        await shot(f"{scheme}-narrow")
+        app.window.banner.dismiss()
+        app.window.toast.hide()
+        app.window.resize(1360, 860)
+        app.window.open_settings()
+        await asyncio.sleep(0.2)
+        assert app.window._settings_window is not None
+        app.window._settings_window.grab().save(str(out / f"{scheme}-settings.png"))
+        app.window._settings_window.close()
+        index = app.window.sidebar.model.index_of(chat_id)
+        menu = app.window.sidebar.menu_for(index)
+        menu.popup(app.window.pos())
+        await asyncio.sleep(0.1)
+        menu.grab().save(str(out / f"{scheme}-menu.png"))
+        menu.close()
+    QApplication.processEvents()
+    return 0
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        sys.exit(run(Home(Path(place)), script=lambda app: take(app, folder)))

@@ -1,0 +1,53 @@
+"""Chat templates: the sandbox holds, and fallbacks are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from headstart.core.events import PromptMessage
+from headstart.core.values import Role
+from headstart.engine.template import CHATML, ChatTemplate, TemplateError, choose
+
+HELLO = [PromptMessage(Role.USER, "Hello")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ messages.append({}) }}",
+        "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+        "{% include '/etc/passwd' %}",
+        "{{ range(10**9) | list }}",
+        "{{ raise_exception('no') }}",
+        "{% for x in %}",
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+        "{{ undefined_thing.attribute }}",
+    ],
+)
+def test_hostile_and_broken_templates_raise_and_do_nothing(source: str) -> None:
+    with pytest.raises(TemplateError):
+        ChatTemplate(source).render(HELLO)
+
+
+def test_a_model_without_a_template_gets_chatml_where_its_tokens_exist() -> None:
+    chosen = choose(None, "", "", frozenset({"<|im_start|>", "<|im_end|>"}))
+    assert chosen.source == CHATML
+    assert "brings no chat template" in (chosen.fallback or "")
+    assert "ChatML" in (chosen.fallback or "")
+
+
+def test_a_broken_template_falls_back_to_plain_with_a_stop_string() -> None:
+    chosen = choose("{{ raise_exception('bad') }}", "", "", frozenset())
+    assert "does not work (bad)" in (chosen.fallback or "")
+    assert chosen.render(HELLO) == "User: Hello\n\nAssistant:"
+    assert chosen.stop == ("\nUser:",)
+
+
+def test_a_template_that_refuses_system_messages_gets_them_in_the_question() -> None:
+    source = (
+        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
+    )
+    system = PromptMessage(Role.SYSTEM, "Be brief.")
+    assert ChatTemplate(source).render([system, *HELLO]) == "[user]Be brief.\n\nHello"

@@ -1,0 +1,101 @@
+"""Tokens to text: no cut characters, no stop strings, no lost words."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headstart.core.values import Origin, PartKind
+from headstart.engine.text_stream import TextStream
+
+
+def _feed(stream: TextStream, chunks: list[bytes]) -> list[tuple[PartKind, str]]:
+    pieces = [piece for chunk in chunks for piece in stream.push(chunk)]
+    pieces += stream.finish()
+    joined: list[tuple[PartKind, str]] = []
+    for piece in pieces:
+        if joined and joined[-1][0] is piece.kind:
+            joined[-1] = (piece.kind, joined[-1][1] + piece.text)
+        else:
+            joined.append((piece.kind, piece.text))
+    return joined
+
+
+def _cut(data: bytes, sizes: list[int]) -> list[bytes]:
+    chunks, at = [], 0
+    for size in sizes:
+        chunks.append(data[at : at + size])
+        at += size
+    return [*chunks, data[at:]]
+
+
+@given(st.text(max_size=60), st.lists(st.integers(1, 5), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_cut_of_the_bytes_gives_the_same_text(text: str, sizes: list[int]) -> None:
+    text = text.replace("<", "")
+    got = _feed(TextStream(), _cut(text.encode(), sizes))
+    assert "".join(piece for _, piece in got) == text
+
+
+@given(st.text("ab<|>", max_size=40), st.lists(st.integers(1, 4), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_text_ends_before_the_first_stop_string_however_it_is_cut(
+    text: str, sizes: list[int]
+) -> None:
+    stop = ("a<|b", "bb>")
+    stream = TextStream(stop)
+    got = "".join(piece for _, piece in _feed(stream, _cut(text.encode(), sizes)))
+    ends = [at for mark in stop if (at := text.find(mark)) >= 0]
+    if not ends:
+        assert (got, stream.stopped) == (text, False)
+        return
+    # cut into pieces the stream stops at the mark that is complete first
+    assert stream.stopped
+    assert text.startswith(got)
+    assert len(got) in ends or len(got) == min(ends)
+
+
+def test_a_character_of_four_tokens_comes_whole() -> None:
+    stream = TextStream()
+    data = "🙂".encode()
+    assert [stream.push(data[i : i + 1]) for i in range(3)] == [[], [], []]
+    (piece,) = stream.push(data[3:])
+    assert piece.text == "🙂"
+
+
+def test_a_possible_stop_string_is_held_back_and_let_go() -> None:
+    stream = TextStream(("STOP",))
+    assert stream.push(b"ab ST")[0].text == "ab "
+    assert stream.push(b"AR")[0].text == "STAR"
+    assert not stream.stopped
+
+
+def test_reasoning_is_told_apart_even_when_the_tag_is_cut() -> None:
+    data = "<think>\nWell, 2+2.\n</think>\n\nFour. <think> is a tag."
+    for size in range(1, 9):
+        chunks = [data.encode()[at : at + size] for at in range(0, len(data), size)]
+        assert _feed(TextStream(), chunks) == [
+            (PartKind.REASONING, "Well, 2+2.\n"),
+            (PartKind.TEXT, "Four. <think> is a tag."),
+        ]
+
+
+def test_a_prompt_that_opens_the_tag_begins_in_reasoning() -> None:
+    got = _feed(TextStream(reasoning=True), [b"Hm.</think>Yes."])
+    assert got == [(PartKind.REASONING, "Hm."), (PartKind.TEXT, "Yes.")]
+
+
+def test_every_piece_keeps_the_origin_of_its_token() -> None:
+    stream = TextStream(("XYZ",))
+    pieces = stream.push(b"one X", Origin.TARGET) + stream.push(b"Y two", Origin.DRAFT)
+    pieces += stream.finish()
+    assert [(piece.text, piece.origin) for piece in pieces] == [
+        ("one ", Origin.TARGET),
+        ("X", Origin.TARGET),
+        ("Y two", Origin.DRAFT),
+    ]
+
+
+def test_broken_bytes_become_a_replacement_and_nothing_is_lost() -> None:
+    got = _feed(TextStream(), [b"a\xff", b"b\xe2\x82"])
+    assert got == [(PartKind.TEXT, "a\ufffdb\ufffd")]

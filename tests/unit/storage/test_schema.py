@@ -1,0 +1,106 @@
+"""Opening databases: new, current, newer, foreign, damaged; and migrations that only grow."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+
+from headstart.core.errors import DatabaseProblem
+from headstart.storage import schema
+from headstart.storage.database import open_database
+from headstart.storage.tables import metadata
+
+
+def _open(tmp_path: Path) -> Engine:
+    return open_database(tmp_path / "a.db", tmp_path / "backups")
+
+
+def test_the_known_revisions_are_those_of_the_scripts() -> None:
+    config = Config()
+    folder = Path(schema.__file__).parent / "migrations"
+    config.set_main_option("script_location", str(folder))
+    scripts = ScriptDirectory.from_config(config)
+    ordered = [script.revision for script in scripts.walk_revisions()]
+    assert tuple(reversed(ordered)) == schema.REVISIONS
+
+
+def test_migrations_make_exactly_the_tables_that_the_code_uses(tmp_path: Path) -> None:
+    from alembic.autogenerate import compare_metadata
+
+    engine = _open(tmp_path)
+    with engine.begin() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_a_new_database_has_wal_and_foreign_keys(tmp_path: Path) -> None:
+    engine = _open(tmp_path)
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+    engine.dispose()
+
+
+def _change(path: Path, *statements: str) -> bytes:
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return path.read_bytes()
+
+
+def test_a_newer_database_is_refused_and_left_untouched(tmp_path: Path) -> None:
+    _open(tmp_path).dispose()
+    before = _change(tmp_path / "a.db", "UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(DatabaseProblem, match="newer version"):
+        _open(tmp_path)
+    assert (tmp_path / "a.db").read_bytes() == before
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    _change(tmp_path / "a.db", "CREATE TABLE recipes (id INTEGER)")
+    with pytest.raises(DatabaseProblem, match="another program"):
+        _open(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough" * 40])
+def test_a_damaged_file_is_told_and_kept(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.db").write_bytes(content)
+    with pytest.raises(DatabaseProblem, match="cannot be opened"):
+        _open(tmp_path)
+    assert (tmp_path / "a.db").read_bytes() == content
+
+
+def test_a_copy_is_whole_and_old_copies_go(tmp_path: Path) -> None:
+    _open(tmp_path).dispose()
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    for number in range(schema.KEPT_COPIES + 2):
+        (backups / f"a-2000010{number}-000000-schema-0001.db").touch()
+    copy = schema.copy_database(tmp_path / "a.db", backups, "0001")
+    assert len(list(backups.glob("*.db"))) == schema.KEPT_COPIES
+    connection = sqlite3.connect(copy)
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    connection.close()
+
+
+def test_an_older_schema_is_copied_before_it_is_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _open(tmp_path).dispose()
+    monkeypatch.setattr(schema, "REVISIONS", ("0001", "0002"))
+    monkeypatch.setattr(schema, "HEAD", "0002")
+    migrated = []
+    monkeypatch.setattr(schema, "_migrate", migrated.append)
+    _open(tmp_path).dispose()
+    assert len(migrated) == 1
+    assert len(list((tmp_path / "backups").glob("a-*-schema-0001.db"))) == 1
