@@ -59,9 +59,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
-            if "loop" not in item.fixturenames:
-                item.fixturenames.append("loop")
+        if not isinstance(item, pytest.Function) or "loop" in item.fixturenames:
+            continue
+        if inspect.iscoroutinefunction(item.obj):
+            item.fixturenames.append("loop")
 
 
 @pytest.fixture

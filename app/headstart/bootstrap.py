@@ -105,14 +105,18 @@ def run(
                 "Choose another one with --home.",
             )
         )
-    start_logging(home, debug)
     try:
+        start_logging(home, debug)
         loop = qasync.QEventLoop(application)
         asyncio.set_event_loop(loop)
         with loop:
-            code = loop.run_until_complete(_main(home, model, script))
-            asyncio.set_event_loop(None)
-            return int(code)
+            try:
+                return int(loop.run_until_complete(_main(home, model, script)))
+            except EnvironmentProblem as problem:
+                # shown after the loop: a dialog inside it would enter it a second time
+                return _cannot_start(problem)
+            finally:
+                asyncio.set_event_loop(None)
     finally:
         lock.release()
 
@@ -133,21 +137,18 @@ def make_application() -> QApplication:
 
 
 async def _main(home: Home, model: Path | None, script: Script | None) -> int:
-    try:
-        app = await open_app(home)
-    except EnvironmentProblem as problem:
-        return _cannot_start(problem)
+    app = await open_app(home)
     closed = asyncio.Event()
     app.window.closing.connect(closed.set)
     app.window.show()
     try:
-        if not await _database_opens(app):
-            return 1
+        await _database_opens(app)
         if model is not None:
             app.controller.open_model_file(str(model))
         if script is None:
             await closed.wait()
             return 0
+        await app.controller.settle()
         return await script(app)
     finally:
         await close_app(app)
@@ -189,34 +190,32 @@ async def close_app(app: App) -> None:
     await asyncio.to_thread(app.preferences.close)
 
 
-async def _database_opens(app: App) -> bool:
-    try:
-        store = await app.storage.ready()
-    except EnvironmentProblem as problem:
-        _cannot_start(problem)
-        return False
+async def _database_opens(app: App) -> None:
+    store = await app.storage.ready()
     if store.interrupted:
         plural = "reply was" if store.interrupted == 1 else "replies were"
+        before = f"{app.window.banner.text()} " if app.window.banner.isVisible() else ""
         app.window.banner.show_text(
             "start",
-            f"{store.interrupted} {plural} interrupted when the program ended; the words are "
-            "here, and the reply can be continued.",
+            f"{before}{store.interrupted} {plural} interrupted when the program ended; the words "
+            "are here, and the reply can be continued.",
         )
-    return True
 
 
 def start_logging(home: Home, debug: bool) -> None:
     """A small rotating file in the home; with --debug everything, and on stderr too."""
     root = logging.getLogger("headstart")
     root.setLevel(logging.DEBUG if debug else logging.INFO)
-    home.log.parent.mkdir(parents=True, exist_ok=True)
-    handlers: list[logging.Handler] = [
-        logging.handlers.RotatingFileHandler(
-            home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True
+    handlers: list[logging.Handler] = [logging.StreamHandler()] if debug else []
+    try:
+        home.log.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(
+            logging.handlers.RotatingFileHandler(
+                home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8"
+            )
         )
-    ]
-    if debug:
-        handlers.append(logging.StreamHandler())
+    except OSError as error:
+        print(f"headstart: no log is kept: {error}", file=sys.stderr)
     form = logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
     for handler in handlers:
         handler.setFormatter(form)

@@ -13,6 +13,7 @@ from pathlib import Path
 from headstart.bootstrap import App
 from headstart.chat.changes import Change, ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
+from headstart.core.settings import ChatOptions, Sampling
 from headstart.ui.transcript.message import figures_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
@@ -38,7 +39,14 @@ async def run_demo(app: App) -> int:
             case ReplyEnded():
                 ended.set()
 
+    def give_up(message: str, remedy: str) -> None:
+        failed.append(Failed(message, remedy))
+        ended.set()
+
     app.service.listen(follow)
+    app.controller.problem.connect(give_up)
+    # a small model can go on for ever: the demo ends, and says the same every time
+    app.controller.set_options("", ChatOptions(sampling=Sampling(seed=7, max_tokens=320)))
     print("No screen here: the window runs offscreen and answers one question.\n")
     print(f"> {QUESTION}\n")
     app.window.composer.set_text(QUESTION)

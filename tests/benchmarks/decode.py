@@ -44,10 +44,8 @@ RUNS = 5
 TOKENS = 128
 STREAMED = 300
 STORY = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
-WORDS = (
-    "river stone window garden winter letter market silver bridge candle forest island "
-    "mirror orange pepper rabbit shadow ticket valley yellow anchor basket castle doctor"
-).split()
+WORDS = ["river", "stone", "window", "garden", "winter", "letter", "market", "silver", "bridge"]
+WORDS += ["candle", "forest", "island", "mirror", "orange", "pepper", "rabbit", "shadow", "ticket"]
 
 
 def generator() -> LocalGenerator:

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from headstart.bootstrap import App
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason, MessageStatus, Origin, Role
 from tests.conftest import OpenApp, until
@@ -118,7 +117,7 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         await until(lambda: app.controller.writing)
         await reply_done(app)
         now = await branch(app)
-        assert [message.text for message in now][0] == "Name a river."
+        assert now[0].text == "Name a river."
         assert (now[0].version, now[0].versions) == (2, 2)
         app.controller.show_version(now[0].id, -1)
         await until(lambda: shown_version(app, 0) == (1, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headstart.core.events import PromptMessage
-from headstart.core.values import Message, Role
+from headstart.core.values import Message, Part, PartKind, Role
 
 
 def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:
@@ -25,3 +25,13 @@ def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[Prom
             text = f"{last.text}\n\n{text}"
         result.append(PromptMessage(message.role, text, message.id))
     return tuple(result)
+
+
+def reply_so_far(parts: Sequence[Part]) -> str:
+    """A partly written reply as the model wrote it, its reasoning in tags, to go on from."""
+    reasoning = "".join(part.text for part in parts if part.kind is PartKind.REASONING)
+    text = "".join(part.text for part in parts if part.kind is PartKind.TEXT)
+    if not reasoning:
+        return text
+    closed = f"\n</think>\n\n{text}" if text else ""
+    return f"<think>\n{reasoning.rstrip()}{closed}" if closed else f"<think>\n{reasoning}"

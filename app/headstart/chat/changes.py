@@ -48,4 +48,12 @@ class ReplyEnded:
     message_id: str
 
 
-Change = ChatsChanged | BranchChanged | ReplyEvent | ModelState | ReplyEnded
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something of the environment's that no caller is waiting to hear."""
+
+    message: str
+    remedy: str
+
+
+Change = ChatsChanged | BranchChanged | ReplyEvent | ModelState | ReplyEnded | Trouble

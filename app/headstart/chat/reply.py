@@ -10,6 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     Failed,
     Finished,
@@ -31,6 +32,8 @@ from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
 
+# a busy or briefly full disk gets these chances (seconds between them)
+STORE_AGAIN = (0.2, 1.0)
 JOURNAL_SECONDS = 0.8  # so that the last second is on disk, the write included
 
 _STATUS = {
@@ -109,22 +112,34 @@ class Reply:
         self, status: MessageStatus, figures: TurnFigures | None, error: str | None
     ) -> None:
         parts, message_id = self.parts, self.message_id
-        await self._storage.run(
-            lambda store: store.messages.finish(message_id, parts, status, figures, error)
-        )
+        if error is not None and self._before and not self._written:
+            # going on failed, what was there before did not
+            status = MessageStatus.STOPPED
+        for pause in (*STORE_AGAIN, None):
+            try:
+                await self._storage.run(
+                    lambda store: store.messages.finish(message_id, parts, status, figures, error)
+                )
+            except EnvironmentProblem:
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+            else:
+                return
 
     async def _journal_forever(self) -> None:
         while True:
             await asyncio.sleep(JOURNAL_SECONDS)
-            new = self._written[self._journaled :]
+            upto = len(self._written)
+            new = self._written[self._journaled : upto]
             if not new:
                 continue
-            self._journaled += len(new)
             parts, message_id = joined(_parts(new)), self.message_id
             try:
                 await self._storage.run(
                     lambda store, m=message_id, p=parts: store.messages.journal(m, p)  # type: ignore[misc]
                 )
+                self._journaled = upto
             except Exception:
                 # the words are still in memory and are stored at the end of the turn
                 log.exception("journaling failed")

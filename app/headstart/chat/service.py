@@ -7,13 +7,13 @@ does afterwards, they stay.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headstart.chat.assemble import prompt_messages
+from headstart.chat.assemble import prompt_messages, reply_so_far
 from headstart.chat.changes import (
     BranchChanged,
     Change,
@@ -21,6 +21,7 @@ from headstart.chat.changes import (
     ModelState,
     ReplyEnded,
     ReplyEvent,
+    Trouble,
 )
 from headstart.chat.exchange.markdown import to_markdown
 from headstart.chat.models import Models
@@ -31,6 +32,7 @@ from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Failed, GenerationEvent, GenerationRequest, Loaded, Loading
 from headstart.core.settings import (
     ChatOptions,
+    EngineSettings,
     effective_sampling,
     effective_system_prompt,
     effective_when_full,
@@ -62,10 +64,14 @@ class ChatService:
         self._listeners: list[Callable[[Change], None]] = []
         self._replies: dict[str, Reply] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        # replies that could not be stored, by message id: shown as they are, journaled so far
+        self._unsaved: dict[str, Message] = {}
+        self._closing = False
         # a second Enter waits here and then sees that a reply is being written
         self._starting = asyncio.Lock()
         self._warming: Stream | None = None
-        self._warmed: tuple[object, ...] | None = None
+        self._warming_for: tuple[ModelRef, EngineSettings] | None = None
+        self._warmed: tuple[ModelRef, EngineSettings] | None = None
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -79,7 +85,8 @@ class ChatService:
         return await self._storage.run(lambda store: store.chats.get(chat_id))
 
     async def branch(self, chat_id: str) -> list[Message]:
-        return await self._storage.run(lambda store: store.messages.branch(chat_id))
+        messages = await self._storage.run(lambda store: store.messages.branch(chat_id))
+        return [self._unsaved.get(message.id, message) for message in messages]
 
     def reply_in(self, chat_id: str | None) -> Reply | None:
         """The reply being written in this chat."""
@@ -99,9 +106,10 @@ class ChatService:
             return await self._send(chat_id, text, options)
 
     async def _send(self, chat_id: str | None, text: str, options: ChatOptions | None) -> str:
-        if chat_id in self._replies:
-            raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+        self._check_free(chat_id)
         chat = await self.chat(chat_id) if chat_id else None
+        if chat_id and chat is None:
+            raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
         model = await self.models.of_chat(chat)
         if chat is None:
             now = now_ms()
@@ -113,21 +121,17 @@ class ChatService:
                 model=model.key,
                 options=options or ChatOptions(),
             )
-            fresh = chat
-            await self._storage.run(lambda store: store.chats.create(fresh))
-            leaf = None
+            await self._ask(chat, [], text, model, fresh=True)
         else:
-            branch = await self.branch(chat.id)
-            leaf = branch[-1].id if branch else None
-        await self._ask(chat, leaf, text, model)
+            await self._ask(chat, await self.branch(chat.id), text, model)
         return chat.id
 
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
         """A new version of a user message beside the old one, and an answer to it."""
         async with self._starting:
-            chat, branch, message = await self._find(chat_id, message_id)
+            chat, branch, _ = await self._find(chat_id, message_id)
             model = await self.models.of_chat(chat)
-            await self._ask(chat, message.parent_id, text, model)
+            await self._ask(chat, _before(branch, message_id), text, model)
         if branch[0].id == message_id:
             await self._retitle(chat, text)
 
@@ -146,10 +150,14 @@ class ChatService:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self.models.of_chat(chat)
             await self._storage.run(lambda store: store.messages.reopen(message_id))
+            self._unsaved.pop(message_id, None)
             await self._start(chat, _before(branch, message_id), message, model, message.parts)
 
     async def show_version(self, chat_id: str, message_id: str, step: int) -> None:
-        await self._storage.run(lambda store: store.messages.show_version(message_id, step))
+        async with self._starting:
+            if chat_id in self._replies:
+                return
+            await self._storage.run(lambda store: store.messages.show_version(message_id, step))
         self._tell(BranchChanged(chat_id))
 
     def stop(self, chat_id: str) -> None:
@@ -168,8 +176,9 @@ class ChatService:
 
     async def delete(self, chat_id: str) -> None:
         """Hide the chat until the next start; `undo_delete` brings it back."""
-        self.stop(chat_id)
-        await self._change(lambda store: store.chats.delete(chat_id))
+        async with self._starting:
+            self.stop(chat_id)
+            await self._change(lambda store: store.chats.delete(chat_id))
 
     async def undo_delete(self, chat_id: str) -> None:
         await self._change(lambda store: store.chats.restore(chat_id))
@@ -189,6 +198,12 @@ class ChatService:
         if chat is None:
             raise EnvironmentProblem("This chat is not there any more.", "")
         branch = await self.branch(chat_id)
+        reply = self._replies.get(chat_id)
+        if reply is not None:
+            branch = [
+                replace(message, parts=reply.parts) if message.id == reply.message_id else message
+                for message in branch
+            ]
         system = effective_system_prompt(self._preferences.current, chat.options)
         text = to_markdown(chat, branch, system)
         try:
@@ -201,43 +216,60 @@ class ChatService:
 
     # --- the model -----------------------------------------------------------------------
 
-    async def warm(self, chat_id: str | None) -> None:
-        """Load the chat's model ahead, while the user types; errors are told as ModelState."""
+    async def warm(self, chat_id: str | None) -> str | None:
+        """Load the chat's model ahead, while the user types; returns what went wrong, if so."""
         chat = await self.chat(chat_id) if chat_id else None
         try:
             model = await self.models.of_chat(chat)
         except ModelProblem as problem:
             self._tell(ModelState("", 0.0, str(problem)))
-            return
+            return str(problem)
         engine = self._preferences.current.engine
-        if self._warmed == (model, engine) or self._replies or self._warming is not None:
-            return
-        self._warming = self._runner.warm(model, engine)
-        try:
-            async for event in self._warming:
-                self._follow_model(event, model)
-        finally:
+        if self._warmed == (model, engine) or self._replies or self._closing:
+            return None
+        if self._warming is not None:
+            if self._warming_for == (model, engine):
+                return None
+            self._warming.cancel()
+        stream = self._warming = self._runner.warm(model, engine)
+        self._warming_for = (model, engine)
+        trouble = None
+        async for event in stream:
+            self._follow_model(event, model, engine)
+            if isinstance(event, Failed):
+                trouble = f"{event.message} {event.remedy}".strip()
+                self._tell(ModelState(model.name, 0.0, trouble))
+        if self._warming is stream:
             self._warming = None
+        return trouble
 
     async def close(self) -> None:
         """Stop every reply, store what it wrote, end the engine."""
+        self._closing = True
         if self._warming is not None:
             self._warming.cancel()
-        for reply in list(self._replies.values()):
-            reply.stop()
+        async with self._starting:
+            for reply in list(self._replies.values()):
+                reply.stop()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=3)
         for task in list(self._tasks):
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        for result in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(result, Exception):
+                log.error("a reply ended badly while closing", exc_info=result)
         await asyncio.to_thread(self._runner.close)
 
     # --- inside --------------------------------------------------------------------------
 
-    async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
+    def _check_free(self, chat_id: str | None) -> None:
         if chat_id in self._replies:
             raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+        if self._closing:
+            raise EnvironmentProblem("Headstart is closing.", "")
+
+    async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
+        self._check_free(chat_id)
         chat = await self.chat(chat_id)
         branch = await self.branch(chat_id)
         message = next((item for item in branch if item.id == message_id), None)
@@ -245,20 +277,23 @@ class ChatService:
             raise EnvironmentProblem("This message is not there any more.", "")
         return chat, branch, message
 
-    async def _ask(self, chat: Chat, parent: str | None, text: str, model: ModelRef) -> None:
+    async def _ask(
+        self, chat: Chat, before: list[Message], text: str, model: ModelRef, fresh: bool = False
+    ) -> None:
+        """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
         question = Message(
             new_id(),
             chat.id,
-            parent,
+            before[-1].id if before else None,
             Role.USER,
             MessageStatus.COMPLETE,
             text_part(text),
             now_ms(),
         )
         answer = self._open_reply(chat.id, question.id, model)
-        await self._storage.run(lambda store: store.messages.add([question, answer]))
-        branch = await self.branch(chat.id)
-        await self._start(chat, branch[:-1], answer, model)
+        created = chat if fresh else None
+        await self._storage.run(lambda store: store.messages.add([question, answer], created))
+        await self._start(chat, [*before, question], answer, model)
 
     @staticmethod
     def _open_reply(chat_id: str, parent: str | None, model: ModelRef) -> Message:
@@ -289,12 +324,16 @@ class ChatService:
             engine=settings.engine,
             when_full=effective_when_full(settings, chat.options),
             chat_id=chat.id,
-            reply_so_far="".join(part.text for part in written if part.kind.value == "text"),
+            reply_so_far=reply_so_far(written),
         )
         message_id = answer.id
 
+        if self._warming is not None and self._warming_for != (model, settings.engine):
+            # another model is being loaded ahead, which nobody waits for any more
+            self._warming.cancel()
+
         def tell(event: GenerationEvent) -> None:
-            self._follow_model(event, model)
+            self._follow_model(event, model, settings.engine)
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(
@@ -308,10 +347,27 @@ class ChatService:
     async def _drive(self, reply: Reply) -> None:
         try:
             await reply.run()
+        except EnvironmentProblem as problem:
+            log.error("a reply could not be stored: %s", problem)
+            self._keep_unsaved(reply, await self.branch(reply.chat_id), problem)
         finally:
             self._replies.pop(reply.chat_id, None)
             self._tell(ReplyEnded(reply.chat_id, reply.message_id))
             self._tell(ChatsChanged())
+
+    def _keep_unsaved(
+        self, reply: Reply, branch: list[Message], problem: EnvironmentProblem
+    ) -> None:
+        """The words stay on the screen and can be copied; the journal has all but the last."""
+        self._tell(Trouble(f"This reply could not be saved. {problem.message}", problem.remedy))
+        for message in branch:
+            if message.id == reply.message_id:
+                self._unsaved[message.id] = replace(
+                    message,
+                    parts=reply.parts,
+                    status=MessageStatus.STOPPED,
+                    error=f"Not saved yet: {problem.message}",
+                )
 
     async def _retitle(self, chat: Chat, text: str) -> None:
         title = title_from(text)
@@ -321,16 +377,16 @@ class ChatService:
         await self._storage.run(call)
         self._tell(ChatsChanged())
 
-    def _follow_model(self, event: GenerationEvent, model: ModelRef) -> None:
+    def _follow_model(
+        self, event: GenerationEvent, model: ModelRef, engine: EngineSettings
+    ) -> None:
         match event:
             case Loading():
                 self._warmed = None
                 self._tell(ModelState(model.name, event.fraction))
             case Loaded():
-                self._warmed = (model, self._preferences.current.engine)
+                self._warmed = (model, engine)
                 self._tell(ModelState(model.name, 1.0))
-            case Failed():
-                self._tell(ModelState(model.name, 0.0, f"{event.message} {event.remedy}".strip()))
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

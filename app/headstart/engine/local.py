@@ -84,7 +84,11 @@ class LocalGenerator:
         self._unload()
         began = time.perf_counter()
         emit(Loading(model, 0.0))
-        if not model.path.is_file():
+        try:
+            there = model.path.is_file()
+        except OSError:
+            there = False
+        if not there:
             raise ModelProblem(
                 f"The model file {model.path} is not there.",
                 "Was it moved or deleted? Choose another model.",
@@ -102,6 +106,7 @@ class LocalGenerator:
             return not cancel.cancelled
 
         decoder = select.open_decoder(model, engine, on_progress)
+        self._decoder = decoder
         facts = decoder.facts
         self._template = template.choose(
             facts.chat_template,
@@ -109,7 +114,6 @@ class LocalGenerator:
             facts.end_text,
             frozenset(token.text for token in facts.special_tokens),
         )
-        self._decoder = decoder
         self._encoder = PromptEncoder(decoder, self._template)
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))

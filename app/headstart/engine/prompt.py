@@ -39,13 +39,13 @@ class PromptEncoder:
         self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._memory_size = 0
 
-    def render(self, messages: Sequence[PromptMessage], reply_so_far: str = "") -> str:
+    def render(self, messages: Sequence[PromptMessage]) -> str:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = [
-            PromptMessage(message.role, self._guard(message.text), message.key)
+            PromptMessage(message.role, self.guard(message.text), message.key)
             for message in messages
         ]
-        return self._template.render(guarded) + self._guard(reply_so_far)
+        return self._template.render(guarded)
 
     def encode(self, rendered: str) -> list[int]:
         """Token ids of a rendered prompt, the model's begin token in front where it wants one."""
@@ -91,7 +91,8 @@ class PromptEncoder:
             old, _ = self._memory.popitem(last=False)
             self._memory_size -= len(old)
 
-    def _guard(self, text: str) -> str:
+    def guard(self, text: str) -> str:
+        """`text` with its control tokens marked as words, to be joined to a rendered prompt."""
         text = text.replace(GUARD, "")
         if self._pattern is None:
             return text

@@ -29,6 +29,7 @@ from headstart.engine.generator import Generator
 from headstart.engine.local import LoadCancelled
 
 log = logging.getLogger(__name__)
+_NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
 _Work = Callable[[Emit, CancelToken], None]
 
 
@@ -46,10 +47,25 @@ class Stream:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._events: asyncio.Queue[GenerationEvent | None] = asyncio.Queue()
+        self._lock = threading.Lock()
+        self._started = False
+        self._ended = False
         self.token = CancelToken()
 
     def cancel(self) -> None:
-        self.token.cancel()
+        """Stop the job: at once when it still waits, else as soon as its thread lets go."""
+        with self._lock:
+            self.token.cancel()
+            if not self._started and not self._ended:
+                self._ended = True
+                self.put(Finished(_NOTHING))
+                self.put(None)
+
+    def start(self) -> bool:
+        """From the engine thread: whether the job is still wanted."""
+        with self._lock:
+            self._started = not self._ended
+            return self._started
 
     def __aiter__(self) -> AsyncIterator[GenerationEvent]:
         return self._iterate()
@@ -105,6 +121,10 @@ class Runner:
 
     def _submit(self, priority: Priority, work: _Work) -> Stream:
         stream = Stream(asyncio.get_running_loop())
+        if self._closing:
+            # nobody will take it from the queue any more
+            stream.cancel()
+            return stream
         self._queue.put((priority, next(self._order), work, stream))
         return stream
 
@@ -118,6 +138,10 @@ class Runner:
             _, _, work, stream = self._queue.get()
             if work is None or stream is None:
                 break
+            if self._closing:
+                stream.cancel()
+            if not stream.start():
+                continue
             self._current = stream
             if self._closing:
                 stream.cancel()
@@ -129,20 +153,10 @@ class Runner:
 
 def _perform(work: _Work, stream: Stream) -> None:
     """Run one job; whatever happens, its stream ends with one final event."""
-    final = False
-
-    def emit(event: GenerationEvent) -> None:
-        nonlocal final
-        final = final or isinstance(event, Finished)
-        stream.put(event)
-
     try:
-        if stream.token.cancelled:
-            raise LoadCancelled
-        work(emit, stream.token)
+        work(stream.put, stream.token)
     except LoadCancelled:
-        nothing = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
-        stream.put(Finished(nothing))
+        stream.put(Finished(_NOTHING))
     except EnvironmentProblem as problem:
         log.warning("%s", problem)
         stream.put(Failed(problem.message, problem.remedy))

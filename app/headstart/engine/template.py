@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import jinja2
 import jinja2.ext
 import jinja2.sandbox
+from jinja2.runtime import Context
 
 from headstart.core.events import PromptMessage
 from headstart.core.values import Role
@@ -30,6 +31,7 @@ PLAIN = (
     "{% else %}{{ 'User' if message.role == 'user' else 'Assistant' }}: {{ message.content }}\n\n"
     "{% endif %}{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
+LARGEST_PRODUCT = 100_000
 PLAIN_STOP = "\nUser:"
 
 
@@ -61,10 +63,11 @@ class ChatTemplate:
                 first, second = plain[0], plain[1]
                 merged = {**second, "content": f"{first['content']}\n\n{second['content']}"}
                 return self._call(template, [merged, *plain[2:]])
-        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
-            raise TemplateError(str(error)) from error
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
+        except Exception as error:
+            # a template is a stranger's program: whatever it raises is its own fault
+            raise TemplateError(f"{error}" or type(error).__name__) from error
 
     def _call(self, template: jinja2.Template, messages: list[dict[str, str]]) -> str:
         return template.render(
@@ -103,9 +106,26 @@ def _compiled(source: str) -> jinja2.Template:
     return _environment().from_string(source)
 
 
+class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+    """Also refuses to make huge values: `'x' * 10**10` would take all memory there is."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**":
+            if not all(isinstance(value, int | float) for value in (left, right)) or right > 64:
+                raise jinja2.TemplateError("the power is too large")
+        else:
+            for value, times in ((left, right), (right, left)):
+                sized = isinstance(value, str | bytes | list | tuple)
+                if sized and isinstance(times, int) and len(value) * times > LARGEST_PRODUCT:
+                    raise jinja2.TemplateError("the repeated text is too long")
+        return super().call_binop(context, operator, left, right)
+
+
 @functools.cache
 def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
-    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+    environment = _Sandbox(
         trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
     )
     environment.filters["tojson"] = _tojson

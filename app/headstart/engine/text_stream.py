@@ -20,11 +20,14 @@ class TextStream:
     `raw` is everything decoded so far, tags and held-back text included.
     """
 
-    def __init__(self, stop: Sequence[str] = (), reasoning: bool = False) -> None:
+    def __init__(
+        self, stop: Sequence[str] = (), reasoning: bool = False, at_start: bool = True
+    ) -> None:
+        """`reasoning`: it begins inside a reasoning block. `at_start`: one may still open."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stop = tuple(text for text in stop if text)
         self._kind = PartKind.REASONING if reasoning else PartKind.TEXT
-        self._at_start = not reasoning
+        self._at_start = at_start and not reasoning
         self._trim = False
         self._held = ""
         self._runs: list[OriginRun] = []
@@ -39,9 +42,19 @@ class TextStream:
         """What can be shown after these bytes; nothing after `stopped`."""
         return self._advance(self._decoder.decode(data), origin, last=False)
 
-    def finish(self) -> list[TextPiece]:
-        """What was held back: the reply ended before it became a stop string or a tag."""
-        return self._advance(self._decoder.decode(b"", final=True), Origin.TARGET, last=True)
+    @property
+    def incomplete(self) -> int:
+        """How many bytes of a character that is not whole yet have come."""
+        return len(self._decoder.getstate()[0])
+
+    def finish(self, ended: bool = True) -> list[TextPiece]:
+        """What was held back: the reply ended before it became a stop string or a tag.
+
+        When it was stopped from outside (not `ended`), half a character is dropped; the model's
+        own broken bytes show as a replacement character.
+        """
+        rest = self._decoder.decode(b"", final=True) if ended else ""
+        return self._advance(rest, Origin.TARGET, last=True)
 
     def _advance(self, text: str, origin: Origin, last: bool) -> list[TextPiece]:
         if self.stopped:

@@ -27,7 +27,7 @@ from headstart.core.events import (
 from headstart.core.values import FinishReason, TurnFigures
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
-from headstart.engine.text_stream import THINK_OPEN, TextStream
+from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 # text goes up at most this often; the window repaints no faster
 EMIT_SECONDS = 0.025
@@ -93,16 +93,22 @@ class Turn:
         try:
             rendered, prompt = self._fit(self._request.reply_so_far)
             self._prompt_tokens = len(prompt)
-            stream = TextStream(self._stop, reasoning=_opens_reasoning(rendered))
+            stream = TextStream(
+                self._stop,
+                reasoning=self._reasoning_open(rendered),
+                at_start=not self._request.reply_so_far,
+            )
             self._read(prompt)
             finish = self._generate(rendered, stream)
         except DecodeAborted:
-            self._synchronize()
+            pass
         finally:
+            # whatever ended the turn: no word is lost, and the token list is what the KV holds
             self._cancel.set_hook(None)
             self._decoder.clear_abort()
-        self._waiting.extend(stream.finish())
-        self._flush(force=True)
+            self._synchronize()
+            self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
+            self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         self._emit(Finished(self._figures(finish)))
 
@@ -110,14 +116,23 @@ class Turn:
         """The prompt as text and tokens, older turns left out if the user's rule says so."""
         messages = self._request.messages
         limit = self._size - min(REPLY_ROOM, self._size // 4)
-        self._dropped = max(self._dropped, self._remembered_drop(messages))
         rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
         if len(tokens) <= limit:
             return rendered, tokens
+        remembered = self._remembered_drop(messages)
+        if remembered > self._dropped:
+            # what was left out last time stays out, so that the prefix is found again
+            self._dropped = remembered
+            rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
+            if len(tokens) <= limit:
+                self._tell_dropped()
+                return rendered, tokens
         droppable = droppable_turns(messages)
         if self._request.when_full == "stop" or droppable == 0:
             alone = droppable == 0
             what = "This message is" if alone else "This chat has become"
+            if reply_so_far:
+                what = "Together with its question, this reply is"
             raise EnvironmentProblem(
                 f"{what} too long for the model's context: {len(tokens):,} of "
                 f"{self._size:,} tokens, and the reply needs room too.",
@@ -130,12 +145,17 @@ class Turn:
             self._dropped += 1
             rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
         if len(tokens) > limit:
+            self._dropped = 0
             raise EnvironmentProblem(
                 f"Even alone, the last message is too long for the model's context of "
                 f"{self._size:,} tokens.",
                 "Shorten it, or choose a larger context length in the settings.",
             )
         self._remember_drop(messages)
+        self._tell_dropped()
+        return rendered, tokens
+
+    def _tell_dropped(self) -> None:
         plural = "turn is" if self._dropped == 1 else "turns are"
         self._emit(
             Notice(
@@ -144,12 +164,16 @@ class Turn:
                 "model reads. The system prompt stays, and nothing is deleted here.",
             )
         )
-        return rendered, tokens
 
     def _encode(
         self, messages: Sequence[PromptMessage], dropped: int, reply_so_far: str
     ) -> tuple[str, list[int]]:
-        rendered = self._encoder.render(drop_oldest(messages, dropped), reply_so_far)
+        kept = drop_oldest(messages, dropped)
+        rendered = self._encoder.render(kept)
+        if rendered.rstrip().endswith(THINK_OPEN):
+            # the template has opened the block that the reply so far begins with
+            reply_so_far = reply_so_far.removeprefix(THINK_OPEN).lstrip("\n")
+        rendered += self._encoder.guard(reply_so_far)
         return rendered, self._encoder.encode(rendered)
 
     def _remembered_drop(self, messages: Sequence[PromptMessage]) -> int:
@@ -194,6 +218,13 @@ class Turn:
         self._decoder.forward(tokens, outputs)
         self._resident.tokens.extend(tokens)
 
+    def _reasoning_open(self, rendered: str) -> bool:
+        """Whether the reply goes on, or begins, within a reasoning block."""
+        so_far = self._request.reply_so_far
+        if so_far:
+            return so_far.startswith(THINK_OPEN) and THINK_CLOSE not in so_far
+        return rendered.rstrip().endswith(THINK_OPEN)
+
     def _generate(self, rendered: str, stream: TextStream) -> FinishReason:
         sampler = self._decoder.sampler(self._request.sampling, self._seed)
         try:
@@ -202,8 +233,16 @@ class Turn:
         finally:
             sampler.close()
             # whatever ended the reply: the next turn finds these tokens again
-            self._encoder.remember_reply(rendered, stream.raw, self._generated)
+            self._remember_reply(rendered, stream)
         return finish
+
+    def _remember_reply(self, rendered: str, stream: TextStream) -> None:
+        """Have the encoder know the reply's tokens, without those of a character cut in two."""
+        tokens, cut = list(self._generated), stream.incomplete
+        while tokens and cut > 0:
+            cut -= len(self._decoder.piece(tokens.pop()))
+        if cut == 0:
+            self._encoder.remember_reply(rendered, stream.raw, tokens)
 
     def _loop(self, sampler: Sampler, stream: TextStream) -> FinishReason:
         limit = self._request.sampling.max_tokens
@@ -291,10 +330,6 @@ class Turn:
             generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,
         )
-
-
-def _opens_reasoning(rendered: str) -> bool:
-    return rendered.rstrip().endswith(THINK_OPEN)
 
 
 def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ because array contents are skipped; nothing of the file is trusted.
 
 from __future__ import annotations
 
+import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +64,15 @@ class _Torn(Exception):
 def read_header(path: Path) -> GgufHeader:
     """The header of `path`; raises ModelProblem saying what is wrong and what to do."""
     again = "Download it again, or choose another model file."
-    if path.is_dir():
-        raise ModelProblem(
-            f"{path.name} is a folder, not a model file.", "Choose a file that ends in .gguf."
-        )
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ModelProblem(
+                f"{path.name} is a folder, not a model file.", "Choose a file that ends in .gguf."
+            )
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelProblem(f"{path.name} is not a file.", "Choose a file that ends in .gguf.")
+        size = status.st_size
         with path.open("rb") as file:
             start = file.read(64)
             if start[:4] != MAGIC:
@@ -84,7 +88,7 @@ def read_header(path: Path) -> GgufHeader:
             f"The model file {path} cannot be read ({error.strerror}).",
             "Check its permissions and the disk.",
         ) from error
-    except (_Torn, struct.error, UnicodeDecodeError, OverflowError, MemoryError) as error:
+    except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise ModelProblem(
             f"{path.name} is damaged or incomplete: its header ends in the middle or makes no "
             f"sense ({_megabytes(size)} are there).",

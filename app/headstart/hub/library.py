@@ -5,6 +5,7 @@ Pure lookups of a few files, called from a worker thread.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
@@ -38,8 +39,10 @@ def installed(opened: Iterable[str]) -> list[ModelRef]:
     models = [] if starter is None else [starter]
     for name in opened:
         path = Path(name)
-        if path.is_file() and all(path != model.path for model in models):
-            models.append(_ref(path))
+        # a file in a folder that cannot be read is as good as gone
+        with contextlib.suppress(OSError):
+            if path.is_file() and all(path != model.path for model in models):
+                models.append(_ref(path))
     return models
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import Connection, Engine, delete, func, select, update
 
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatSummary, now_ms
@@ -16,18 +16,7 @@ class ChatTable:
 
     def create(self, chat: Chat) -> None:
         with self._engine.begin() as connection:
-            connection.execute(
-                chats.insert().values(
-                    id=chat.id,
-                    title=chat.title,
-                    titled_by_user=chat.titled_by_user,
-                    pinned=chat.pinned,
-                    created_at=chat.created_at,
-                    updated_at=chat.updated_at,
-                    model=chat.model,
-                    options=rows.encode_options(chat.options),
-                )
-            )
+            insert_chat(connection, chat)
 
     def get(self, chat_id: str) -> Chat | None:
         with self._engine.begin() as connection:
@@ -82,9 +71,29 @@ class ChatTable:
         self._set(chat_id, deleted_at=None)
 
     def purge_deleted(self) -> int:
+        gone = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
         with self._engine.begin() as connection:
+            # parents first become None: SQLite gives up on cascades a thousand messages deep
+            inside = messages.c.chat_id.in_(gone)
+            connection.execute(update(messages).where(inside).values(parent_id=None))
+            connection.execute(delete(messages).where(inside))
             return connection.execute(delete(chats).where(chats.c.deleted_at.is_not(None))).rowcount
 
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:
             connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))
+
+
+def insert_chat(connection: Connection, chat: Chat) -> None:
+    connection.execute(
+        chats.insert().values(
+            id=chat.id,
+            title=chat.title,
+            titled_by_user=chat.titled_by_user,
+            pinned=chat.pinned,
+            created_at=chat.created_at,
+            updated_at=chat.updated_at,
+            model=chat.model,
+            options=rows.encode_options(chat.options),
+        )
+    )

@@ -49,6 +49,9 @@ def open_database(path: Path, backups: Path) -> Engine:
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = open_engine(path)
     try:
+        if path.exists():
+            # before anything is written: a file that is refused keeps every byte
+            schema.check_known(path)
         schema.bring_up_to_date(engine, path, backups)
     except DatabaseProblem:
         engine.dispose()

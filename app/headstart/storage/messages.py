@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from headstart.core.values import Message, MessageStatus, Part, TurnFigures, joined, now_ms
+from headstart.core.values import Chat, Message, MessageStatus, Part, TurnFigures, joined, now_ms
 from headstart.storage import rows
+from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
 from headstart.storage.tables import chats, journal, messages, parts, turns
 
@@ -21,14 +22,18 @@ class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def add(self, new: Sequence[Message]) -> None:
+    def add(self, new: Sequence[Message], chat: Chat | None = None) -> None:
         """Store messages and make each the active child of its parent, all or nothing.
+
+        `chat` is created before them, in the same transaction.
 
         Waits for the disk: after this the user's words survive a power cut.
         """
         durable(self._engine, True)
         try:
             with self._engine.begin() as connection:
+                if chat is not None:
+                    insert_chat(connection, chat)
                 for message in new:
                     self._add(connection, message)
         finally:

@@ -6,6 +6,7 @@ migrate. A copy of the file is taken before each migration.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import time
 from pathlib import Path
@@ -19,11 +20,16 @@ HEAD = REVISIONS[-1]
 KEPT_COPIES = 5
 
 
-def bring_up_to_date(engine: Engine, path: Path, backups: Path) -> None:
-    """Migrate to `HEAD` where needed; raises DatabaseProblem for what is not ours to change."""
-    current, tables = _state(engine)
-    if current == HEAD:
-        return
+def check_known(path: Path) -> None:
+    """Raise DatabaseProblem for a file that is not ours to change; reads only."""
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+        names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+        current = None
+        if "alembic_version" in names:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            current = None if row is None else str(row[0])
+    tables = any(not name.startswith(("sqlite_", "alembic_")) for name in names)
     if current is not None and current not in REVISIONS:
         raise DatabaseProblem(
             f"The chats in {path} were written by a newer version of Headstart.",
@@ -34,6 +40,13 @@ def bring_up_to_date(engine: Engine, path: Path, backups: Path) -> None:
             f"{path} is a database of another program.",
             "Nothing was changed. Choose another folder with --home.",
         )
+
+
+def bring_up_to_date(engine: Engine, path: Path, backups: Path) -> None:
+    """Migrate to `HEAD` where needed, after a copy."""
+    current = _current(engine)
+    if current == HEAD:
+        return
     if current is not None:
         copy_database(path, backups, current)
     _migrate(engine)
@@ -57,17 +70,15 @@ def copy_database(path: Path, backups: Path, revision: str) -> Path:
     return target
 
 
-def _state(engine: Engine) -> tuple[str | None, bool]:
+def _current(engine: Engine) -> str | None:
     with engine.begin() as connection:
-        names = {
-            str(row[0])
-            for row in connection.exec_driver_sql("SELECT name FROM sqlite_master")
-            if not str(row[0]).startswith("sqlite_")
-        }
-        if "alembic_version" not in names:
-            return None, bool(names)
+        known = connection.exec_driver_sql(
+            "SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'"
+        ).scalar()
+        if not known:
+            return None
         row = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
-        return (None if row is None else str(row[0])), bool(names - {"alembic_version"})
+        return None if row is None else str(row[0])
 
 
 def _migrate(engine: Engine) -> None:

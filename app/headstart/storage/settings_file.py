@@ -32,18 +32,16 @@ class SettingsFile:
             values = msgspec.json.decode(data)
             if not isinstance(values, dict):
                 raise msgspec.DecodeError("not an object")
-        except msgspec.DecodeError:
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             aside = self._keep_aside()
-            return Settings(), (
-                f"The settings file was damaged; defaults apply. It was kept as {aside.name}."
-            )
+            return Settings(), f"The settings file was damaged; defaults apply. {aside}"
         settings, dropped = _salvage(values)
         if not dropped:
             return settings, None
         aside = self._keep_aside()
         return settings, (
             f"Some settings were not valid and are back to their defaults: {', '.join(dropped)}. "
-            f"The old file was kept as {aside.name}."
+            f"{aside}"
         )
 
     def save(self, settings: Settings) -> None:
@@ -57,11 +55,14 @@ class SettingsFile:
             os.fsync(file.fileno())
         partial.replace(self._path)
 
-    def _keep_aside(self) -> Path:
+    def _keep_aside(self) -> str:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         aside = self._path.with_name(f"{self._path.stem}-damaged-{stamp}{self._path.suffix}")
-        self._path.replace(aside)
-        return aside
+        try:
+            self._path.replace(aside)
+        except OSError as error:
+            return f"It could not be kept aside ({error.strerror})."
+        return f"It was kept as {aside.name}."
 
 
 def _salvage(values: dict[str, Any]) -> tuple[Settings, list[str]]:

@@ -6,16 +6,20 @@ Callers await `run`; the window never waits for a disk.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from headstart.core.errors import DatabaseProblem
+
 if TYPE_CHECKING:
     from headstart.storage.chats import ChatTable
     from headstart.storage.messages import MessageTable
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -51,7 +55,17 @@ class Storage:
         self._executor.shutdown(wait=True)
 
     def _run(self, call: Callable[[Store], T]) -> T:
-        return call(self._opened.result())
+        store = self._opened.result()
+        from sqlalchemy.exc import OperationalError
+
+        try:
+            return call(store)
+        except (OperationalError, OSError) as error:
+            cause = getattr(error, "orig", error)
+            raise DatabaseProblem(
+                f"The chat database could not be used: {cause}.",
+                f"Is the disk of {self._path.parent} full, or not writable?",
+            ) from error
 
     def _open(self) -> Store:
         # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
@@ -59,11 +73,21 @@ class Storage:
         from headstart.storage.database import open_database
         from headstart.storage.messages import MessageTable
 
-        self._engine = open_database(self._path, self._backups)
+        try:
+            self._engine = open_database(self._path, self._backups)
+        except OSError as error:
+            raise DatabaseProblem(
+                f"The folder of the chat database cannot be used: {error}.",
+                "Check its permissions, or choose another one with --home.",
+            ) from error
         messages = MessageTable(self._engine)
         chats = ChatTable(self._engine)
         interrupted = messages.recover()
-        chats.purge_deleted()
+        try:
+            chats.purge_deleted()
+        except Exception:
+            # what is hidden stays hidden; no reason not to open
+            log.exception("deleted chats could not be removed")
         return Store(chats, messages, interrupted)
 
     def _close(self) -> None:

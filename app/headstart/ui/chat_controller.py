@@ -22,10 +22,11 @@ from headstart.chat.changes import (
     ModelState,
     ReplyEnded,
     ReplyEvent,
+    Trouble,
 )
 from headstart.chat.service import ChatService
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import ContextUse, Loading, Notice, Reading, TextAdded
+from headstart.core.events import ContextUse, Failed, Loading, Notice, Reading, TextAdded
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ModelRef, PartKind
 
@@ -51,7 +52,7 @@ class ChatController(QObject):
     problem = Signal(str, str)  # what happened, what to do
     model_changed = Signal(str, str)  # name, state
     models_listed = Signal(list, str)
-    message_stored = Signal()
+    message_stored = Signal(str, str)  # the chat it was written in ("" for a new one), text
     chat_deleted = Signal(str, str)
     exported = Signal(str)
 
@@ -62,6 +63,9 @@ class ChatController(QObject):
         self.draft_options = ChatOptions()
         self._tasks: set[asyncio.Task[None]] = set()
         self._serial = 0
+        self._wanted: str | None = None
+        self._sending = False
+        self._model_name = ""
         self._text = ""
         self._reasoning = ""
         self._titles: dict[str, str] = {}
@@ -86,17 +90,22 @@ class ChatController(QObject):
 
     def new_chat(self) -> None:
         self._serial += 1
+        self._wanted = None
         self.chat = None
         self.draft_options = ChatOptions()
         self.chat_shown.emit(None, [], False)
         self._after_show()
 
     def open_chat(self, chat_id: str) -> None:
-        if chat_id != self.chat_id:
-            self._spawn(self._show(chat_id, same_chat=False))
+        if chat_id != self._wanted:
+            self._wanted = chat_id
+            self._spawn(self._show(chat_id))
 
     def send(self, text: str) -> None:
-        self._spawn(self._send(text))
+        # a second Enter before the words are stored would be a second message
+        if not self._sending:
+            self._sending = True
+            self._spawn(self._send(text))
 
     def stop(self) -> None:
         if self.chat_id:
@@ -130,11 +139,12 @@ class ChatController(QObject):
     def undo_delete(self, chat_id: str) -> None:
         self._spawn(self._undo_delete(chat_id))
 
-    def set_options(self, options: ChatOptions) -> None:
-        if self.chat_id is None:
-            self.draft_options = options
+    def set_options(self, chat_id: str, options: ChatOptions) -> None:
+        """Keep the options of a chat; without an id those of the chat that is not there yet."""
+        if chat_id:
+            self._spawn(self.service.set_options(chat_id, options))
         else:
-            self._spawn(self.service.set_options(self.chat_id, options))
+            self.draft_options = options
 
     def export_markdown(self, chat_id: str, path: str) -> None:
         self._spawn(self._export(chat_id, Path(path)))
@@ -149,30 +159,44 @@ class ChatController(QObject):
         self._spawn(self._list_models())
 
     def warm(self) -> None:
-        self._spawn(self.service.warm(self.chat_id))
+        self._spawn(self._warm())
 
     # --- tasks ---------------------------------------------------------------------------
 
     async def _send(self, text: str) -> None:
         before = self.chat_id
         options = self.draft_options if before is None else None
-        chat_id = await self.service.send(before, text, options)
-        self.message_stored.emit()
-        if before is None and self.chat_id is None:
-            await self._show(chat_id, same_chat=False)
+        try:
+            chat_id = await self.service.send(before, text, options)
+        finally:
+            self._sending = False
+        self.message_stored.emit(before or "", text)
+        if before is None and self._wanted is None:
+            self._wanted = chat_id
+            await self._show(chat_id)
 
-    async def _show(self, chat_id: str, same_chat: bool) -> None:
+    async def _warm(self) -> None:
+        await self.service.warm(self.chat_id)
+
+    async def _show(self, chat_id: str) -> None:
+        """Read a chat and show it, unless the user wants another one by then."""
         self._serial += 1
         serial = self._serial
         chat = await self.service.chat(chat_id)
         messages = await self.service.branch(chat_id)
-        if serial != self._serial or chat is None:
+        if serial != self._serial or chat is None or chat_id != self._wanted:
             return
+        same_chat = chat_id == self.chat_id
         self.chat = chat
         self.chat_shown.emit(chat, messages, same_chat)
-        self._after_show()
+        self._after_show(same_chat)
 
-    def _after_show(self) -> None:
+    def _refresh(self, chat_id: str) -> None:
+        """The open chat changed in the database."""
+        if chat_id == self._wanted == self.chat_id:
+            self._spawn(self._show(chat_id))
+
+    def _after_show(self, same_chat: bool = False) -> None:
         reply = self.service.reply_in(self.chat_id)
         self._text = self._reasoning = ""
         if reply is not None:
@@ -182,6 +206,9 @@ class ChatController(QObject):
                 else:
                     self._reasoning += part.text
             self.reply_text.emit(reply.message_id, self._text, self._reasoning)
+            if not same_chat:
+                for notice in reply.notices:
+                    self.noticed.emit(notice.kind, notice.text)
             if reply.last is not None:
                 self._show_event(reply.message_id, reply.last)
         self.writing_changed.emit(reply is not None)
@@ -193,8 +220,10 @@ class ChatController(QObject):
             model = await self.service.models.of_chat(self.chat)
         except EnvironmentProblem:
             name = self.service.models.name_of(self.chat.model or "") if self.chat else ""
+            self._model_name = name
             self.model_changed.emit(name, "is missing" if name else "")
         else:
+            self._model_name = model.name
             self.model_changed.emit(model.name, "")
 
     async def _list_chats(self) -> None:
@@ -205,27 +234,19 @@ class ChatController(QObject):
 
     async def _rename(self, chat_id: str, title: str) -> None:
         await self.service.rename(chat_id, title)
-        await self._reread_chat(chat_id)
-
-    async def _reread_chat(self, chat_id: str) -> None:
-        """The open chat's row may have changed: title, model."""
-        if chat_id == self.chat_id:
-            chat = await self.service.chat(chat_id)
-            if chat is not None and chat_id == self.chat_id:
-                self.chat = chat
-                self.chat_shown.emit(chat, await self.service.branch(chat_id), True)
-                self._after_show()
+        self._refresh(chat_id)
 
     async def _delete(self, chat_id: str) -> None:
         title = self._titles.get(chat_id, "")
         await self.service.delete(chat_id)
-        if chat_id == self.chat_id:
+        if chat_id == self._wanted:
             self.new_chat()
         self.chat_deleted.emit(chat_id, title)
 
     async def _undo_delete(self, chat_id: str) -> None:
         await self.service.undo_delete(chat_id)
-        await self._show(chat_id, same_chat=False)
+        self._wanted = chat_id
+        await self._show(chat_id)
 
     async def _export(self, chat_id: str, path: Path) -> None:
         await self.service.export_markdown(chat_id, path)
@@ -236,12 +257,26 @@ class ChatController(QObject):
         await self._choose_model(model)
 
     async def _choose_model(self, model: ModelRef) -> None:
+        chat, before = self.chat, await self._current_model()
+        await self._set_model(model)
+        trouble = await self.service.warm(self.chat_id)
+        if trouble and before is not None and before != model and chat == self.chat:
+            # a file that cannot be used is not left as the model of this chat and of new ones
+            await self._set_model(before)
+            self.problem.emit(trouble, "")
+
+    async def _current_model(self) -> ModelRef | None:
+        try:
+            return await self.service.models.of_chat(self.chat)
+        except EnvironmentProblem:
+            return None
+
+    async def _set_model(self, model: ModelRef) -> None:
         await self.service.set_model(self.chat_id, model)
         if self.chat is not None:
             self.chat = await self.service.chat(self.chat.id) or self.chat
         await self._show_model()
         await self._list_models()
-        await self.service.warm(self.chat_id)
 
     async def _list_models(self) -> None:
         models = await self.service.models.installed()
@@ -258,14 +293,14 @@ class ChatController(QObject):
             case ChatsChanged():
                 self._spawn(self._list_chats())
             case BranchChanged(chat_id):
-                if chat_id == self.chat_id:
-                    self._spawn(self._show(chat_id, same_chat=True))
+                self._refresh(chat_id)
             case ReplyEnded(chat_id, _):
                 self.list_status.emit(chat_id, None)
-                if chat_id == self.chat_id:
-                    self._spawn(self._show(chat_id, same_chat=True))
+                self._refresh(chat_id)
             case ReplyEvent(chat_id, message_id, event):
                 self._on_reply_event(chat_id, message_id, event)
+            case Trouble(message, remedy):
+                self.problem.emit(message, remedy)
             case ModelState(name, fraction, problem):
                 self._on_model_state(name, fraction, problem)
 
@@ -298,6 +333,8 @@ class ChatController(QObject):
                 self.context_changed.emit(used, size)
             case Notice(kind=kind, text=text):
                 self.noticed.emit(kind, text)
+            case Failed(message=message, remedy=remedy) if fresh:
+                self.problem.emit(message, remedy)
 
     def _tell_list(self, chat_id: str, event: TextAdded) -> None:
         now = time.monotonic()
@@ -311,7 +348,7 @@ class ChatController(QObject):
         if problem is not None:
             self.problem.emit(problem, "")
         state = f"· loading {fraction:.0%}" if not problem and fraction < 1 else ""
-        if name:
+        if name == self._model_name:
             self.model_changed.emit(name, state)
 
     # --- the seam ------------------------------------------------------------------------
@@ -334,7 +371,8 @@ class ChatController(QObject):
                 "Your chats are safe. Start with --debug and report the log.",
             )
 
-    async def settle(self) -> None:
-        """Wait for what has been asked for so far; at the end, and in tests."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+    async def settle(self, seconds: float = 30) -> None:
+        """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
+        deadline = time.monotonic() + seconds
+        while self._tasks and time.monotonic() < deadline:
+            await asyncio.wait(self._tasks, timeout=deadline - time.monotonic())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
@@ -105,3 +106,23 @@ def choice_box(
     box.setCurrentIndex(box.findData(value))
     box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
     return box
+
+
+class _WheelGuard(QObject):
+    """Lets the wheel scroll the panel instead of the control under the pointer."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        wheel = event.type() == QEvent.Type.Wheel
+        if wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False
+
+
+def keep_wheel_away(panel: QWidget) -> None:
+    """Turning the wheel over a panel never changes a value that has no focus."""
+    guard = _WheelGuard(panel)
+    for kind in (QSlider, QAbstractSpinBox, QComboBox):
+        for control in panel.findChildren(kind):
+            control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            control.installEventFilter(guard)

@@ -5,6 +5,7 @@ Widgets emit, the controller does; nothing here waits for anything.
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -112,6 +113,15 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._centre, 1)
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
+        order: list[QWidget] = [
+            self.composer.edit,
+            self.composer.button,
+            self.pill,
+            self._export_button,
+            self._inspector_button,
+        ]
+        for before, after in itertools.pairwise(order):
+            QWidget.setTabOrder(before, after)
 
     def _build_header(self) -> QFrame:
         header = QFrame(self)
@@ -150,7 +160,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         controller, transcript = self.controller, self.transcript
         self.sidebar.new_requested.connect(self.new_chat)
-        self.sidebar.chat_chosen.connect(controller.open_chat)
+        self.sidebar.chat_chosen.connect(self.open_chat)
         self.sidebar.rename_requested.connect(controller.rename)
         self.sidebar.pin_requested.connect(controller.pin)
         self.sidebar.delete_requested.connect(controller.delete)
@@ -161,7 +171,7 @@ class MainWindow(QMainWindow):
         transcript.edit_submitted.connect(controller.edit)
         transcript.version_requested.connect(controller.show_version)
         transcript.link_hover_changed.connect(self.composer.set_hint)
-        self.composer.submitted.connect(controller.send)
+        self.composer.submitted.connect(self._on_submitted)
         self.composer.stop_requested.connect(controller.stop)
         self.composer.typing_began.connect(controller.warm)
         self.pill.model_chosen.connect(controller.choose_model)
@@ -174,6 +184,7 @@ class MainWindow(QMainWindow):
         controller.reply_progress.connect(transcript.show_progress)
         controller.list_status.connect(self.sidebar.model.set_writing)
         controller.writing_changed.connect(self.composer.set_writing)
+        controller.writing_changed.connect(transcript.set_writing)
         controller.context_changed.connect(self.inspector.set_context)
         controller.noticed.connect(self.banner.show_text)
         controller.problem.connect(self.show_problem)
@@ -195,26 +206,36 @@ class MainWindow(QMainWindow):
             ("Ctrl+I", self.toggle_inspector),
             ("Ctrl+,", self.open_settings),
             ("Ctrl+L", self.composer.edit.setFocus),
-            ("Esc", self.controller.stop),
+            ("Esc", self._on_escape),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(action)
         self.apply_icons()
 
+    def _on_escape(self) -> None:
+        if not self.transcript.leave_edit():
+            self.controller.stop()
+
     # --- what the user does here ---------------------------------------------------------
 
+    def open_chat(self, chat_id: str) -> None:
+        self.inspector.flush()
+        self.controller.open_chat(chat_id)
+
     def new_chat(self) -> None:
-        self._keep_draft()
+        self.inspector.flush()
         self.controller.new_chat()
         self.composer.edit.setFocus()
 
     def toggle_sidebar(self) -> None:
         self._preferences.update(show_sidebar=not self.sidebar.isVisible())
         self._apply_panels()
+        QTimer.singleShot(0, self._after_resize)
 
     def toggle_inspector(self) -> None:
         self._wants_inspector = not self.inspector.isVisible()
         self._preferences.update(show_inspector=self._wants_inspector)
         self.inspector.setVisible(self._wants_inspector)
+        QTimer.singleShot(0, self._after_resize)
 
     def open_settings(self) -> None:
         if self._settings_window is None:
@@ -236,6 +257,7 @@ class MainWindow(QMainWindow):
         dialog = QFileDialog(self, "Export as Markdown", str(Path.home()))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter("Markdown (*.md)")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setDefaultSuffix("md")
         dialog.selectFile(f"{name}.md")
         dialog.fileSelected.connect(lambda path: self.controller.export_markdown(chat_id, path))
@@ -258,7 +280,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{title} – Headstart" if chat else "Headstart")
         if not same_chat:
             options = chat.options if chat else self.controller.draft_options
-            self.inspector.set_chat(options)
+            self.inspector.set_chat(self._shown_id, options)
         self.transcript.set_branch(messages, same_chat)
         self.sidebar.show_current(chat.id if chat else None)
         self._export_button.setEnabled(bool(messages))
@@ -272,10 +294,16 @@ class MainWindow(QMainWindow):
         else:
             self._drafts.pop(self._shown_id, None)
 
-    def _on_stored(self) -> None:
-        """The words are in the database: only now they leave the composer."""
-        self.composer.set_text("")
-        self._drafts.pop(self._shown_id, None)
+    def _on_submitted(self, text: str) -> None:
+        self.inspector.flush()
+        self.controller.send(text)
+
+    def _on_stored(self, chat_id: str, text: str) -> None:
+        """The words are in the database: only now they leave the composer they stood in."""
+        if self._drafts.get(chat_id, "").strip() == text:
+            del self._drafts[chat_id]
+        if self._shown_id == chat_id and self.composer.text().strip() == text:
+            self.composer.set_text("")
         self.transcript.scroll_to_end()
         if self.banner.kind == "problem":
             self.banner.dismiss()
@@ -313,6 +341,7 @@ class MainWindow(QMainWindow):
         self.sidebar.refresh_theme()
         self.transcript.refresh_theme()
         self.composer.refresh_theme()
+        self.banner.refresh_theme()
 
     _applied: tuple[object, ...] = ()
 

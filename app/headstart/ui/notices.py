@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from headstart.ui import icons, theme
@@ -23,6 +23,7 @@ class Banner(QFrame):
         self.kind = ""
         self._label = QLabel(self)
         self._label.setWordWrap(True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._close = QToolButton(self)
         self._close.setAccessibleName("Dismiss this notice")
         self._close.clicked.connect(self.dismiss)
@@ -35,9 +36,12 @@ class Banner(QFrame):
     def show_text(self, kind: str, text: str) -> None:
         self.kind = kind
         self._label.setText(text)
-        self._close.setIcon(icons.icon("x", theme.current().warning))
+        self.refresh_theme()
         self.setAccessibleName(text)
         self.show()
+
+    def refresh_theme(self) -> None:
+        self._close.setIcon(icons.icon("x", theme.current().warning))
 
     def text(self) -> str:
         return self._label.text()
@@ -56,6 +60,7 @@ class Toast(QFrame):
         self._over = over
         self.setObjectName("toast")
         self._label = QLabel(self)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._button = QPushButton("Undo", self)
         self._button.clicked.connect(self._on_undo)
         self._undo: Callable[[], None] | None = None

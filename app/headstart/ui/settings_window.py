@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
     QLabel,
     QPlainTextEdit,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from headstart.core.settings import EngineSettings, FieldInfo, Sampling, Settings, changed, describe
-from headstart.ui.fields import choice_box, number_box
+from headstart.ui.fields import choice_box, keep_wheel_away, number_box
 from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
 
 LABEL_WIDTH = 170
@@ -37,8 +38,9 @@ class SettingsWindow(QDialog):
         self.setWindowTitle("Settings")
         self.setMinimumWidth(480)
         self._settings = settings
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
+        body = QWidget(self)
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(20, 16, 20, 8)
         layout.setSpacing(8)
         fields = describe(Settings)
         form = self._section(layout, "Looks")
@@ -70,10 +72,27 @@ class SettingsWindow(QDialog):
         hint = QLabel("A change here reloads the model at the next message.", self)
         hint.setObjectName("quiet")
         layout.addWidget(hint)
-        layout.addSpacing(8)
+        layout.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        layout.addWidget(buttons)
+        for button in buttons.buttons():
+            # Enter in a field takes the value; it does not close the window
+            button.setAutoDefault(False)  # type: ignore[attr-defined]
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(body)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+        row = QVBoxLayout()
+        row.setContentsMargins(20, 0, 20, 16)
+        row.addWidget(buttons)
+        outer.addLayout(row)
+        keep_wheel_away(self)
+        self.resize(500, 660)
 
     def _section(self, layout: QVBoxLayout, title: str) -> QFormLayout:
         label = QLabel(title, self)

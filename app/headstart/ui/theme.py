@@ -99,6 +99,7 @@ DARK = Theme(
 
 _theme = LIGHT
 _family = "Inter"
+_system_family = ""
 _scale = 1.0
 
 
@@ -142,7 +143,8 @@ def code_font(size: int = 13) -> QFont:
 
 def load_fonts() -> None:
     """Register the bundled fonts; the system's are used where a file is missing."""
-    global _scale
+    global _scale, _system_family
+    _system_family = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
     for path in sorted((resources() / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(path))
     system_px = QFontInfo(QApplication.font()).pixelSize()
@@ -156,7 +158,7 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
         choice == "system" and QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
     )
     _theme = DARK if dark else LIGHT
-    _family = "Inter" if font == "inter" else ""
+    _family = "Inter" if font == "inter" else _system_family
     app.setFont(text_font())
     app.setPalette(_palette(_theme))
     app.setStyleSheet(_style_sheet(_theme))

@@ -78,7 +78,7 @@ def test_a_generated_reply_is_encoded_as_it_was_generated(
     )
     tokens = encoder.encode(longer)
     assert tokens[: len(prompt) + len(odd)] == [*prompt, *odd]
-    going_on = encoder.encode(encoder.render([_user("Hi")], "Hello there"))
+    going_on = encoder.encode(encoder.render([_user("Hi")]) + encoder.guard("Hello there"))
     assert going_on == [*prompt, *odd]
 
 

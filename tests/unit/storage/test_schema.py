@@ -99,7 +99,7 @@ def test_an_older_schema_is_copied_before_it_is_migrated(
     _open(tmp_path).dispose()
     monkeypatch.setattr(schema, "REVISIONS", ("0001", "0002"))
     monkeypatch.setattr(schema, "HEAD", "0002")
-    migrated = []
+    migrated: list[Engine] = []
     monkeypatch.setattr(schema, "_migrate", migrated.append)
     _open(tmp_path).dispose()
     assert len(migrated) == 1

@@ -7,6 +7,7 @@ used: it asks for logits of every token and scans them again.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -102,7 +103,7 @@ class LlamaCppDecoder:
         parameters = lib.llama_model_default_params()
         callback = lib.llama_progress_callback(on_progress)
         parameters.progress_callback = callback
-        self._model = lib.llama_model_load_from_file(str(path).encode(), parameters)
+        self._model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self._model:
             if stopped:
                 raise DecodeAborted
@@ -145,9 +146,10 @@ class LlamaCppDecoder:
             errors = recent_errors()
             self.close()
             raise ModelProblem(
-                f"There is no room for a context of {parameters.n_ctx:,} tokens with {path.name}"
-                f"{f' ({errors})' if errors else ''}.",
-                "Choose a smaller context length in the settings.",
+                f"{path.name} cannot be used with a context of {parameters.n_ctx:,} tokens"
+                f"{f': {errors}' if errors else ''}.",
+                "If memory is short, choose a smaller context length in the settings; else the "
+                "model is of a kind that this version cannot run.",
             )
         self._memory = lib.llama_get_memory(self._context)
         self._batch = lib.llama_batch_init(BATCH, 0, 1)

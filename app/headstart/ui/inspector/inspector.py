@@ -35,7 +35,7 @@ from headstart.core.settings import (
     effective_when_full,
 )
 from headstart.ui import theme
-from headstart.ui.fields import SliderField, choice_box
+from headstart.ui.fields import SliderField, choice_box, keep_wheel_away
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 WHEN_FULL_WORDS = {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
@@ -44,9 +44,9 @@ TYPING_PAUSE_MS = 600
 
 
 class Inspector(QFrame):
-    """Emits `options_changed` with the whole options of the chat."""
+    """Emits `options_changed` with the chat's id ("" before it has one) and its options."""
 
-    options_changed = Signal(object)
+    options_changed = Signal(str, object)
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,6 +54,7 @@ class Inspector(QFrame):
         self.setFixedWidth(theme.INSPECTOR_WIDTH)
         self._settings = settings
         self._options = ChatOptions()
+        self._chat_id = ""
         self._quiet = False
         body = QWidget()
         body.setObjectName("inspectorBody")
@@ -66,6 +67,7 @@ class Inspector(QFrame):
         self._layout.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(body)
         outer = QVBoxLayout(self)
@@ -78,14 +80,15 @@ class Inspector(QFrame):
         self._typing.timeout.connect(self._system_prompt_typed)
         self._show()
 
-    def set_chat(self, options: ChatOptions) -> None:
-        if self._typing.isActive():
-            self._typing.stop()
-            self._system_prompt_typed()
+    def set_chat(self, chat_id: str, options: ChatOptions) -> None:
+        # what was typed so far belongs to the chat that was shown until now
+        self.flush()
+        self._chat_id = chat_id
         self._options = options
         self._show()
 
     def set_settings(self, settings: Settings) -> None:
+        self.flush()
         self._settings = settings
         self._show()
 
@@ -156,9 +159,6 @@ class Inspector(QFrame):
         self._stop.setToolTip("the reply ends before any of these; separate them with |")
         self._stop.editingFinished.connect(self._stop_edited)
         self._row("Stop at", self._stop)
-        self._reset = QPushButton("Use the settings' sampling", self)
-        self._reset.clicked.connect(self._reset_sampling)
-        self._layout.addWidget(self._reset)
         self._layout.addSpacing(12)
 
     def _build_context(self) -> None:
@@ -177,6 +177,12 @@ class Inspector(QFrame):
         self._when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row("When full", self._when_full)
         self.set_context(0, 0)
+        self._layout.addSpacing(12)
+        self._reset = QPushButton("Follow the settings again", self)
+        self._reset.setToolTip("forget what this chat decides for itself")
+        self._reset.clicked.connect(self._reset_all)
+        self._layout.addWidget(self._reset)
+        keep_wheel_away(self)
 
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
@@ -200,7 +206,7 @@ class Inspector(QFrame):
             self._seed.setEnabled(sampling.seed is not None)
             self._seed.setText("" if sampling.seed is None else str(sampling.seed))
             self._stop.setText("|".join(sampling.stop))
-            self._reset.setVisible(self._options.sampling is not None)
+            self._show_reset()
             prompt = effective_system_prompt(self._settings, self._options)
             if prompt != self.system_prompt.toPlainText():
                 self.system_prompt.setPlainText(prompt)
@@ -211,8 +217,8 @@ class Inspector(QFrame):
 
     def _set(self, **changes: object) -> None:
         self._options = changed(self._options, **changes)
-        self._reset.setVisible(self._options.sampling is not None)
-        self.options_changed.emit(self._options)
+        self._show_reset()
+        self.options_changed.emit(self._chat_id, self._options)
 
     def _sampling_changed(self, name: str, value: float) -> None:
         if self._quiet:
@@ -245,8 +251,12 @@ class Inspector(QFrame):
         if stop != sampling.stop:
             self._set(sampling=changed(sampling, stop=stop))
 
-    def _reset_sampling(self) -> None:
-        self._set(sampling=None)
+    def _show_reset(self) -> None:
+        self._reset.setVisible(self._options != ChatOptions())
+
+    def _reset_all(self) -> None:
+        self._typing.stop()
+        self._set(system_prompt=None, sampling=None, when_full=None)
         self._show()
 
     def _when_full_changed(self, value: str) -> None:

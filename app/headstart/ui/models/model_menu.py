@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
@@ -60,6 +60,7 @@ class ModelPill(QPushButton):
     def ask_file(self) -> None:
         dialog = QFileDialog(self.window(), "Open a model", str(Path.home()), FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.file_chosen)
         dialog.open()
 

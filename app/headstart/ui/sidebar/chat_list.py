@@ -72,7 +72,9 @@ class ChatListModel(QAbstractListModel):
             self._writing.pop(chat_id, None)
         else:
             self._writing[chat_id] = text
-        self._refresh()
+        index = self.index_of(chat_id)
+        if index.isValid():
+            self.dataChanged.emit(index, index, [WRITING])
 
     def index_of(self, chat_id: str) -> QModelIndex:
         for number, row in enumerate(self._rows):
@@ -123,7 +125,7 @@ class ChatListModel(QAbstractListModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid() or self._rows[index.row()].chat is None:
-            return Qt.ItemFlag.ItemIsEnabled
+            return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
 
     def _refresh(self) -> None:
@@ -194,8 +196,11 @@ class ChatListDelegate(QStyledItemDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         assert isinstance(editor, QLineEdit)
-        editor.setText(str(index.data()))
-        editor.selectAll()
+        # asked again whenever the row changes: what the user is typing stays
+        if not editor.property("filled"):
+            editor.setProperty("filled", True)
+            editor.setText(str(index.data()))
+            editor.selectAll()
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
         assert isinstance(editor, QLineEdit)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListView, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from headstart.core.values import ChatSummary
@@ -34,11 +34,13 @@ class Sidebar(QFrame):
         self._new.clicked.connect(self.new_requested)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
-        self.view = QListView(self)
+        self.view = _ChatView(self)
         self.view.setObjectName("chatList")
         self.view.setAccessibleName("Chats")
         self.view.setModel(self.model)
-        self.view.setItemDelegate(ChatListDelegate(self.view))
+        delegate = ChatListDelegate(self.view)
+        delegate.closeEditor.connect(lambda *_: QTimer.singleShot(0, self._take_later))
+        self.view.setItemDelegate(delegate)
         self.view.setMouseTracking(True)
         self.view.setUniformItemSizes(False)
         self.view.setSpacing(1)
@@ -64,9 +66,15 @@ class Sidebar(QFrame):
         layout.addWidget(self._settings)
         self._showing = ""
         self._telling = True
+        self._later: tuple[Sequence[ChatSummary], dict[str, str]] | None = None
         self.refresh_theme()
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
+        if self.view.state() == QListView.State.EditingState:
+            # a new list would close the title that is being edited; it comes right after
+            self._later = (chats, writing)
+            return
+        self._later = None
         self._telling = False
         try:
             self.model.set_chats(chats, writing)
@@ -87,8 +95,16 @@ class Sidebar(QFrame):
     def begin_rename(self, chat_id: str) -> None:
         index = self.model.index_of(chat_id)
         if index.isValid():
+            self._telling = False
             self.view.setCurrentIndex(index)
+            self._telling = True
             self.view.edit(index)
+
+    def _take_later(self) -> None:
+        if self._later is not None:
+            self.set_chats(*self._later)
+        else:
+            self.show_current(self._showing)
 
     def refresh_theme(self) -> None:
         self._new.setIcon(icons.icon("plus", theme.current().ink))
@@ -140,3 +156,13 @@ class Sidebar(QFrame):
                 self.delete_requested.emit(chat_id)
                 return True
         return super().eventFilter(watched, event)
+
+
+class _ChatView(QListView):
+    """Only the left button chooses; the right one opens a menu about what it points at."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.RightButton:
+            event.accept()
+        else:
+            super().mousePressEvent(event)

@@ -10,12 +10,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QUrl
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QDesktopServices,
-    QFont,
     QFontMetrics,
     QGuiApplication,
     QMouseEvent,
@@ -37,6 +36,9 @@ from headstart.ui.transcript.highlight import Highlighter, Span
 from headstart.ui.transcript.markdown import Block
 
 _serials = itertools.count(1)
+# while code streams its colours follow at this pace; lexing starts from the beginning each time
+COLOUR_MS = 200
+COPIED_MS = 1500
 
 
 class BlockHost(Protocol):
@@ -91,8 +93,15 @@ class TextBlock(QWidget):
         position = layout.hitTest(point - self.offset(), Qt.HitTestAccuracy.FuzzyHit)
         return max(0, position)
 
-    def paint_document(self, painter: QPainter) -> None:
+    def set_text_width(self, width: float) -> None:
+        # Qt lays the whole document out again even for the width it has
+        if self.document.textWidth() != width:
+            self.document.setTextWidth(width)
+
+    def paint_document(self, painter: QPainter, area: QRect) -> None:
+        """Draw what of the document lies in `area` of this widget."""
         context = QAbstractTextDocumentLayout.PaintContext()
+        context.clip = QRectF(area).translated(-self.offset())
         palette = self.palette()
         context.palette = palette
         selected = self.host.selection_in(self)
@@ -111,7 +120,7 @@ class TextBlock(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.paint_document(painter)
+        self.paint_document(painter, event.rect())
         painter.end()
 
     def _link_at(self, point: QPointF) -> str:
@@ -178,6 +187,7 @@ class ProseBlock(TextBlock):
             f"a {{ color: {colours.accent}; }}"
             f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(13)}px;"
             f" background-color: {colours.code}; }}"
+            "pre { white-space: pre-wrap; }"
             f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
             f"h3, h4, h5, h6 {{ font-size: {round(size * 1.1)}px; }}"
             f"blockquote {{ color: {colours.quiet}; }}"
@@ -190,6 +200,8 @@ class ProseBlock(TextBlock):
 
     def _space_lines(self) -> None:
         cursor = QTextCursor(self.document)
+        # one edit: otherwise Qt lays everything out again for every line
+        cursor.beginEditBlock()
         block = self.document.begin()
         last = self.document.blockCount() - 1
         while block.isValid():
@@ -211,9 +223,10 @@ class ProseBlock(TextBlock):
             cursor.setPosition(block.position())
             cursor.mergeBlockFormat(form)
             block = block.next()
+        cursor.endEditBlock()
 
     def layout_width(self, width: int) -> int:
-        self.document.setTextWidth(width)
+        self.set_text_width(width)
         return round(self.document.size().height())
 
 
@@ -226,6 +239,7 @@ class PlainBlock(TextBlock):
         super().__init__(host, parent)
         self._text = text
         self.bubble_width = 0
+        self._laid_out_for = -1
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
@@ -233,6 +247,7 @@ class PlainBlock(TextBlock):
         self.refresh()
 
     def refresh(self) -> None:
+        self._laid_out_for = -1
         self.document.setDefaultFont(theme.text_font())
         self.document.setPlainText(self._text)
         form = QTextBlockFormat()
@@ -250,9 +265,11 @@ class PlainBlock(TextBlock):
 
     def layout_width(self, width: int) -> int:
         inner = width - 2 * self.PAD_X
-        self.document.setTextWidth(inner)
-        ideal = min(inner, int(self.document.idealWidth()) + 2)
-        self.document.setTextWidth(ideal)
+        if inner != self._laid_out_for:
+            self._laid_out_for = inner
+            self.document.setTextWidth(inner)
+            self.document.setTextWidth(min(inner, int(self.document.idealWidth()) + 2))
+        ideal = round(self.document.textWidth())
         self.bubble_width = ideal + 2 * self.PAD_X
         return round(self.document.size().height()) + 2 * self.PAD_Y
 
@@ -263,7 +280,7 @@ class PlainBlock(TextBlock):
         painter.setBrush(QColor(theme.current().bubble))
         radius = theme.RADIUS_BUBBLE
         painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
-        self.paint_document(painter)
+        self.paint_document(painter, event.rect())
         painter.end()
 
 
@@ -277,7 +294,13 @@ class CodeBlock(TextBlock):
         self.id = next(_serials)
         self._asked = 0
         self._spans: Sequence[Span] = ()
+        # line number -> the colours it shows, to touch only lines that change
+        self._shown: dict[int, tuple[tuple[int, int, str], ...]] = {}
         self._code = ""
+        self._ask_again = QTimer(self)
+        self._ask_again.setSingleShot(True)
+        self._ask_again.setInterval(COLOUR_MS)
+        self._ask_again.timeout.connect(self._ask)
         self._copy = QToolButton(self)
         self._copy.setObjectName("small")
         self._copy.setText("Copy")
@@ -294,30 +317,39 @@ class CodeBlock(TextBlock):
         self.document.setDefaultTextOption(option)
         host.highlighter.highlighted.connect(self._on_highlighted)
         self.set_block(block)
+        self.refresh()
 
     def set_block(self, block: Block) -> None:
         self.block = block
         code = block.code or ""
-        old = self._code
-        self._code = code
+        old, self._code = self._code, code
+        if code == old:
+            return
         if old and code.startswith(old):
             cursor = QTextCursor(self.document)
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(code[len(old) :])
-        elif code != old:
+        else:
+            self._spans, self._shown = (), {}
             self.document.setPlainText(code)
-        self.refresh()
+        if not self._ask_again.isActive():
+            self._ask_again.start()
 
     def refresh(self) -> None:
+        """Take over the theme's font and colours of now."""
         font = theme.code_font()
-        if self.document.defaultFont() != font:
-            self.document.setDefaultFont(font)
+        self.document.setDefaultFont(font)
         option = self.document.defaultTextOption()
         option.setTabStopDistance(4 * QFontMetrics(font).horizontalAdvance(" "))
         self.document.setDefaultTextOption(option)
         self._copy.setFont(theme.text_font(theme.SMALL_SIZE))
         self._copy.setIcon(icons.icon("copy"))
+        self._shown = {}
         self._colour()
+        self._ask()
+
+    def _ask(self) -> None:
+        """Have the colours of the code as it is now worked out."""
         self._asked += 1
         if self.block.language:
             self.host.highlighter.request(self.id, self._asked, self._code, self.block.language)
@@ -329,7 +361,7 @@ class CodeBlock(TextBlock):
 
     def layout_width(self, width: int) -> int:
         # without wrapping the width is that of the longest line
-        self.document.setTextWidth(-1)
+        self.set_text_width(-1)
         size = self.document.size()
         inner = width - 2 * self.PAD
         hidden = max(0, round(size.width()) - inner)
@@ -362,7 +394,7 @@ class CodeBlock(TextBlock):
         painter.setClipRect(
             QRectF(self.PAD, self.HEAD, self.width() - 2 * self.PAD, self.height() - self.HEAD)
         )
-        self.paint_document(painter)
+        self.paint_document(painter, event.rect())
         painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -377,8 +409,13 @@ class CodeBlock(TextBlock):
 
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._code)
-        self._copy.setText("Copied")
         self._copy.setIcon(icons.icon("check", theme.current().accent))
+        self._copy.setAccessibleName("Copied")
+        QTimer.singleShot(COPIED_MS, self._copy, self._show_copy)
+
+    def _show_copy(self) -> None:
+        self._copy.setIcon(icons.icon("copy"))
+        self._copy.setAccessibleName("Copy this code")
 
     def _on_highlighted(self, block: int, serial: int, spans: Sequence[Span]) -> None:
         if block == self.id:
@@ -387,30 +424,35 @@ class CodeBlock(TextBlock):
             self._colour()
 
     def _colour(self) -> None:
-        colours = theme.current()
+        """Give every line its spans; only lines whose colours change are laid out again."""
         spans = self._spans
         at = 0
         block = self.document.begin()
         while block.isValid():
             begin, end = block.position(), block.position() + block.length() - 1
-            ranges = []
             while at < len(spans) and spans[at][0] + spans[at][1] <= begin:
                 at += 1
+            wanted = []
             index = at
             while index < len(spans) and spans[index][0] < end:
                 start, length, role = spans[index]
                 first, last = max(start, begin), min(start + length, end)
                 if last > first:
-                    item = QTextLayout.FormatRange()
-                    item.start, item.length = first - begin, last - first
-                    form = QTextCharFormat()
-                    form.setForeground(QColor(getattr(colours, role)))
-                    if role == "comment":
-                        form.setFontWeight(QFont.Weight.Normal)
-                    item.format = form
-                    ranges.append(item)
+                    wanted.append((first - begin, last - first, role))
                 index += 1
-            block.layout().setFormats(ranges)
+            number = block.blockNumber()
+            if self._shown.get(number, ()) != tuple(wanted):
+                self._shown[number] = tuple(wanted)
+                block.layout().setFormats([_format(*item) for item in wanted])
+                self.document.markContentsDirty(begin, block.length())
             block = block.next()
-        self.document.markContentsDirty(0, self.document.characterCount())
         self.update()
+
+
+def _format(start: int, length: int, role: str) -> QTextLayout.FormatRange:
+    item = QTextLayout.FormatRange()
+    item.start, item.length = start, length
+    form = QTextCharFormat()
+    form.setForeground(QColor(getattr(theme.current(), role)))
+    item.format = form
+    return item

@@ -26,16 +26,23 @@ class Highlighter(QObject):
         super().__init__(parent)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
         self._closed = False
+        # the newest request of each block; older ones that still wait are not worth lexing
+        self._waiting: dict[int, tuple[int, str, str]] = {}
 
     def request(self, block: int, serial: int, code: str, language: str) -> None:
-        if len(code) <= LONGEST and not self._closed:
-            self._executor.submit(self._work, block, serial, code, language)
+        if len(code) > LONGEST or self._closed:
+            return
+        queued = block in self._waiting
+        self._waiting[block] = (serial, code, language)
+        if not queued:
+            self._executor.submit(self._work, block)
 
     def close(self) -> None:
         self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def _work(self, block: int, serial: int, code: str, language: str) -> None:
+    def _work(self, block: int) -> None:
+        serial, code, language = self._waiting.pop(block)
         spans = lex(code, language)
         if spans and not self._closed:
             self.highlighted.emit(block, serial, spans)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Block:
 def parse(text: str, start: int = 0) -> list[Block]:
     """All blocks of `text`, which begins at offset `start` of the whole."""
     md = _markdown()
+    # the parser takes a lone carriage return for a line's end, and so must the offsets
+    text = _LONE_RETURN.sub("\n", text)
     env: dict[str, Any] = {}
     tokens = md.parse(text, env)
     lines = _line_starts(text)
@@ -53,7 +59,7 @@ def parse(text: str, start: int = 0) -> list[Block]:
             code = first.content.removesuffix("\n")
             blocks.append(Block(start + begin, source, code=code, language=language))
         else:
-            body = md.renderer.render(group, md.options, env)
+            body = md.renderer.render(group, md.options, env).rstrip("\n")
             blocks.append(Block(start + begin, source, html=body))
     return blocks
 
@@ -124,6 +130,8 @@ def _markdown() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     md = MarkdownIt("commonmark", {"html": False, "linkify": True, "breaks": True})
+    # only addresses that say so are links: main.py and README.md are file names
+    md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
     md.enable(["table", "strikethrough", "linkify"])
     md.add_render_rule("image", _image)
     md.add_render_rule("link_open", _link_open)

@@ -48,6 +48,7 @@ class MessageWidget(QWidget):
         self._editor: QPlainTextEdit | None = None
         self._editor_buttons: list[QPushButton] = []
         self._shown_parts: tuple[str, str] = ("", "")
+        self._settled: str | None = None
         self._reasoning_toggle = self._tool("chevron-right", "Reasoning")
         self._reasoning_toggle.clicked.connect(self._toggle_reasoning)
         self._reasoning_toggle.hide()
@@ -57,6 +58,7 @@ class MessageWidget(QWidget):
         self._status = QLabel(self)
         self._status.setObjectName("quiet")
         self._status.setWordWrap(True)
+        self._status.setTextFormat(Qt.TextFormat.PlainText)
         self._status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._figures = QLabel(self)
         self._figures.setObjectName("quiet")
@@ -82,10 +84,18 @@ class MessageWidget(QWidget):
         """Show a stored message, keeping the blocks that are the same."""
         self.message = message
         writing = message.status is MessageStatus.OPEN
-        self._show_text(message.text, message.reasoning)
-        if not writing:
-            self._settle()
-        self._progress.setVisible(writing and not message.parts)
+        shown_text, shown_reasoning = self._shown_parts
+        text, reasoning = message.text, message.reasoning
+        if writing and text == "" == reasoning:
+            # the database hears of the words last: what is on the screen stays
+            text, reasoning = shown_text, shown_reasoning
+        self._show_text(text, reasoning)
+        if not writing and text != self._settled:
+            self._settled = text
+            # a text that came in one piece has been parsed as a whole already
+            if shown_text:
+                self._settle()
+        self._progress.setVisible(writing and not text and not reasoning)
         self._status.setText(_status_text(message))
         self._status.setVisible(bool(self._status.text()))
         self._figures.setText("" if message.figures is None else figures_text(message.figures))
@@ -100,11 +110,8 @@ class MessageWidget(QWidget):
         assistant = message.role is Role.ASSISTANT
         self._copy.setVisible(not writing and bool(message.text))
         self._regenerate.setVisible(assistant and not writing)
-        self._continue.setVisible(
-            assistant
-            and message.status in (MessageStatus.STOPPED, MessageStatus.INTERRUPTED)
-            and bool(message.text)
-        )
+        cut = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
+        self._continue.setVisible(assistant and message.status in cut and bool(message.parts))
         self._edit.setVisible(not assistant and self._editor is None)
         self._host.height_changed(self)
 
@@ -220,10 +227,17 @@ class MessageWidget(QWidget):
         self.set_message(self.message)
 
     def _submit_edit(self) -> None:
+        """Ask for it; the editor goes when the new version takes this one's place."""
         text = self._editor.toPlainText().strip() if self._editor is not None else ""
         if text:
-            self.end_edit()
             self.edit_submitted.emit(self.message.id, text)
+
+    def set_busy(self, busy: bool) -> None:
+        """While a reply is written in this chat, no other version can be begun or shown."""
+        for button in (self._regenerate, self._continue, self._edit, *self._editor_buttons[:1]):
+            button.setEnabled(not busy)
+        self._previous.setEnabled(not busy and self.message.version > 1)
+        self._next.setEnabled(not busy and self.message.version < self.message.versions)
 
     # --- looks ---------------------------------------------------------------------------
 
@@ -240,6 +254,7 @@ class MessageWidget(QWidget):
             (self._reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
         ):
             button.setIcon(icons.icon(name))
+            button.setFont(theme.text_font(theme.SMALL_SIZE))
 
     def layout_width(self, width: int) -> int:
         """Place everything for `width`; returns the height."""
@@ -252,7 +267,7 @@ class MessageWidget(QWidget):
 
     def _place_user(self, width: int) -> int:
         if self._editor is not None:
-            lines = min(12, max(2, self._editor.document().blockCount()))
+            lines = min(12, max(2, round(self._editor.document().size().height())))
             height = lines * theme.px(theme.LINE_HEIGHT) + 20
             self._editor.setGeometry(0, 0, width, height)
             x = width
@@ -373,6 +388,8 @@ def _status_text(message: Message) -> str:
         return "Interrupted: the program ended while this was written. Nothing before was lost."
     if message.status is MessageStatus.FAILED:
         return message.error or "This reply failed."
+    if message.status is MessageStatus.STOPPED and message.error:
+        return message.error
     if message.status is MessageStatus.STOPPED and message.figures is not None:
         return {
             "cancelled": "Stopped.",

@@ -7,10 +7,12 @@ view follows the end only while the reader is at the end.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -22,7 +24,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
 from headstart.core.values import Message, MessageStatus, PartKind, Role
 from headstart.ui import theme
@@ -68,6 +70,7 @@ class TranscriptView(QAbstractScrollArea):
         self._items: list[_Item] = []
         self._selection = Selection()
         self._following = True
+        self._writing = False
         self._placing = False
         self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
         self._frame = QTimer(self)
@@ -79,6 +82,7 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
         self._hint = ""
+        self._hovered_link = ""
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().setSingleStep(theme.LINE_HEIGHT)
 
@@ -86,6 +90,8 @@ class TranscriptView(QAbstractScrollArea):
 
     def set_branch(self, messages: list[Message], same_chat: bool) -> None:
         """Show these messages; widgets of the same messages live on when the chat is the same."""
+        anchor = None if self._following else self._anchor(self.verticalScrollBar().value())
+        before = [item.message.id for item in self._items]
         old = {item.message.id: item for item in self._items}
         keep = old if same_chat else {}
         width = self._column_width()
@@ -107,8 +113,49 @@ class TranscriptView(QAbstractScrollArea):
         self._items = items
         if not same_chat:
             self._following = True
-        self._selection.clear()
-        self._place()
+            anchor = None
+        ends = self._selection.ends
+        upto = len(before) if ends is None else ends[1][0] + 1
+        if not same_chat or before[:upto] != [item.message.id for item in items[:upto]]:
+            self._selection.clear()
+        for item in items:
+            if item.widget is not None:
+                item.widget.set_busy(self._writing)
+        self._place(self._moved_anchor(anchor, before, width))
+
+    def _moved_anchor(
+        self, anchor: tuple[_Item, int] | None, before: list[str], width: int
+    ) -> tuple[_Item, int] | None:
+        """Where the reader's place is among the new messages.
+
+        When their message is gone (another version took its place), the foot of the new one
+        stands where the foot of the old one was: that is where the arrows are.
+        """
+        if anchor is None or not self._items:
+            return None
+        item, past = anchor
+        if any(item is other for other in self._items):
+            return anchor
+        index = min(before.index(item.message.id), len(self._items) - 1)
+        new = self._items[index]
+        new.height, new.measured_for = self._widget(new).layout_width(width), width
+        return new, new.height - (item.height - past)
+
+    def set_writing(self, writing: bool) -> None:
+        """Whether a reply is being written in the open chat."""
+        self._writing = writing
+        for item in self._items:
+            if item.widget is not None:
+                item.widget.set_busy(writing)
+
+    def leave_edit(self) -> bool:
+        """Close the editor of a message, if one is open."""
+        for item in self._items:
+            if item.widget is not None and item.widget.editing:
+                item.widget.end_edit()
+                self.setFocus()
+                return True
+        return False
 
     def show_reply(self, message_id: str, text: str, reasoning: str) -> None:
         """The words of the reply being written; painted at most once per frame."""
@@ -155,7 +202,12 @@ class TranscriptView(QAbstractScrollArea):
         self._reply = None
         item = self._find(message_id)
         if item is not None and item.message.status is MessageStatus.OPEN:
+            began = time.perf_counter()
             self._widget(item).show_reply(text, reasoning)
+            self._place()
+            # a reply that is slow to lay out is painted less often, so that the window answers
+            cost = (time.perf_counter() - began) * 1000
+            self._frame.setInterval(max(FRAME_MS, min(250, round(2 * cost))))
 
     # --- layout --------------------------------------------------------------------------
 
@@ -170,22 +222,26 @@ class TranscriptView(QAbstractScrollArea):
         if not self._relayout.isActive():
             self._relayout.start()
 
-    def _place(self) -> None:
-        """Give every near message its widget and every widget its place."""
+    def _place(self, anchor: tuple[_Item, int] | None = None) -> None:
+        """Give every near message its widget and every widget its place.
+
+        `anchor` is the message at the top of the view and how far it is scrolled past; without
+        it the reader's place of now is kept.
+        """
         if self._placing:
             return
         self._placing = True
         try:
-            self._place_now()
+            self._place_now(anchor)
         finally:
             self._placing = False
 
-    def _place_now(self) -> None:
+    def _place_now(self, anchor: tuple[_Item, int] | None) -> None:
         bar = self.verticalScrollBar()
         width, view = self._column_width(), self.viewport().height()
         # centred in the whole, as the composer below is, with or without the scroll bar
         left = (self.width() - width) // 2
-        anchor = self._anchor(bar.value())
+        anchor = anchor or self._anchor(bar.value())
         # measuring changes heights, which changes what is near: twice is enough, since
         # everything near is measured after the first time
         for _ in range(3):
@@ -252,6 +308,7 @@ class TranscriptView(QAbstractScrollArea):
             widget.continue_requested.connect(self.continue_requested)
             widget.edit_submitted.connect(self.edit_submitted)
             widget.version_requested.connect(self.version_requested)
+            widget.set_busy(self._writing)
             item.widget = widget
             item.measured_for = -1
         return item.widget
@@ -275,9 +332,9 @@ class TranscriptView(QAbstractScrollArea):
         self._place()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        if event.angleDelta().y() > 0:
-            self._following = False
         super().wheelEvent(event)
+        bar = self.verticalScrollBar()
+        self._following = bar.value() >= bar.maximum() - 4
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._items or not self._hint:
@@ -291,7 +348,8 @@ class TranscriptView(QAbstractScrollArea):
         painter.end()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonPress:
+        press = event.type() == QEvent.Type.MouseButtonPress
+        if press and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             self._select(None)
         return super().viewportEvent(event)
 
@@ -335,6 +393,7 @@ class TranscriptView(QAbstractScrollArea):
         self._repaint_blocks()
 
     def link_hovered(self, url: str) -> None:
+        self._hovered_link = url
         self.link_hover_changed.emit(url)
 
     def selected_text(self) -> str:
@@ -344,7 +403,12 @@ class TranscriptView(QAbstractScrollArea):
             return ""
         pieces = []
         for number in range(ends[0][0], min(ends[1][0] + 1, len(self._items))):
-            for index, block in enumerate(self._widget(self._items[number]).blocks):
+            item = self._items[number]
+            if item.widget is None and ends[0][0] < number < ends[1][0]:
+                # wholly selected and far away: its words, without making widgets for them
+                pieces.append(item.message.text.strip())
+                continue
+            for index, block in enumerate(self._widget(item).blocks):
                 found = self._selection.range_in(number, index, block.text_length())
                 if found:
                     pieces.append(block.selected_text(*found))
@@ -393,6 +457,22 @@ class TranscriptView(QAbstractScrollArea):
                 for block in item.widget.blocks:
                     block.update()
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction("Copy\tCtrl+C", self._copy_selection)
+        copy.setEnabled(self._selection.ends is not None)
+        menu.addAction("Select all\tCtrl+A", self.select_all)
+        if self._hovered_link:
+            url = self._hovered_link
+            menu.addAction("Copy link", lambda: QGuiApplication.clipboard().setText(url))
+        menu.popup(event.globalPos())
+
+    def _copy_selection(self) -> None:
+        text = self.selected_text()
+        if text:
+            QGuiApplication.clipboard().setText(text)
+
     def _copy_message(self, message_id: str) -> None:
         item = self._find(message_id)
         if item is not None:
@@ -401,9 +481,7 @@ class TranscriptView(QAbstractScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()
         if event.matches(QKeySequence.StandardKey.Copy):
-            text = self.selected_text()
-            if text:
-                QGuiApplication.clipboard().setText(text)
+            self._copy_selection()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.key() == Qt.Key.Key_End:

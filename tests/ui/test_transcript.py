@@ -1,0 +1,187 @@
+"""The transcript: long chats stay light, the reader's place is kept, selection crosses blocks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from headstart.core.values import (
+    FinishReason,
+    Message,
+    MessageStatus,
+    Part,
+    PartKind,
+    Role,
+    TurnFigures,
+    text_part,
+)
+from headstart.ui.transcript.blocks import CodeBlock, open_link
+from headstart.ui.transcript.highlight import lex
+from headstart.ui.transcript.message import figures_text
+from headstart.ui.transcript.view import TranscriptView
+from tests.conftest import until
+from tests.ui.looks import REPLY
+
+
+def _message(number: int, text: str, status: MessageStatus = MessageStatus.COMPLETE) -> Message:
+    role = Role.USER if number % 2 == 0 else Role.ASSISTANT
+    return Message(f"m{number}", "c", None, role, status, text_part(text), 0)
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[TranscriptView]:
+    view = TranscriptView()
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    yield view
+    view.close_workers()
+
+
+def _widgets(view: TranscriptView) -> int:
+    return sum(item.widget is not None for item in view._items)
+
+
+def test_of_five_hundred_messages_only_the_near_ones_are_widgets(view: TranscriptView) -> None:
+    view.set_branch([_message(n, REPLY if n % 2 else f"question {n}") for n in range(500)], False)
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum()
+    assert 0 < _widgets(view) < 30
+    for value in range(0, bar.maximum(), bar.maximum() // 20):
+        bar.setValue(value)
+    assert _widgets(view) < 30
+
+
+def test_the_view_follows_the_end_only_while_the_reader_is_there(view: TranscriptView) -> None:
+    messages = [_message(n, REPLY if n % 2 else "question") for n in range(20)]
+    messages.append(_message(20, "last question"))
+    messages.append(_message(21, "", MessageStatus.OPEN))
+    view.set_branch(messages, False)
+    bar = view.verticalScrollBar()
+
+    def grow(lines: int) -> None:
+        view.show_reply("m21", "a line\n\n" * lines, "")
+        view._paint_reply()
+        view._place()
+
+    grow(30)
+    assert bar.value() == bar.maximum()
+    bar.setValue(bar.maximum() // 2)
+    item, past = view._anchor(bar.value()) or (None, 0)
+    assert item is not None
+    for lines in (60, 90, 120):
+        grow(lines)
+        again = view._anchor(bar.value())
+        assert again is not None
+        assert again == (item, past)
+    bar.setValue(bar.maximum())
+    grow(150)
+    assert bar.value() == bar.maximum()
+
+
+def test_selection_goes_over_blocks_and_messages(view: TranscriptView) -> None:
+    view.set_branch(
+        [
+            _message(0, "first question"),
+            _message(1, "answer **bold** text\n\n```py\ncode = 1\n```"),
+        ],
+        False,
+    )
+    view.select_all()
+    assert view.selected_text() == "first question\n\nanswer bold text\n\ncode = 1"
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == view.selected_text()
+    widget = view.widget_of("m1")
+    assert widget is not None
+    prose, code = widget.blocks
+    QTest.mousePress(prose, Qt.MouseButton.LeftButton, pos=QPoint(0, 8))
+    assert view.selected_text() == ""
+    view._selection.head = view._nearest(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
+    assert view.selected_text().startswith("answer bold text\n\ncode")
+
+
+def test_code_has_language_copy_and_colours_and_scrolls_sideways(
+    view: TranscriptView, qtbot: QtBot
+) -> None:
+    code = "def f():\n    return " + " + ".join(["'text'"] * 40)
+    view.set_branch([_message(0, "q"), _message(1, f"```python\n{code}\n```")], False)
+    widget = view.widget_of("m1")
+    assert widget is not None
+    (block,) = widget.blocks
+    assert isinstance(block, CodeBlock)
+    qtbot.waitUntil(lambda: bool(block._spans), timeout=5000)
+    assert block.document.begin().layout().formats()
+    assert not block._bar.isHidden()
+    block._copy.click()
+    assert QGuiApplication.clipboard().text() == code
+
+
+def test_lexing_covers_the_code_and_survives_unknown_languages() -> None:
+    code = "def f(x):\n    # no\n    return 'a' + str(1)\n"
+    spans = lex(code, "Python")
+    found = {code[start : start + length]: role for start, length, role in spans}
+    assert found["def"] == "keyword"
+    assert found["# no"] == "comment"
+    assert lex(code, "no-such-language") == []
+    assert lex(code, "") == []
+
+
+async def test_an_edit_in_progress_survives_a_refresh_of_the_branch(view: TranscriptView) -> None:
+    messages = [_message(0, "question"), _message(1, "answer")]
+    view.set_branch(messages, False)
+    widget = view.widget_of("m0")
+    assert widget is not None
+    widget.begin_edit()
+    assert widget._editor is not None
+    widget._editor.setPlainText("changed")
+    view.set_branch(messages, True)
+    await asyncio.sleep(0.05)
+    assert view.widget_of("m0") is widget
+    assert widget._editor is not None
+    assert widget._editor.toPlainText() == "changed"
+    QTest.keyClick(widget._editor, Qt.Key.Key_Escape)
+    assert not widget.editing
+    assert widget.blocks[0].isVisible()
+
+
+async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptView) -> None:
+    parts = (Part(PartKind.REASONING, "first this"), Part(PartKind.TEXT, "then that"))
+    reply = Message("m1", "c", None, Role.ASSISTANT, MessageStatus.COMPLETE, parts, 0)
+    view.set_branch([_message(0, "q"), reply], False)
+    widget = view.widget_of("m1")
+    assert widget is not None
+    (thought,) = widget._reasoning_blocks
+    assert thought.isHidden()
+    before = widget.height()
+    widget._reasoning_toggle.click()
+    await until(lambda: widget.height() > before)
+    assert not thought.isHidden()
+
+
+def test_figures_in_plain_words() -> None:
+    figures = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
+    assert figures_text(figures) == (
+        "25.0 tok/s    first token 0.09 s    reused 1,204 of 1,236 tokens"
+    )
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:1", "/bin/sh", "smb://x/y", ""])
+def test_only_web_and_mail_links_open(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from headstart.ui.transcript import blocks
+
+    opened: list[object] = []
+
+    class Services:
+        openUrl = opened.append  # noqa: N815
+
+    monkeypatch.setattr(blocks, "QDesktopServices", Services)
+    open_link(url)
+    assert opened == []
+    open_link("https://example.org")
+    assert len(opened) == 1

@@ -1,0 +1,155 @@
+"""The window around the conversation: settings, theme, keyboard, accessibility, notices."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from PySide6.QtCore import QDateTime, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
+
+from headstart.bootstrap import Home
+from headstart.core.settings import Settings
+from headstart.core.values import ChatSummary
+from headstart.ui import theme
+from headstart.ui.settings_window import SettingsWindow
+from headstart.ui.sidebar.chat_list import section_of
+from tests.conftest import OpenApp, until
+from tests.ui.looks import fill
+
+
+async def test_theme_follows_the_setting_at_once_and_is_kept(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        for name, wanted in (("dark", theme.DARK), ("light", theme.LIGHT)):
+            app.preferences.update(theme=name)
+            assert theme.current() is wanted
+            palette = QApplication.palette()
+            assert palette.color(QPalette.ColorRole.Window).name() == wanted.ground
+    assert json.loads(home.settings.read_text())["theme"] == "light"
+
+
+def _contrast(one: str, other: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_has_enough_contrast_in_both_themes() -> None:
+    for colours in (theme.LIGHT, theme.DARK):
+        for text in (colours.ink, colours.quiet):
+            for ground in (colours.ground, colours.side, colours.raised, colours.bubble):
+                assert _contrast(text, ground) >= 4.5
+        for text in (
+            colours.keyword,
+            colours.string,
+            colours.number,
+            colours.comment,
+            colours.name,
+        ):
+            assert _contrast(text, colours.code) >= 4.5
+        assert _contrast(colours.on_accent, colours.accent) >= 4.5
+        assert _contrast(colours.warning, colours.warning_ground) >= 4.5
+
+
+async def test_every_control_has_an_accessible_name(running: OpenApp) -> None:
+    async with running() as app:
+        chat_id = await fill(app)
+        app.controller.open_chat(chat_id)
+        await app.controller.settle()
+        app.window.open_settings()
+        kinds = (QAbstractButton, QLineEdit, QPlainTextEdit)
+        for widget in app.window.findChildren(QWidget):
+            if isinstance(widget, kinds) and not widget.objectName().startswith("qt_"):
+                named = widget.accessibleName() or getattr(widget, "text", lambda: "")()
+                inside = type(widget.parent()).__name__
+                assert named or inside in ("QSpinBox", "QDoubleSpinBox"), (widget, inside)
+
+
+async def test_drafts_stay_with_their_chats(running: OpenApp) -> None:
+    async with running() as app:
+        chat_id = await fill(app)
+        app.window.composer.set_text("for the new chat")
+        app.controller.open_chat(chat_id)
+        await until(lambda: app.controller.chat_id == chat_id)
+        await app.controller.settle()
+        assert app.window.composer.text() == ""
+        app.window.composer.set_text("for the old chat")
+        app.window.new_chat()
+        assert app.window.composer.text() == "for the new chat"
+        app.controller.open_chat(chat_id)
+        await until(lambda: app.window.composer.text() == "for the old chat")
+
+
+async def test_settings_window_changes_are_checked_applied_and_saved(
+    running: OpenApp, home: Home
+) -> None:
+    async with running() as app:
+        app.window.open_settings()
+        window = app.window._settings_window
+        assert isinstance(window, SettingsWindow)
+        window._sampling_changed("temperature", 0.25)
+        window._engine_changed("context_length", 4096)
+        window._set(when_full="drop_oldest")
+        assert app.preferences.current.sampling.temperature == 0.25
+        assert app.window.inspector._when_full.currentData() == "drop_oldest"
+        window.close()
+    saved = json.loads(home.settings.read_text())
+    assert saved["engine"]["context_length"] == 4096
+
+
+async def test_a_damaged_settings_file_is_told_and_kept(running: OpenApp, home: Home) -> None:
+    home.path.mkdir(parents=True)
+    home.settings.write_bytes(b"\x00" * 100)
+    async with running() as app:
+        assert "damaged" in app.window.banner.text()
+        assert app.window.banner.isVisible()
+        assert app.preferences.current == Settings()
+    assert list(home.path.glob("settings-damaged-*.json"))
+
+
+async def test_panels_hide_by_keyboard_and_stay_hidden(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        control = Qt.KeyboardModifier.ControlModifier
+        app.window.activateWindow()
+        assert app.window.sidebar.isVisible()
+        QTest.keyClick(app.window, Qt.Key.Key_B, control)
+        QTest.keyClick(app.window, Qt.Key.Key_I, control)
+        await asyncio.sleep(0.05)
+        assert not app.window.sidebar.isVisible()
+        assert not app.window.inspector.isVisible()
+    async with running() as app:
+        assert not app.window.sidebar.isVisible()
+        assert not app.window.inspector.isVisible()
+
+
+def test_chats_stand_under_the_day_they_were_used() -> None:
+    today = QDateTime.currentDateTime()
+
+    def section(days: int, pinned: bool = False) -> str:
+        at = today.addDays(-days).toMSecsSinceEpoch()
+        return section_of(ChatSummary("c", "t", at, pinned, 1), today.date().toPython())  # type: ignore[arg-type]
+
+    assert section(0) == "Today"
+    assert section(1) == "Yesterday"
+    assert section(6) == "Previous 7 days"
+    assert section(20) == "Previous 30 days"
+    assert section(400) not in ("Today", "Yesterday")
+    assert section(0, pinned=True) == "Pinned"
+
+
+async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -> None:
+    async with running() as app:
+        chat_id = await fill(app)
+        app.controller.open_chat(chat_id)
+        await app.controller.settle()
+        item = app.window.transcript._items[3]
+        widget = app.window.transcript.widget_of(item.message.id)
+        assert widget is not None
+        block = widget.blocks[0].document.begin()
+        assert block.textDirection() == Qt.LayoutDirection.RightToLeft

@@ -1,0 +1,147 @@
+"""The engine thread: order, stops, and that every stream ends. The generator is a fake here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import (
+    CancelToken,
+    Emit,
+    Failed,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+    Loaded,
+)
+from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.values import FinishReason, ModelRef, TurnFigures
+from headstart.engine.runner import Runner, Stream
+
+FIGURES = TurnFigures(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
+
+
+class FakeGenerator:
+    """Plays a queue of answers; a request's chat id says which, a warm-up is always "warm"."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        self.threads: set[int] = set()
+        self.gate = threading.Event()
+        self.plays: dict[str, Callable[[Emit, CancelToken], None]] = {}
+        self.closed = False
+
+    def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+        self.order.append(request.chat_id)
+        self.threads.add(threading.get_ident())
+        self.plays[request.chat_id](emit, cancel)
+
+    def warm(
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+    ) -> None:
+        self.order.append("warm")
+        emit(Loaded(model, 1, 0.0))
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def fake() -> FakeGenerator:
+    return FakeGenerator()
+
+
+def _request(model: ModelRef, name: str) -> GenerationRequest:
+    return GenerationRequest(model, (), Sampling(), chat_id=name)
+
+
+async def _all(stream: Stream) -> list[GenerationEvent]:
+    return [event async for event in stream]
+
+
+async def test_requests_run_in_order_and_before_warm_ups(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    def blocked(emit: Emit, cancel: CancelToken) -> None:
+        fake.gate.wait(5)
+        emit(Finished(FIGURES))
+
+    fake.plays = {"a": blocked, "b": lambda emit, cancel: emit(Finished(FIGURES))}
+    runner = Runner(lambda: fake)
+    first = runner.stream(_request(starter, "a"))
+    warm = runner.warm(starter, EngineSettings())
+    second = runner.stream(_request(starter, "b"))
+    fake.gate.set()
+    events = await asyncio.gather(_all(first), _all(warm), _all(second))
+    assert fake.order == ["a", "b", "warm"]
+    assert [type(found[-1]) for found in events] == [Finished, Loaded, Finished]
+    assert len(fake.threads) == 1
+    assert threading.get_ident() not in fake.threads
+    await asyncio.to_thread(runner.close)
+    assert fake.closed
+
+
+async def test_a_request_cancelled_while_it_waits_never_starts(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    def blocked(emit: Emit, cancel: CancelToken) -> None:
+        fake.gate.wait(5)
+        emit(Finished(FIGURES))
+
+    fake.plays = {"a": blocked, "b": blocked}
+    runner = Runner(lambda: fake)
+    first = runner.stream(_request(starter, "a"))
+    second = runner.stream(_request(starter, "b"))
+    second.cancel()
+    fake.gate.set()
+    await _all(first)
+    (last,) = await _all(second)
+    assert isinstance(last, Finished)
+    assert last.figures.finish is FinishReason.CANCELLED
+    assert fake.order == ["a"]
+    await asyncio.to_thread(runner.close)
+
+
+async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
+    fake: FakeGenerator, starter: ModelRef, caplog: pytest.LogCaptureFixture
+) -> None:
+    def problem(emit: Emit, cancel: CancelToken) -> None:
+        raise EnvironmentProblem("The disk is gone.", "Find it.")
+
+    def bug(emit: Emit, cancel: CancelToken) -> None:
+        raise ZeroDivisionError("oops")
+
+    fake.plays = {
+        "problem": problem,
+        "bug": bug,
+        "fine": lambda emit, cancel: emit(Finished(FIGURES)),
+    }
+    runner = Runner(lambda: fake)
+    with caplog.at_level(logging.CRITICAL, logger="headstart"):
+        (first,) = await _all(runner.stream(_request(starter, "problem")))
+        (second,) = await _all(runner.stream(_request(starter, "bug")))
+    assert first == Failed("The disk is gone.", "Find it.")
+    assert isinstance(second, Failed)
+    assert second.bug
+    assert "ZeroDivisionError: oops" in second.message
+    assert await _all(runner.stream(_request(starter, "fine"))) == [Finished(FIGURES)]
+    await asyncio.to_thread(runner.close)
+
+
+async def test_close_cancels_what_runs(fake: FakeGenerator, starter: ModelRef) -> None:
+    def until_cancelled(emit: Emit, cancel: CancelToken) -> None:
+        cancel.set_hook(fake.gate.set)
+        assert fake.gate.wait(5)
+        emit(Finished(FIGURES))
+
+    fake.plays = {"a": until_cancelled}
+    runner = Runner(lambda: fake)
+    stream: AsyncIterator[GenerationEvent] = runner.stream(_request(starter, "a")).__aiter__()
+    await asyncio.to_thread(runner.close)
+    assert await anext(stream) == Finished(FIGURES)
+    assert fake.closed
