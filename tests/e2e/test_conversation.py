@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from headstart.core.settings import Sampling
+from headstart.core.settings import EngineSettings, Sampling
 from headstart.core.values import FinishReason, MessageStatus, Origin, Role
 from tests.conftest import OpenApp, until
 from tests.e2e.driver import (
@@ -256,7 +257,7 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
 async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
-        app.preferences.update(engine=type(app.preferences.current.engine)(context_length=256))
+        app.preferences.update(engine=EngineSettings(context_length=256))
         notices: list[str] = []
         app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
         reply = await ask(app, STORY)
@@ -276,7 +277,7 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
 async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=60))
-        engine = type(app.preferences.current.engine)(context_length=256)
+        engine = EngineSettings(context_length=256)
         app.preferences.update(
             engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
         )
@@ -288,3 +289,104 @@ async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenA
             assert reply.text
         assert "context-dropped" in notices
         assert [message.role for message in await branch(app)] == [Role.USER, Role.ASSISTANT] * 4
+
+
+async def test_enter_twice_sends_once(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=4))
+        app.window.composer.set_text("Only once")
+        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+        await until(lambda: app.controller.writing)
+        await reply_done(app)
+        assert len(await app.service.summaries()) == 1
+        assert len(await branch(app)) == 2
+
+
+async def test_stop_ends_a_reply_that_waits_for_another_chat(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, LONG)
+        await begin(app, STORY)
+        first = app.controller.chat_id
+        await words_shown(app, 20)
+        app.window.new_chat()
+        await begin(app, "And you?")
+        assert app.controller.chat_id != first
+        app.controller.stop()
+        waiting = await reply_done(app)
+        assert waiting.status is MessageStatus.STOPPED
+        assert app.service.writing_chats() == {first}
+        app.service.stop(first or "")
+        await until(lambda: not app.service.writing_chats())
+
+
+async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full at the end of the turn, and for a while after it."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    async with running() as app:
+        use_sampling(app)
+        await ask(app, "Name a colour.")
+        monkeypatch.setattr("headstart.chat.reply.STORE_AGAIN", (0.01,))
+        monkeypatch.setattr("headstart.storage.messages.MessageTable.finish", full)
+        app.window.composer.set_text("Name a river.")
+        app.window.composer.button.click()
+        await until(lambda: app.controller.writing)
+        await until(lambda: not app.controller.writing)
+        await app.controller.settle()
+        reply = (await branch(app))[-1]
+        assert reply.text
+        assert "Not saved yet" in (reply.error or "")
+        assert reply.text.split()[0] in shown_text(app, 3)
+        assert "could not be saved" in app.window.banner.text()
+        monkeypatch.undo()
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        app.controller.continue_reply(reply.id)
+        await until(lambda: app.controller.writing)
+        longer = await reply_done(app)
+        assert longer.text.startswith(reply.text)
+        assert longer.error is None
+
+
+async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, LONG)
+        app.preferences.update(engine=EngineSettings(context_length=256))
+        reply = await ask(app, STORY)
+        assert reply.figures is not None
+        assert reply.figures.finish is FinishReason.CONTEXT_FULL
+        app.controller.continue_reply(reply.id)
+        await until(lambda: app.controller.writing or app.window.banner.isVisible())
+        again = await reply_done(app)
+        assert again.text == reply.text
+        assert again.status is MessageStatus.STOPPED
+        assert "too long" in (again.error or "")
+        widget = app.window.transcript.widget_of(reply.id)
+        assert widget is not None
+        assert not widget._continue.isHidden()
+
+
+async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=50))
+        app.preferences.update(engine=EngineSettings(context_length=256), when_full="drop_oldest")
+        notices: list[str] = []
+        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        first = await ask(app, "Sing of the sea.")
+        second = await ask(app, "Sing of the moon.")
+        await ask(app, "Sing of bread.")
+        await ask(app, "Sing of ice.")
+        assert "context-dropped" in notices
+        notices.clear()
+        app.controller.regenerate(second.id)
+        await until(lambda: app.controller.writing)
+        again = await reply_done(app)
+        assert notices == []
+        assert first.figures is not None
+        assert again.figures is not None
+        assert second.figures is not None
+        assert again.figures.prompt_tokens == second.figures.prompt_tokens

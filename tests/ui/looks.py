@@ -1,5 +1,7 @@
 """Takes pictures of the window in every state worth looking at: `python -m tests.ui.looks OUT`.
 
+`--docs docs` takes the two of the README instead, of a real conversation.
+
 Light and dark, wide and narrow, with long titles, long code lines, tables and right-to-left
 text. Set QT_SCALE_FACTOR=1.5 for 150 %. A person looks at them; nothing is asserted.
 """
@@ -17,6 +19,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication
 
 from headstart.bootstrap import App, Home, run
+from headstart.core.settings import Sampling
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -179,8 +182,31 @@ async def take(app: App, out: Path) -> int:
     return 0
 
 
+async def take_for_docs(app: App, out: Path) -> int:
+    """The two pictures of the README: a real conversation with the starter model."""
+    questions = (
+        "What is a binary search, in two sentences?",
+        "Write it as a short Python function.",
+    )
+    app.preferences.update(sampling=Sampling(temperature=0.3, seed=3, max_tokens=260))
+    for question in questions:
+        app.window.composer.set_text(question)
+        app.window.composer.button.click()
+        while not app.controller.writing:
+            await asyncio.sleep(0.01)
+        while app.controller.writing:
+            await asyncio.sleep(0.05)
+        await app.controller.settle()
+    for scheme in ("light", "dark"):
+        app.preferences.update(theme=scheme)
+        await asyncio.sleep(0.5)
+        app.window.grab().save(str(out / f"headstart-{scheme}.png"))
+    return 0
+
+
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
+    folder = Path(sys.argv[-1])
     folder.mkdir(parents=True, exist_ok=True)
+    wanted = take_for_docs if "--docs" in sys.argv else take
     with tempfile.TemporaryDirectory() as place:
-        sys.exit(run(Home(Path(place)), script=lambda app: take(app, folder)))
+        sys.exit(run(Home(Path(place)), script=lambda app: wanted(app, folder)))

@@ -14,6 +14,7 @@ PIECES = st.sampled_from(
         "```\n", "x = 1\n", "# head\n", "> quote\n", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n",
         "**bold**", "`code`", "===\n", "---\n", "    indented\n", "<b>", "* ", "2", ". ", "~~~\n",
         "[x](http://y)", "\t", "*", "_", "\\", "&amp;", "- - -\n", "+ plus\n", "  - nested\n",
+        "\r", "\r\n",
     ]
 )  # fmt: skip
 
@@ -48,6 +49,12 @@ def test_html_is_text_and_images_are_links() -> None:
     assert "&lt;script&gt;" in block.html
     assert "<img" not in block.html
     assert '<a href="http://tracker.example/x.png">[image: pic]</a>' in block.html
+
+
+def test_file_names_are_no_links_and_addresses_are() -> None:
+    (block,) = parse("see main.py, README.md and https://example.org/a")
+    assert block.html.count("<a ") == 1
+    assert 'href="https://example.org/a"' in block.html
 
 
 def test_dangerous_links_are_no_links() -> None:

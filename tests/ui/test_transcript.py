@@ -164,6 +164,47 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
     assert not thought.isHidden()
 
 
+def test_another_version_keeps_the_readers_place(view: TranscriptView) -> None:
+    messages = [_message(n, REPLY * 3 if n % 2 else "question") for n in range(10)]
+    view.set_branch(messages, False)
+    item = view._items[5]
+    foot = item.top + item.height
+    view.verticalScrollBar().setValue(foot - 200)
+    item = view._items[5]
+    before = item.top + item.height - view.verticalScrollBar().value()
+    shorter = Message("other", "c", None, Role.ASSISTANT, MessageStatus.COMPLETE,
+                      text_part("Short."), 0)  # fmt: skip
+    view.set_branch([*messages[:5], shorter, *messages[6:]], True)
+    new = view._items[5]
+    assert new.message.id == "other"
+    assert abs(new.top + new.height - view.verticalScrollBar().value() - before) <= 2
+
+
+async def test_a_code_block_that_streams_gets_its_colours(
+    view: TranscriptView, qtbot: QtBot
+) -> None:
+    view.set_branch([_message(0, "q"), _message(1, "", MessageStatus.OPEN)], False)
+    text = "```python\n"
+    for number in range(30):
+        text += f"value_{number} = 'text'  # {number}\n"
+        view.show_reply("m1", text, "")
+        view._paint_reply()
+    widget = view.widget_of("m1")
+    assert widget is not None
+    (block,) = widget.blocks
+    assert isinstance(block, CodeBlock)
+    assert block.document.toPlainText() == text.removeprefix("```python\n").rstrip("\n")
+    last = block.document.lastBlock()
+    await until(lambda: bool(last.layout().formats()))
+
+
+def test_selecting_five_hundred_messages_makes_no_widgets_for_them(view: TranscriptView) -> None:
+    view.set_branch([_message(n, f"text {n}") for n in range(500)], False)
+    view.select_all()
+    assert view.selected_text().split("\n\n") == [f"text {n}" for n in range(500)]
+    assert _widgets(view) < 60
+
+
 def test_figures_in_plain_words() -> None:
     figures = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
     assert figures_text(figures) == (

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 
-from PySide6.QtCore import QDateTime, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QDateTime, QPoint, QPointF, Qt
+from PySide6.QtGui import QPalette, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
 
 from headstart.bootstrap import Home
 from headstart.core.settings import Settings
 from headstart.core.values import ChatSummary
 from headstart.ui import theme
+from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.settings_window import SettingsWindow
 from headstart.ui.sidebar.chat_list import section_of
 from tests.conftest import OpenApp, until
@@ -153,3 +155,91 @@ async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -
         assert widget is not None
         block = widget.blocks[0].document.begin()
         assert block.textDirection() == Qt.LayoutDirection.RightToLeft
+
+
+async def test_a_system_prompt_goes_to_the_chat_it_was_typed_in(running: OpenApp) -> None:
+    async with running() as app:
+        main = await fill(app)
+        chats = [chat.id for chat in await app.service.summaries() if chat.id != main]
+        app.window.open_chat(main)
+        await until(lambda: app.controller.chat_id == main)
+        await app.controller.settle()
+        app.window.inspector.system_prompt.setPlainText("only for the first")
+        app.window.open_chat(chats[0])
+        await until(lambda: app.controller.chat_id == chats[0])
+        await app.controller.settle()
+        first, second = await app.service.chat(main), await app.service.chat(chats[0])
+        assert first is not None
+        assert second is not None
+        assert first.options.system_prompt == "only for the first"
+        assert second.options.system_prompt is None
+        assert app.window.inspector.system_prompt.toPlainText() == ""
+
+
+async def test_the_chat_clicked_last_is_the_one_shown(running: OpenApp) -> None:
+    async with running() as app:
+        main = await fill(app)
+        chats = [chat.id for chat in await app.service.summaries() if chat.id != main]
+        for chat_id in (main, chats[0], main, chats[1], main):
+            app.window.open_chat(chat_id)
+        await app.controller.settle()
+        assert app.controller.chat_id == main
+        assert app.window.title.text() == "Prime checker in Python"
+
+
+async def test_a_title_being_edited_survives_what_happens_around_it(running: OpenApp) -> None:
+    async with running() as app:
+        main = await fill(app)
+        app.controller._spawn(app.controller._list_chats())
+        await app.controller.settle()
+        sidebar = app.window.sidebar
+        sidebar.begin_rename(main)
+        editor = sidebar.view.findChild(QLineEdit)
+        assert editor is not None
+        editor.setText("my new title")
+        sidebar.model.set_writing(main, "Writing… 30 tok/s")
+        other = (await app.service.summaries())[-1].id
+        await app.service.pin(other, True)
+        await app.controller.settle()
+        assert editor.text() == "my new title"
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+        await until(lambda: sidebar.model.index_of(main).data() == "my new title")
+        await until(
+            lambda: sidebar.model.chat_ids()[0] == other or other in sidebar.model.chat_ids()
+        )
+        chat = await app.service.chat(main)
+        assert chat is not None
+        assert chat.title == "my new title"
+
+
+async def test_escape_leaves_the_editor_of_a_message(running: OpenApp) -> None:
+    async with running() as app:
+        main = await fill(app)
+        app.window.open_chat(main)
+        await app.controller.settle()
+        question = app.window.transcript._items[0]
+        app.window.transcript.verticalScrollBar().setValue(0)
+        assert question.widget is not None
+        question.widget.begin_edit()
+        app.window._on_escape()
+        assert not question.widget.editing
+
+
+def test_the_wheel_changes_no_value_without_focus(qtbot: QtBot) -> None:
+    inspector = Inspector(Settings())
+    qtbot.addWidget(inspector)
+    inspector.show()
+    slider = inspector._sliders["temperature"]._slider
+    before = slider.value()
+    event = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(0, 120),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(slider, event)
+    assert slider.value() == before

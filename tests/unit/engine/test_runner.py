@@ -98,9 +98,10 @@ async def test_a_request_cancelled_while_it_waits_never_starts(
     first = runner.stream(_request(starter, "a"))
     second = runner.stream(_request(starter, "b"))
     second.cancel()
+    # at once, not when the first is through
+    (last,) = await asyncio.wait_for(_all(second), 5)
     fake.gate.set()
     await _all(first)
-    (last,) = await _all(second)
     assert isinstance(last, Finished)
     assert last.figures.finish is FinishReason.CANCELLED
     assert fake.order == ["a"]
@@ -134,7 +135,10 @@ async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
 
 
 async def test_close_cancels_what_runs(fake: FakeGenerator, starter: ModelRef) -> None:
+    running = threading.Event()
+
     def until_cancelled(emit: Emit, cancel: CancelToken) -> None:
+        running.set()
         cancel.set_hook(fake.gate.set)
         assert fake.gate.wait(5)
         emit(Finished(FIGURES))
@@ -142,6 +146,17 @@ async def test_close_cancels_what_runs(fake: FakeGenerator, starter: ModelRef) -
     fake.plays = {"a": until_cancelled}
     runner = Runner(lambda: fake)
     stream: AsyncIterator[GenerationEvent] = runner.stream(_request(starter, "a")).__aiter__()
+    assert await asyncio.to_thread(running.wait, 5)
     await asyncio.to_thread(runner.close)
     assert await anext(stream) == Finished(FIGURES)
     assert fake.closed
+
+
+async def test_a_job_that_comes_after_the_end_ends_at_once(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    runner = Runner(lambda: fake)
+    await asyncio.to_thread(runner.close)
+    (last,) = await asyncio.wait_for(_all(runner.stream(_request(starter, "a"))), 5)
+    assert isinstance(last, Finished)
+    assert fake.order == []

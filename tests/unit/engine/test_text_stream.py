@@ -96,6 +96,19 @@ def test_every_piece_keeps_the_origin_of_its_token() -> None:
     ]
 
 
+def test_half_a_character_is_dropped_when_the_reply_is_stopped() -> None:
+    stream = TextStream()
+    pieces = stream.push(b"ok \xf0\x9f")
+    assert stream.incomplete == 2
+    pieces += stream.finish(ended=False)
+    assert "".join(piece.text for piece in pieces) == stream.raw == "ok "
+
+
+def test_a_reply_that_goes_on_takes_a_tag_for_text() -> None:
+    stream = TextStream(at_start=False)
+    assert _feed(stream, [b"<think> is", b" a tag"]) == [(PartKind.TEXT, "<think> is a tag")]
+
+
 def test_broken_bytes_become_a_replacement_and_nothing_is_lost() -> None:
     got = _feed(TextStream(), [b"a\xff", b"b\xe2\x82"])
     assert got == [(PartKind.TEXT, "a\ufffdb\ufffd")]

@@ -67,9 +67,10 @@ def test_a_newer_database_is_refused_and_left_untouched(tmp_path: Path) -> None:
 
 
 def test_another_programs_database_is_refused(tmp_path: Path) -> None:
-    _change(tmp_path / "a.db", "CREATE TABLE recipes (id INTEGER)")
+    before = _change(tmp_path / "a.db", "CREATE TABLE recipes (id INTEGER)")
     with pytest.raises(DatabaseProblem, match="another program"):
         _open(tmp_path)
+    assert (tmp_path / "a.db").read_bytes() == before
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough" * 40])

@@ -27,7 +27,9 @@ def test_no_file_means_defaults_without_a_notice(path: Path) -> None:
     assert SettingsFile(path).load() == (Settings(), None)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\x00" * 64560, b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b"\x00" * 64560, b"\xff\xfe", b'{"model":"\xff"}', b"[" * 99999]
+)
 def test_a_damaged_file_is_kept_aside_and_told(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     settings, notice = SettingsFile(path).load()

@@ -139,11 +139,40 @@ def test_delete_hides_restore_brings_back_purge_removes(
     assert chats.summaries() == []
     assert chats.get(chat.id) is None
     chats.restore(chat.id)
-    assert chats.get(chat.id) == chat
+    found = chats.get(chat.id)
+    assert found is not None
+    assert found.title == chat.title
     assert _texts(messages, chat) == ["keep me"]
     chats.delete(chat.id)
     assert chats.purge_deleted() == 1
     assert messages.branch(chat.id) == []
+
+
+def test_a_deleted_chat_of_any_length_is_purged(
+    chats: ChatTable, messages: MessageTable, chat: Chat
+) -> None:
+    """SQLite refuses cascades that are more than a thousand rows deep."""
+    chain: list[Message] = []
+    for number in range(1500):
+        parent = chain[-1].id if chain else None
+        chain.append(_message(chat, parent, Role.USER, str(number)))
+    messages.add(chain)
+    assert len(messages.branch(chat.id)) == 1500
+    chats.delete(chat.id)
+    assert chats.purge_deleted() == 1
+    assert messages.branch(chat.id) == []
+
+
+def test_a_chat_and_its_first_messages_are_stored_together_or_not_at_all(
+    chats: ChatTable, messages: MessageTable
+) -> None:
+    fresh = Chat(new_id(), "fresh", now_ms(), now_ms())
+    orphan = _message(fresh, "no such parent", Role.USER, "x")
+    with pytest.raises(Exception, match="FOREIGN KEY"):
+        messages.add([orphan], fresh)
+    assert chats.get(fresh.id) is None
+    messages.add([_message(fresh, None, Role.USER, "x")], fresh)
+    assert chats.get(fresh.id) is not None
 
 
 def test_automatic_titles_never_replace_the_users(chats: ChatTable, chat: Chat) -> None:

@@ -225,14 +225,18 @@ class LlamaCppDecoder:
         start = self.n_past(seq)
         if start + count > self._facts.context_length:
             raise ContextFull
-        self._token[:count] = tokens
         # an id out of range makes ggml end the process
-        if self._token[:count].min() < 0 or self._token[:count].max() >= self._vocabulary:
+        if min(tokens) < 0 or max(tokens) >= self._vocabulary:
             raise ValueError("token id outside the vocabulary")
-        self._pos[:count] = np.arange(start, start + count, dtype=np.int32)
-        self._logits[:count] = 0
-        for index in outputs:
-            self._logits[index] = 1
+        if count == 1:
+            # the step of plain decoding: numpy's slices would cost more than they do
+            self._token[0], self._pos[0], self._logits[0] = tokens[0], start, len(outputs)
+        else:
+            self._token[:count] = tokens
+            self._pos[:count] = np.arange(start, start + count, dtype=np.int32)
+            self._logits[:count] = 0
+            for index in outputs:
+                self._logits[index] = 1
         self._outputs = list(outputs)
         if self._seq_of_batch != seq:
             for index in range(BATCH):

@@ -70,6 +70,7 @@ class Inspector(QFrame):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(body)
+        keep_wheel_away(self)
         outer = QVBoxLayout(self)
         # the frame's own line on the left
         outer.setContentsMargins(1, 0, 0, 0)
@@ -182,7 +183,6 @@ class Inspector(QFrame):
         self._reset.setToolTip("forget what this chat decides for itself")
         self._reset.clicked.connect(self._reset_all)
         self._layout.addWidget(self._reset)
-        keep_wheel_away(self)
 
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
