@@ -14,7 +14,7 @@ from headstart.bootstrap import App
 from headstart.chat.changes import Change, ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, Sampling
-from headstart.ui.transcript.message import figures_text
+from headstart.ui.transcript.words import figures_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
 FOLDER = Path("demo")

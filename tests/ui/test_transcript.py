@@ -21,10 +21,11 @@ from headstart.core.values import (
     TurnFigures,
     text_part,
 )
-from headstart.ui.transcript.blocks import CodeBlock, open_link
+from headstart.ui.transcript.blocks import open_link
+from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.highlight import lex
-from headstart.ui.transcript.message import figures_text
 from headstart.ui.transcript.view import TranscriptView
+from headstart.ui.transcript.words import figures_text
 from tests.conftest import until
 from tests.ui.looks import REPLY
 
@@ -102,7 +103,7 @@ def test_selection_goes_over_blocks_and_messages(view: TranscriptView) -> None:
     prose, code = widget.blocks
     QTest.mousePress(prose, Qt.MouseButton.LeftButton, pos=QPoint(0, 8))
     assert view.selected_text() == ""
-    view._selection.head = view._nearest(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
+    view._selecting.extend_to(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
     assert view.selected_text().startswith("answer bold text\n\ncode")
 
 

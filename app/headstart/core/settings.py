@@ -1,7 +1,7 @@
 """Every setting: its type, default, bounds and one line for the user.
 
 Validated in one place (`validated`), frozen from then on and passed in; there is no global
-registry. The settings window and docs/settings.md are made from `describe`.
+registry. The settings window takes titles and bounds from `describe`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.settings import Sampling, Settings, SettingsError, changed, describe
+from headstart.core.settings import (
+    EngineSettings,
+    Sampling,
+    Settings,
+    SettingsError,
+    changed,
+    describe,
+)
 from headstart.storage.settings_file import SettingsFile
 
 
@@ -78,3 +85,12 @@ def test_every_described_default_is_within_its_bounds() -> None:
         assert info.minimum is not None
         assert info.maximum is not None
         assert info.minimum <= info.default <= info.maximum
+
+
+def test_every_setting_is_in_the_docs() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
+    kinds = ((Settings, ""), (Sampling, "sampling."), (EngineSettings, "engine."))
+    for kind, prefix in kinds:
+        for name in kind.__struct_fields__:
+            if name not in ("sampling", "engine"):
+                assert f"`{prefix}{name}`" in text

@@ -13,10 +13,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from headstart.core.values import Message, MessageStatus, PartKind, Role, TurnFigures
+from headstart.core.values import Message, MessageStatus, Role
 from headstart.ui import icons, theme
-from headstart.ui.transcript.blocks import BlockHost, CodeBlock, PlainBlock, ProseBlock, TextBlock
+from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
+from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
+from headstart.ui.transcript.words import figures_text, status_text
 
 GAP = 12
 BUBBLE_SHARE = 0.8
@@ -96,7 +98,7 @@ class MessageWidget(QWidget):
             if shown_text:
                 self._settle()
         self._progress.setVisible(writing and not text and not reasoning)
-        self._status.setText(_status_text(message))
+        self._status.setText(status_text(message))
         self._status.setVisible(bool(self._status.text()))
         self._figures.setText("" if message.figures is None else figures_text(message.figures))
         self._figures.setVisible(bool(self._figures.text()) and not writing)
@@ -364,40 +366,3 @@ class _Editor(QPlainTextEdit):
             self.cancelled.emit()
         else:
             super().keyPressEvent(event)
-
-
-def figures_text(figures: TurnFigures) -> str:
-    """The figures of a turn in plain words."""
-    pieces = []
-    if figures.tokens_per_second is not None:
-        pieces.append(f"{figures.tokens_per_second:.1f} tok/s")
-    if figures.first_token_seconds is not None:
-        seconds = figures.first_token_seconds
-        pieces.append(
-            f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
-        )
-    if figures.prompt_tokens:
-        pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
-    return "    ".join(pieces)
-
-
-def _status_text(message: Message) -> str:
-    if message.role is not Role.ASSISTANT:
-        return ""
-    if message.status is MessageStatus.INTERRUPTED:
-        return "Interrupted: the program ended while this was written. Nothing before was lost."
-    if message.status is MessageStatus.FAILED:
-        return message.error or "This reply failed."
-    if message.status is MessageStatus.STOPPED and message.error:
-        return message.error
-    if message.status is MessageStatus.STOPPED and message.figures is not None:
-        return {
-            "cancelled": "Stopped.",
-            "length": "Stopped at the longest reply that this chat allows.",
-            "context full": "Stopped: the model's context is full.",
-        }.get(message.figures.finish.value, "Stopped.")
-    if message.status is MessageStatus.COMPLETE and not any(
-        part.text.strip() for part in message.parts if part.kind is PartKind.TEXT
-    ):
-        return "The model had nothing to say."
-    return ""

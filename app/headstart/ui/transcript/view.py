@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QResizeEvent,
-    QTextCursor,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
@@ -31,7 +30,7 @@ from headstart.ui import theme
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.message import MessageWidget
-from headstart.ui.transcript.selection import Place, Selection
+from headstart.ui.transcript.selecting import Selecting
 
 SPACING = 20
 MARGIN = 24
@@ -68,7 +67,7 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.highlighter = Highlighter(self)
         self._items: list[_Item] = []
-        self._selection = Selection()
+        self._selecting = Selecting(self)
         self._following = True
         self._writing = False
         self._placing = False
@@ -114,10 +113,9 @@ class TranscriptView(QAbstractScrollArea):
         if not same_chat:
             self._following = True
             anchor = None
-        ends = self._selection.ends
-        upto = len(before) if ends is None else ends[1][0] + 1
+        upto = self._selecting.messages_up_to(len(before))
         if not same_chat or before[:upto] != [item.message.id for item in items[:upto]]:
-            self._selection.clear()
+            self._selecting.clear()
         for item in items:
             if item.widget is not None:
                 item.widget.set_busy(self._writing)
@@ -180,6 +178,17 @@ class TranscriptView(QAbstractScrollArea):
                 item.widget.refresh_theme()
         self._place()
         self.viewport().update()
+
+    def shown_blocks(self) -> list[list[TextBlock]]:
+        """The blocks of every message, none where it has no widget."""
+        return [[] if item.widget is None else item.widget.blocks for item in self._items]
+
+    def blocks_of(self, number: int) -> list[TextBlock]:
+        """The blocks of a message, made if need be."""
+        return self._widget(self._items[number]).blocks
+
+    def text_of(self, number: int) -> str:
+        return self._items[number].message.text
 
     def widget_of(self, message_id: str) -> MessageWidget | None:
         item = self._find(message_id)
@@ -350,27 +359,18 @@ class TranscriptView(QAbstractScrollArea):
     def viewportEvent(self, event: QEvent) -> bool:
         press = event.type() == QEvent.Type.MouseButtonPress
         if press and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
-            self._select(None)
+            self._selecting.clear()
         return super().viewportEvent(event)
 
-    # --- selection -----------------------------------------------------------------------
+    # --- selection (the work is done in selecting.py) -------------------------------------
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
-        if self._selection.ends is None:
-            return None
-        place = self._place_of(block, 0)
-        if place is None:
-            return None
-        return self._selection.range_in(place[0], place[1], block.text_length())
+        return self._selecting.range_in(block)
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
-        place = self._place_of(block, position)
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
-            self._selection.head = place
-            self._repaint_blocks()
-        else:
-            self._select(place)
+        extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self._selecting.begin(block, position, extend)
 
     def drag(self, event: QMouseEvent) -> None:
         point = self.viewport().mapFromGlobal(event.globalPosition().toPoint())
@@ -379,89 +379,26 @@ class TranscriptView(QAbstractScrollArea):
             step = point.y() if point.y() < 0 else point.y() - self.viewport().height()
             self._following = False
             bar.setValue(bar.value() + step // 4)
-        place = self._nearest(point)
-        if place is not None:
-            self._selection.head = place
-            self._repaint_blocks()
+        self._selecting.extend_to(point)
 
     def double_click(self, block: TextBlock, position: int) -> None:
-        cursor = QTextCursor(block.document)
-        cursor.setPosition(min(position, block.text_length()))
-        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
-        self._selection.anchor = self._place_of(block, cursor.selectionStart())
-        self._selection.head = self._place_of(block, cursor.selectionEnd())
-        self._repaint_blocks()
+        self._selecting.select_word(block, position)
 
     def link_hovered(self, url: str) -> None:
         self._hovered_link = url
         self.link_hover_changed.emit(url)
 
     def selected_text(self) -> str:
-        """What is selected, blocks apart by an empty line."""
-        ends = self._selection.ends
-        if ends is None:
-            return ""
-        pieces = []
-        for number in range(ends[0][0], min(ends[1][0] + 1, len(self._items))):
-            item = self._items[number]
-            if item.widget is None and ends[0][0] < number < ends[1][0]:
-                # wholly selected and far away: its words, without making widgets for them
-                pieces.append(item.message.text.strip())
-                continue
-            for index, block in enumerate(self._widget(item).blocks):
-                found = self._selection.range_in(number, index, block.text_length())
-                if found:
-                    pieces.append(block.selected_text(*found))
-        return "\n\n".join(pieces)
+        return self._selecting.text()
 
     def select_all(self) -> None:
-        if self._items:
-            last = len(self._items) - 1
-            self._selection.anchor = (0, 0, 0)
-            self._selection.head = (last, 1 << 30, 1 << 30)
-            self._repaint_blocks()
-
-    def _select(self, place: Place | None) -> None:
-        if place is None:
-            self._selection.clear()
-        else:
-            self._selection.start(place)
-        self._repaint_blocks()
-
-    def _place_of(self, block: TextBlock, position: int) -> Place | None:
-        for number, item in enumerate(self._items):
-            if item.widget is not None and block.parent() is item.widget:
-                if block in item.widget.blocks:
-                    return number, item.widget.blocks.index(block), position
-                return None
-        return None
-
-    def _nearest(self, point: QPoint) -> Place | None:
-        """The place in the text that is nearest to a point of the viewport."""
-        best: tuple[int, Place] | None = None
-        for number, item in enumerate(self._items):
-            if item.widget is None:
-                continue
-            for index, block in enumerate(item.widget.blocks):
-                top = item.widget.y() + block.y()
-                bottom = top + block.height()
-                distance = max(top - point.y(), 0, point.y() - bottom)
-                if best is None or distance < best[0]:
-                    local = block.mapFrom(self.viewport(), point)
-                    best = distance, (number, index, block.position_at(local.toPointF()))
-        return None if best is None else best[1]
-
-    def _repaint_blocks(self) -> None:
-        for item in self._items:
-            if item.widget is not None:
-                for block in item.widget.blocks:
-                    block.update()
+        self._selecting.select_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         copy = menu.addAction("Copy\tCtrl+C", self._copy_selection)
-        copy.setEnabled(self._selection.ends is not None)
+        copy.setEnabled(self._selecting.any)
         menu.addAction("Select all\tCtrl+A", self.select_all)
         if self._hovered_link:
             url = self._hovered_link

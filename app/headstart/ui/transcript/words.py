@@ -1,0 +1,42 @@
+"""What stands under a message in plain words: its figures, and how it ended; pure."""
+
+from __future__ import annotations
+
+from headstart.core.values import Message, MessageStatus, PartKind, Role, TurnFigures
+
+
+def figures_text(figures: TurnFigures) -> str:
+    """The figures of a turn in plain words."""
+    pieces = []
+    if figures.tokens_per_second is not None:
+        pieces.append(f"{figures.tokens_per_second:.1f} tok/s")
+    if figures.first_token_seconds is not None:
+        seconds = figures.first_token_seconds
+        pieces.append(
+            f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
+        )
+    if figures.prompt_tokens:
+        pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
+    return "    ".join(pieces)
+
+
+def status_text(message: Message) -> str:
+    if message.role is not Role.ASSISTANT:
+        return ""
+    if message.status is MessageStatus.INTERRUPTED:
+        return "Interrupted: the program ended while this was written. Nothing before was lost."
+    if message.status is MessageStatus.FAILED:
+        return message.error or "This reply failed."
+    if message.status is MessageStatus.STOPPED and message.error:
+        return message.error
+    if message.status is MessageStatus.STOPPED and message.figures is not None:
+        return {
+            "cancelled": "Stopped.",
+            "length": "Stopped at the longest reply that this chat allows.",
+            "context full": "Stopped: the model's context is full.",
+        }.get(message.figures.finish.value, "Stopped.")
+    if message.status is MessageStatus.COMPLETE and not any(
+        part.text.strip() for part in message.parts if part.kind is PartKind.TEXT
+    ):
+        return "The model had nothing to say."
+    return ""

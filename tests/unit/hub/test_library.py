@@ -1,0 +1,64 @@
+"""Which models are found, what their headers say, and which files were tried before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from headstart.core.errors import ModelProblem
+from headstart.core.values import ModelRef
+from headstart.hub import library
+from headstart.hub.checked import CheckedModels
+from headstart.hub.gguf import read_header
+
+
+def test_the_starter_model_is_found_without_importing_its_package(starter: ModelRef) -> None:
+    assert starter.name == "SmolLM2-135M-Instruct.Q4_1"
+    assert library.STARTER_PACKAGE not in sys.modules
+
+
+def test_a_header_has_the_scalars_and_the_size_that_the_file_must_have(starter: ModelRef) -> None:
+    header = read_header(starter.path)
+    assert header.architecture == "llama"
+    assert header.metadata["llama.context_length"] == 8192
+    assert header.expected_size == starter.size
+    assert "tokenizer.ggml.tokens" not in header.metadata
+
+
+def test_opened_files_are_listed_after_the_starter_while_they_are_there(
+    tmp_path: Path, starter: ModelRef
+) -> None:
+    link = tmp_path / "mine.gguf"
+    link.symlink_to(starter.path)
+    gone = tmp_path / "gone.gguf"
+    long = "/" + "x" * 5000
+    names = [model.name for model in library.installed([str(link), str(gone), long])]
+    assert names == [starter.name, "mine"]
+    with pytest.raises(ModelProblem, match="not there"):
+        library.find(str(gone))
+
+
+def test_a_file_counts_as_tried_until_it_changes(tmp_path: Path, starter: ModelRef) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"one")
+    model = ModelRef(path, "m", 3)
+    checked = CheckedModels(tmp_path / "home" / "checked.json")
+    assert checked.is_checked(starter)
+    assert not checked.is_checked(model)
+    checked.add(model)
+    assert checked.is_checked(model)
+    path.write_bytes(b"other")
+    assert not checked.is_checked(model)
+
+
+def test_a_damaged_list_of_tried_files_is_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / "checked.json"
+    path.write_bytes(b"\xff{")
+    model = ModelRef(tmp_path / "m.gguf", "m", 3)
+    model.path.write_bytes(b"one")
+    checked = CheckedModels(path)
+    assert not checked.is_checked(model)
+    checked.add(model)
+    assert checked.is_checked(model)
