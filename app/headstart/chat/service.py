@@ -28,11 +28,11 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import Reply
 from headstart.chat.titles import NEW_CHAT, title_from
+from headstart.chat.warming import Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import Failed, GenerationEvent, GenerationRequest, Loaded, Loading
+from headstart.core.events import GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
-    EngineSettings,
     effective_sampling,
     effective_system_prompt,
     effective_when_full,
@@ -49,7 +49,7 @@ from headstart.core.values import (
     now_ms,
     text_part,
 )
-from headstart.engine.runner import Runner, Stream
+from headstart.engine.runner import Runner
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -69,9 +69,7 @@ class ChatService:
         self._closing = False
         # a second Enter waits here and then sees that a reply is being written
         self._starting = asyncio.Lock()
-        self._warming: Stream | None = None
-        self._warming_for: tuple[ModelRef, EngineSettings] | None = None
-        self._warmed: tuple[ModelRef, EngineSettings] | None = None
+        self._warmer = Warmer(runner, self._tell)
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -224,30 +222,14 @@ class ChatService:
         except ModelProblem as problem:
             self._tell(ModelState("", 0.0, str(problem)))
             return str(problem)
-        engine = self._preferences.current.engine
-        if self._warmed == (model, engine) or self._replies or self._closing:
+        if self._replies or self._closing:
             return None
-        if self._warming is not None:
-            if self._warming_for == (model, engine):
-                return None
-            self._warming.cancel()
-        stream = self._warming = self._runner.warm(model, engine)
-        self._warming_for = (model, engine)
-        trouble = None
-        async for event in stream:
-            self._follow_model(event, model, engine)
-            if isinstance(event, Failed):
-                trouble = f"{event.message} {event.remedy}".strip()
-                self._tell(ModelState(model.name, 0.0, trouble))
-        if self._warming is stream:
-            self._warming = None
-        return trouble
+        return await self._warmer.warm(model, self._preferences.current.engine)
 
     async def close(self) -> None:
         """Stop every reply, store what it wrote, end the engine."""
         self._closing = True
-        if self._warming is not None:
-            self._warming.cancel()
+        self._warmer.cancel()
         async with self._starting:
             for reply in list(self._replies.values()):
                 reply.stop()
@@ -328,12 +310,11 @@ class ChatService:
         )
         message_id = answer.id
 
-        if self._warming is not None and self._warming_for != (model, settings.engine):
-            # another model is being loaded ahead, which nobody waits for any more
-            self._warming.cancel()
+        # a request with another model does not wait for the one that is being loaded ahead
+        self._warmer.cancel(unless=(model, settings.engine))
 
         def tell(event: GenerationEvent) -> None:
-            self._follow_model(event, model, settings.engine)
+            self._warmer.follow(event, model, settings.engine)
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(
@@ -376,17 +357,6 @@ class ChatService:
     async def _change(self, call: Callable[[Any], object]) -> None:
         await self._storage.run(call)
         self._tell(ChatsChanged())
-
-    def _follow_model(
-        self, event: GenerationEvent, model: ModelRef, engine: EngineSettings
-    ) -> None:
-        match event:
-            case Loading():
-                self._warmed = None
-                self._tell(ModelState(model.name, event.fraction))
-            case Loaded():
-                self._warmed = (model, engine)
-                self._tell(ModelState(model.name, 1.0))
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

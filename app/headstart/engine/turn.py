@@ -29,8 +29,8 @@ from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sample
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
-# text goes up at most this often; the window repaints no faster
-EMIT_SECONDS = 0.025
+# text goes up at most this often: fluent to read, and on few cores painting takes from decoding
+EMIT_SECONDS = 0.033
 # from this share on the user hears that the context is about to be full
 WARN_SHARE = 0.85
 # what a prompt must leave free for the reply, in tokens, at most a quarter of the context

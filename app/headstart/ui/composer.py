@@ -60,7 +60,7 @@ class Composer(QFrame):
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
         colour = theme.current().on_accent
         enabled = writing or bool(self.edit.toPlainText().strip())
-        name = "square" if writing else "arrow-up"
+        name = "stop" if writing else "arrow-up"
         self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
         self.button.setEnabled(enabled)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -78,6 +79,7 @@ class SettingsWindow(QDialog):
         for button in buttons.buttons():
             # Enter in a field takes the value; it does not close the window
             button.setAutoDefault(False)  # type: ignore[attr-defined]
+            button.setIcon(QIcon())
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -174,7 +174,7 @@ class ChatListDelegate(QStyledItemDelegate):
         if writing:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.accent))
-            painter.drawEllipse(left, area.top() + theme.px(17), 7, 7)
+            painter.drawEllipse(left, area.top() + theme.px(13), 7, 7)
             left += 13
         font = theme.text_font()
         painter.setFont(font)

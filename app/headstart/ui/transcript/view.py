@@ -272,7 +272,8 @@ class TranscriptView(QAbstractScrollArea):
                 item.widget.show()
             else:
                 self._drop(item)
-        self.viewport().update()
+        if not self._items:
+            self.viewport().update()
 
     def _anchor(self, value: int) -> tuple[_Item, int] | None:
         """The first message in view and how far it is scrolled past."""

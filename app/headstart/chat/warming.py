@@ -1,0 +1,58 @@
+"""Loading a model ahead of its first request, and telling how far it is.
+
+On the event loop's thread; the loading itself is the engine thread's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headstart.chat.changes import Change, ModelState
+from headstart.core.events import Failed, GenerationEvent, Loaded, Loading
+from headstart.core.settings import EngineSettings
+from headstart.core.values import ModelRef
+from headstart.engine.runner import Runner, Stream
+
+Wanted = tuple[ModelRef, EngineSettings]
+
+
+class Warmer:
+    """Knows what is loaded, and what is being loaded without a request."""
+
+    def __init__(self, runner: Runner, tell: Callable[[Change], None]) -> None:
+        self._runner = runner
+        self._tell = tell
+        self._stream: Stream | None = None
+        self._loading: Wanted | None = None
+        self._loaded: Wanted | None = None
+
+    async def warm(self, model: ModelRef, engine: EngineSettings) -> str | None:
+        """Load unless it is loaded or under way; returns what went wrong, if so."""
+        wanted = (model, engine)
+        if self._loaded == wanted or (self._stream is not None and self._loading == wanted):
+            return None
+        self.cancel()
+        stream = self._stream = self._runner.warm(model, engine)
+        self._loading = wanted
+        trouble = None
+        async for event in stream:
+            self.follow(event, model, engine)
+            if isinstance(event, Failed):
+                trouble = f"{event.message} {event.remedy}".strip()
+                self._tell(ModelState(model.name, 0.0, trouble))
+        if self._stream is stream:
+            self._stream = None
+        return trouble
+
+    def cancel(self, unless: Wanted | None = None) -> None:
+        if self._stream is not None and (unless is None or self._loading != unless):
+            self._stream.cancel()
+
+    def follow(self, event: GenerationEvent, model: ModelRef, engine: EngineSettings) -> None:
+        """Keep track of the model through any stream of events, a reply's too."""
+        if isinstance(event, Loading):
+            self._loaded = None
+            self._tell(ModelState(model.name, event.fraction))
+        elif isinstance(event, Loaded):
+            self._loaded = (model, engine)
+            self._tell(ModelState(model.name, 1.0))
