@@ -68,6 +68,10 @@ class StreamingMarkdown:
     """Blocks of a text that grows. `append` says which block is the first that changed."""
 
     def __init__(self, text: str = "") -> None:
+        self.reset(text)
+
+    def reset(self, text: str) -> None:
+        """Begin again with another text."""
         self.text = text
         self.blocks = parse(text)
 

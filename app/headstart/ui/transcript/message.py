@@ -151,7 +151,7 @@ class MessageWidget(QWidget):
         if new.startswith(old):
             changed = markdown.append(new[len(old) :])
         else:
-            markdown.__init__(new)  # type: ignore[misc]
+            markdown.reset(new)
             changed = 0
         self._rebuild(markdown.blocks, widgets, changed)
 
