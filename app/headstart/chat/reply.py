@@ -34,7 +34,8 @@ log = logging.getLogger(__name__)
 
 # a busy or briefly full disk gets these chances (seconds between them)
 STORE_AGAIN = (0.2, 1.0)
-JOURNAL_SECONDS = 0.8  # so that the last second is on disk, the write included
+# the last second is on disk even when the machine is busy and the write itself waits
+JOURNAL_SECONDS = 0.6
 
 _STATUS = {
     FinishReason.END: MessageStatus.COMPLETE,

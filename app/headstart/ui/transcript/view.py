@@ -38,6 +38,8 @@ TOP = 22
 # widgets are made this far beyond the viewport, and kept this far (in px)
 AHEAD, KEEP = 400, 2400
 FRAME_MS = 16
+# after the window is there, before anybody has read what is in it
+PREPARE_MS = 200
 
 
 @dataclass(slots=True)
@@ -80,6 +82,10 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setSingleShot(True)
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
+        prepare = QTimer(self)
+        prepare.setSingleShot(True)
+        prepare.timeout.connect(self.highlighter.prepare)
+        prepare.start(PREPARE_MS)
         self._hint = ""
         self._hovered_link = ""
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
