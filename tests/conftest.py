@@ -24,6 +24,7 @@ from headstart.core.values import ModelRef
 from headstart.hub.library import starter_model
 
 TEST_SECONDS = 120
+PROOF_SECONDS = 3600
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +54,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
     work: Coroutine[Any, Any, None] = pyfuncitem.obj(**arguments)
-    loop.run_until_complete(asyncio.wait_for(work, TEST_SECONDS))  # type: ignore[attr-defined]
+    proof = pyfuncitem.get_closest_marker("proof") is not None
+    limit = PROOF_SECONDS if proof else TEST_SECONDS
+    loop.run_until_complete(asyncio.wait_for(work, limit))  # type: ignore[attr-defined]
     return True
 
 
