@@ -91,12 +91,12 @@ def llama_bench_speed(model: ModelRef, threads: int) -> float:
 
 def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     """Our speed over llama-bench's, pair by pair."""
-    from headstart.engine.backends.llama_cpp import automatic_threads
+    from headstart.engine.backends.llama_library import automatic_threads
 
     engine = generator()
     # a template that adds nothing: one token is read, and the context is as empty as the peer's
     bare = ChatTemplate("{{ messages[0].content }}")
-    engine.warm(model, EngineSettings(), lambda _event: None, CancelToken())
+    engine.warm(model, EngineSettings(), None, lambda _event: None, CancelToken())
     assert engine._decoder is not None
     engine._template, engine._encoder = bare, PromptEncoder(engine._decoder, bare)
     for beginning in BEGINNINGS:

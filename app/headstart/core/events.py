@@ -9,8 +9,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from headstart.core.settings import EngineSettings, Sampling, WhenFull
-from headstart.core.values import ModelRef, Origin, PartKind, Role, TurnFigures
+from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
+from headstart.core.values import (
+    ModelRef,
+    Origin,
+    PartKind,
+    Role,
+    SpeculationFigures,
+    TurnFigures,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +40,18 @@ class GenerationRequest:
     when_full: WhenFull = "stop"
     chat_id: str = ""
     reply_so_far: str = ""
+    # a draft model is loaded only when `draft` is given and speculation is on
+    speculation: Speculation = field(default_factory=Speculation)
+    draft: ModelRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The model is being opened; `fraction` from 0 to 1."""
+    """The model (or its draft) is being opened; `fraction` from 0 to 1."""
 
     model: ModelRef
     fraction: float
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +99,37 @@ class ContextUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Guessing:
+    """How guessing ahead goes, a few times a second. `depth` is that of the last round."""
+
+    depth: int
+    source: Origin
+    tokens: int
+    figures: SpeculationFigures
+    seconds: float  # spent on the tokens so far
+
+    @property
+    def against_plain(self) -> float | None:
+        if self.seconds <= 0 or not self.figures.tested:
+            return None
+        return self.figures.plain_seconds / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedCurve:
+    """Tokens per second by draft depth as this computer does it; `points` may be partial.
+
+    Depth 0 is plain decoding. `best` is the depth with the highest speed, `done` and `total`
+    count the steps of a measurement.
+    """
+
+    points: tuple[tuple[int, float], ...]
+    best: int
+    done: int = 1
+    total: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     figures: TurnFigures
 
@@ -101,7 +143,18 @@ class Failed:
     bug: bool = False
 
 
-GenerationEvent = Loading | Loaded | Reading | TextAdded | Notice | ContextUse | Finished | Failed
+GenerationEvent = (
+    Loading
+    | Loaded
+    | Reading
+    | TextAdded
+    | Notice
+    | ContextUse
+    | Guessing
+    | SpeedCurve
+    | Finished
+    | Failed
+)
 Emit = Callable[[GenerationEvent], None]
 
 

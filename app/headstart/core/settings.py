@@ -13,6 +13,9 @@ from msgspec import Meta, Struct, UnsetType, field
 
 WhenFull = Literal["stop", "drop_oldest"]
 Theme = Literal["system", "light", "dark"]
+KvType = Literal["f16", "bf16"]
+DepthMode = Literal["auto", "fixed"]
+SecondGuesses = Literal["auto", "always", "never"]
 TextFont = Literal["inter", "system"]
 
 _S = TypeVar("_S", bound=Struct)
@@ -44,12 +47,34 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
 
 
+class Speculation(Struct, frozen=True, omit_defaults=True):
+    """How tokens are guessed ahead. The words stay the target's, whatever is chosen here."""
+
+    enabled: bool = True
+    # the key of a model ref; empty is none
+    draft: str = ""
+    depth_mode: Annotated[
+        DepthMode, Meta(title="Draft depth", description="auto measures, and stops what is slower")
+    ] = "auto"
+    depth: Annotated[
+        int, Meta(ge=1, le=16, title="Fixed depth", description="tokens guessed before each check")
+    ] = 4
+    min_confidence: Annotated[
+        float,
+        Meta(ge=0, le=0.99, title="Least confidence", description="of a guess; 0 is automatic"),
+    ] = 0.0
+    repeats: bool = True
+    # second candidates of the draft as branches: where they pay, or wherever possible (for tests)
+    second_guesses: SecondGuesses = "auto"
+
+
 class ChatOptions(Struct, frozen=True, omit_defaults=True):
     """What one chat decides for itself; what it leaves unset follows the settings."""
 
     system_prompt: str | None = None
     sampling: Sampling | None = None
     when_full: WhenFull | None = None
+    speculation: Speculation | None = None
 
 
 class EngineSettings(Struct, frozen=True):
@@ -60,6 +85,13 @@ class EngineSettings(Struct, frozen=True):
     threads: Annotated[
         int, Meta(ge=0, le=512, title="Threads", description="0 is one per physical core")
     ] = 0
+    kv_type: Annotated[
+        KvType,
+        Meta(
+            title="KV numbers",
+            description="f16 is fastest; with bf16, speculation changes no bit on a processor",
+        ),
+    ] = "f16"
 
 
 class Settings(Struct, frozen=True):
@@ -81,6 +113,11 @@ class Settings(Struct, frozen=True):
         ),
     ] = "stop"
     engine: EngineSettings = field(default_factory=EngineSettings)
+    speculation: Speculation = field(default_factory=Speculation)
+    # whether words that were guessed ahead are tinted in replies
+    show_origins: Annotated[
+        bool, Meta(title="Tint guessed words", description="by where each token came from")
+    ] = False
     model: Annotated[str, Meta(description="the model that new chats start with")] = ""
     model_files: Annotated[
         tuple[str, ...], Meta(description="model files that the user opened from elsewhere")
@@ -116,6 +153,10 @@ def effective_system_prompt(settings: Settings, options: ChatOptions) -> str:
 
 def effective_when_full(settings: Settings, options: ChatOptions) -> WhenFull:
     return settings.when_full if options.when_full is None else options.when_full
+
+
+def effective_speculation(settings: Settings, options: ChatOptions) -> Speculation:
+    return settings.speculation if options.speculation is None else options.speculation
 
 
 class FieldInfo(Struct, frozen=True):

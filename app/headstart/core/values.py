@@ -67,6 +67,28 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeculationFigures:
+    """What guessing ahead did in a turn. Tested: put before the target; later guesses of a
+    round whose earlier one was wrong were never tested."""
+
+    rounds: int = 0  # forwards of the target, plain ones included
+    draft_tested: int = 0
+    draft_accepted: int = 0
+    repeat_tested: int = 0
+    repeat_accepted: int = 0
+    # what the same tokens would have taken one by one, from the measured speed of such steps
+    plain_seconds: float = 0.0
+
+    @property
+    def tested(self) -> int:
+        return self.draft_tested + self.repeat_tested
+
+    @property
+    def accepted(self) -> int:
+        return self.draft_accepted + self.repeat_accepted
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFigures:
     """What one generation cost; shown under the reply and stored with it."""
 
@@ -78,6 +100,15 @@ class TurnFigures:
     generated_tokens: int
     generate_seconds: float
     seed: int | None = None
+    speculation: SpeculationFigures | None = None
+
+    @property
+    def against_plain(self) -> float | None:
+        """Speed over that of plain decoding; None when nothing was tested."""
+        guessed = self.speculation
+        if guessed is None or not guessed.tested or self.generate_seconds <= 0:
+            return None
+        return guessed.plain_seconds / self.generate_seconds
 
     @property
     def tokens_per_second(self) -> float | None:
@@ -146,6 +177,11 @@ class ModelRef:
     @property
     def key(self) -> str:
         return str(self.path)
+
+    @property
+    def signature(self) -> str:
+        """Names the weights wherever they lie; for measurements that belong to them."""
+        return f"{self.name}:{self.size}"
 
 
 def new_id() -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
 
 
@@ -45,18 +46,51 @@ class ModelFacts:
     end_text: str
     # the most tokens one forward may take
     batch: int
+    # how `truncate` goes back: exactly, or to a checkpoint from which the rest is read again
+    rollback: Literal["exact", "checkpoint"] = "exact"
+    # the most leaves of a tree in one forward; 1 where only a single path is possible
+    leaves: int = 1
+    # what else decides the speed: backend, threads, KV type
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The two likeliest tokens of a row under this turn's noise.
+
+    `margin` is how far the first lies before the second, in natural logarithms (infinite when
+    the sampling leaves one token): what tells best whether another model would choose the same.
+    """
+
+    token: int
+    second: int
+    margin: float
 
 
 class Sampler(Protocol):
-    """The sampler chain of one turn, with the state of its penalties and its seed."""
+    """The sampler chain of one turn, with the state of its penalties and its seed.
 
-    def sample(self, row: int) -> int:
-        """Draw a token from `row` of the last forward and accept it."""
+    `position` is the place in the text that a token is drawn for: the number of tokens before
+    it. The same seed, place and distribution always give the same token (see `noise`).
+    """
+
+    def draw(self, row: int, position: int) -> int:
+        """The token that `row` of the last forward gives; it is not accepted yet."""
+        ...
+
+    def guess(self, row: int, position: int) -> Guess:
+        """What `draw` would give, and how surely."""
         ...
 
     def accept(self, tokens: Sequence[int]) -> None:
-        """Let the penalties see tokens that were not drawn here (the prompt's end)."""
+        """Let the penalties see tokens of the text."""
         ...
+
+    def mark(self) -> None:
+        """Remember the penalties' state; `rewind` goes back to it."""
+        ...
+
+    def rewind(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -81,16 +115,37 @@ class Decoder(Protocol):
         """How many tokens of the sequence are in the KV state."""
         ...
 
-    def forward(self, tokens: Sequence[int], outputs: Sequence[int], seq: int = 0) -> None:
+    def vocabulary(self) -> Vocabulary: ...
+
+    def forward(
+        self,
+        tokens: Sequence[int],
+        outputs: Sequence[int],
+        seq: int = 0,
+        parents: Sequence[int] | None = None,
+    ) -> None:
         """Decode `tokens` after what the sequence holds; keep logits of the given indices.
 
-        At most `facts.batch` tokens. Raises ContextFull, DecodeAborted, EnvironmentProblem.
+        At most `facts.batch` tokens. With `parents` they are a tree: the index of the token
+        before each one, -1 for what the sequence held; `keep` must follow, and the sequence is
+        not to be used before. Raises ContextFull, DecodeAborted, EnvironmentProblem.
         """
+        ...
+
+    def keep(self, path: Sequence[int]) -> None:
+        """After a tree: keep these of its tokens (from its root on), drop the others."""
         ...
 
     def argmax(self, row: int) -> int: ...
 
-    def sampler(self, sampling: Sampling, seed: int) -> Sampler: ...
+    def sampler(self, sampling: Sampling, seed: int, names: Sequence[int] | None = None) -> Sampler:
+        """A new chain. `names` gives tokens the ids that they have in another model, for the
+        noise; tokens with -1 there are never chosen."""
+        ...
+
+    def checkpoint(self) -> None:
+        """Let `truncate` come back to here, where `facts.rollback` is "checkpoint"."""
+        ...
 
     def truncate(self, n: int, seq: int = 0) -> int:
         """Cut the sequence to its first `n` tokens; returns how many are left.

@@ -17,9 +17,14 @@ class Generator(Protocol):
         ...
 
     def warm(
-        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef | None,
+        emit: Emit,
+        cancel: CancelToken,
     ) -> None:
-        """Make ready for a request with this model."""
+        """Make ready for a request with this model and draft."""
         ...
 
     def close(self) -> None: ...

@@ -7,16 +7,19 @@ stays until another is asked for.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import CancelToken, Emit, GenerationRequest, Loaded, Loading, Notice
-from headstart.core.settings import EngineSettings
+from headstart.core.profiles import Profiles
+from headstart.core.settings import EngineSettings, changed
 from headstart.core.values import ModelRef
 from headstart.engine import template
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.turn import Resident, Turn
 
 
@@ -31,21 +34,25 @@ class CheckedModels(Protocol):
 class LocalGenerator:
     """A `Generator` over one decoder. `checked` may be shared; it is called on this thread."""
 
-    def __init__(self, checked: CheckedModels) -> None:
+    def __init__(self, checked: CheckedModels, profiles: Profiles | None = None) -> None:
         self._checked = checked
+        self._profiles = profiles
         self._wanted: tuple[ModelRef, EngineSettings] | None = None
         self._decoder: Decoder | None = None
         self._encoder: PromptEncoder | None = None
         self._template: template.ChatTemplate | None = None
         self._resident = Resident()
+        self._speculation: SpeculationState | None = None
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
         try:
             decoder = self._load(request.model, request.engine, emit, cancel)
+            self._load_draft(request.draft, request.engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
         assert self._encoder is not None
         assert self._template is not None
+        assert self._speculation is not None
         if self._template.fallback:
             emit(Notice("template", f"{request.model.name}: {self._template.fallback}."))
         turn = Turn(
@@ -56,6 +63,7 @@ class LocalGenerator:
             emit,
             cancel,
             self._template.stop,
+            self._speculation,
         )
         try:
             turn.run()
@@ -66,10 +74,16 @@ class LocalGenerator:
             ) from error
 
     def warm(
-        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef | None,
+        emit: Emit,
+        cancel: CancelToken,
     ) -> None:
         try:
             self._load(model, engine, emit, cancel)
+            self._load_draft(draft, engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
 
@@ -115,14 +129,36 @@ class LocalGenerator:
             frozenset(token.text for token in facts.special_tokens),
         )
         self._encoder = PromptEncoder(decoder, self._template)
+        self._speculation = SpeculationState(model, decoder, self._profiles)
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
 
+    def _load_draft(
+        self, draft: ModelRef | None, engine: EngineSettings, emit: Emit, cancel: CancelToken
+    ) -> None:
+        assert self._decoder is not None
+        assert self._speculation is not None
+        context = self._decoder.facts.context_length
+        engine = changed(engine, context_length=context)
+
+        def open_draft(
+            model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
+        ) -> Decoder:
+            if not self._checked.is_checked(model):
+                select.check_unknown(model, cancel)
+                self._checked.add(model)
+            return select.open_decoder(model, settings, progress, clamp=True)
+
+        self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
+
     def _unload(self) -> None:
+        if self._speculation is not None:
+            self._speculation.close()
         if self._decoder is not None:
             self._decoder.close()
         self._decoder = self._encoder = self._template = self._wanted = None
+        self._speculation = None
         self._resident = Resident()
 
 

@@ -104,10 +104,13 @@ class Runner:
             lambda emit, cancel: self._made().generate(request, emit, cancel),
         )
 
-    def warm(self, model: ModelRef, engine: EngineSettings) -> Stream:
-        """Load a model ahead of its first request; the last event is Loaded or Failed."""
+    def warm(
+        self, model: ModelRef, engine: EngineSettings, draft: ModelRef | None = None
+    ) -> Stream:
+        """Load models ahead of their first request; the last event is Loaded or Failed."""
         return self._submit(
-            Priority.WARM, lambda emit, cancel: self._made().warm(model, engine, emit, cancel)
+            Priority.WARM,
+            lambda emit, cancel: self._made().warm(model, engine, draft, emit, cancel),
         )
 
     def close(self, timeout: float = 5.0) -> None:

@@ -18,19 +18,24 @@ from headstart.core.events import (
     Emit,
     Finished,
     GenerationRequest,
+    Guessing,
     Notice,
     PromptMessage,
     Reading,
     TextAdded,
     TextPiece,
 )
-from headstart.core.values import FinishReason, TurnFigures
+from headstart.core.values import FinishReason, Origin, TurnFigures
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
+from headstart.engine.speculation.loop import Emitted, Speculator
+from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 # text goes up at most this often: fluent to read, and on few cores painting takes from decoding
 EMIT_SECONDS = 0.033
+# figures of guessing go up less often than text
+GUESSING_SECONDS = 0.25
 # from this share on the user hears that the context is about to be full
 WARN_SHARE = 0.85
 # what a prompt must leave free for the reply, in tokens, at most a quarter of the context
@@ -60,6 +65,7 @@ class Turn:
         emit: Emit,
         cancel: CancelToken,
         template_stop: Sequence[str],
+        speculation: SpeculationState,
     ) -> None:
         self._decoder = decoder
         self._encoder = encoder
@@ -67,6 +73,8 @@ class Turn:
         self._request = request
         self._emit = emit
         self._cancel = cancel
+        self._speculation = speculation
+        self._speculator: Speculator | None = None
         self._size = decoder.facts.context_length
         self._stop = (*request.sampling.stop, *template_stop)
         self._seed = (
@@ -77,6 +85,7 @@ class Turn:
         self._started = time.perf_counter()
         self._first_at: float | None = None
         self._last_emit = 0.0
+        self._last_guessing = 0.0
         self._waiting: list[TextPiece] = []
         self._generated: list[int] = []
         self._prompt_tokens = 0
@@ -89,7 +98,7 @@ class Turn:
         """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit."""
         finish = FinishReason.CANCELLED
         stream = TextStream(self._stop)
-        self._cancel.set_hook(self._decoder.abort)
+        self._cancel.set_hook(self._abort)
         try:
             rendered, prompt = self._fit(self._request.reply_so_far)
             self._prompt_tokens = len(prompt)
@@ -106,11 +115,16 @@ class Turn:
             # whatever ended the turn: no word is lost, and the token list is what the KV holds
             self._cancel.set_hook(None)
             self._decoder.clear_abort()
+            self._speculation.clear_abort()
             self._synchronize()
             self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         self._emit(Finished(self._figures(finish)))
+
+    def _abort(self) -> None:
+        self._decoder.abort()
+        self._speculation.abort()
 
     def _fit(self, reply_so_far: str) -> tuple[str, list[int]]:
         """The prompt as text and tokens, older turns left out if the user's rule says so."""
@@ -226,12 +240,17 @@ class Turn:
         return rendered.rstrip().endswith(THINK_OPEN)
 
     def _generate(self, rendered: str, stream: TextStream) -> FinishReason:
+        tokens = self._resident.tokens
         sampler = self._decoder.sampler(self._request.sampling, self._seed)
         try:
-            sampler.accept(self._resident.tokens)
-            finish = self._loop(sampler, stream)
+            sampler.accept(tokens)
+            self._speculator = self._speculation.begin(
+                self._request, tokens, sampler, self._seed, self._emit, self._cancel
+            )
+            finish = self._loop(sampler, self._speculator, stream)
         finally:
             sampler.close()
+            self._speculation.end()
             # whatever ended the reply: the next turn finds these tokens again
             self._remember_reply(rendered, stream)
         return finish
@@ -244,30 +263,54 @@ class Turn:
         if cut == 0:
             self._encoder.remember_reply(rendered, stream.raw, tokens)
 
-    def _loop(self, sampler: Sampler, stream: TextStream) -> FinishReason:
-        limit = self._request.sampling.max_tokens
-        row = [0]
+    def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
+        resident = self._resident.tokens
+        # the place in the text of the first of `emitted`
+        place, emitted = len(resident), self._first(sampler)
         while True:
-            token = sampler.sample(0)
-            if self._first_at is None:
-                self._first_at = time.perf_counter()
-            if self._decoder.is_end(token):
-                return FinishReason.END
-            self._generated.append(token)
-            self._waiting.extend(stream.push(self._decoder.piece(token)))
-            if stream.stopped:
-                return FinishReason.STOP_STRING
-            if limit and len(self._generated) >= limit:
-                return FinishReason.LENGTH
+            for count, (token, origin) in enumerate(emitted, 1):
+                finish = self._take(token, origin, stream)
+                if finish is not None:
+                    speculator.cut(place + count)
+                    return finish
             self._flush()
             if self._cancel.cancelled:
                 return FinishReason.CANCELLED
             try:
-                self._forward([token], row)
+                place = speculator.place
+                emitted = speculator.step(emitted[-1][0], self._room())
             except ContextFull:
                 if not self._make_room(stream):
                     return FinishReason.CONTEXT_FULL
+                speculator.restart()
+                place, emitted = len(resident), self._first(sampler)
             self._warn_when_nearly_full()
+
+    def _first(self, sampler: Sampler) -> Emitted:
+        """The token after what was read."""
+        token = sampler.draw(0, len(self._resident.tokens))
+        sampler.accept((token,))
+        if self._first_at is None:
+            self._first_at = time.perf_counter()
+        return [(token, Origin.TARGET)]
+
+    def _take(self, token: int, origin: Origin, stream: TextStream) -> FinishReason | None:
+        """Make a token part of the reply; says how the reply ended, if it did."""
+        if self._decoder.is_end(token):
+            return FinishReason.END
+        self._generated.append(token)
+        self._waiting.extend(stream.push(self._decoder.piece(token), origin))
+        if stream.stopped:
+            return FinishReason.STOP_STRING
+        limit = self._request.sampling.max_tokens
+        if limit and len(self._generated) >= limit:
+            return FinishReason.LENGTH
+        return None
+
+    def _room(self) -> int:
+        """How many guesses the longest reply leaves room for."""
+        limit = self._request.sampling.max_tokens
+        return limit - len(self._generated) - 1 if limit else self._size
 
     def _make_room(self, stream: TextStream) -> bool:
         """In the middle of a reply: leave out older turns and read the shorter chat again."""
@@ -309,6 +352,22 @@ class Turn:
         self._last_emit = now
         since_first = now - self._first_at if self._first_at is not None else 0.0
         self._emit(TextAdded(pieces, len(self._generated), since_first))
+        if now - self._last_guessing >= GUESSING_SECONDS or force:
+            self._last_guessing = now
+            self._tell_guessing(since_first)
+
+    def _tell_guessing(self, seconds: float) -> None:
+        speculator = self._speculator
+        if speculator is not None and speculator.rounds:
+            self._emit(
+                Guessing(
+                    speculator.last_depth,
+                    speculator.last_source,
+                    len(self._generated),
+                    speculator.figures,
+                    seconds,
+                )
+            )
 
     def _synchronize(self) -> None:
         """After an abort the KV state may be shorter than the list of what was asked for."""
@@ -329,6 +388,7 @@ class Turn:
             generated_tokens=len(self._generated),
             generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,
+            speculation=None if self._speculator is None else self._speculator.figures,
         )
 
 

@@ -105,7 +105,8 @@ def test_the_same_seed_draws_the_same_tokens(decoder: LlamaCppDecoder) -> None:
         sampler.accept(prompt)
         tokens = []
         for _ in range(16):
-            tokens.append(sampler.sample(0))
+            tokens.append(sampler.draw(0, decoder.n_past()))
+            sampler.accept(tokens[-1:])
             decoder.forward([tokens[-1]], [0])
         sampler.close()
         return tokens
@@ -119,10 +120,10 @@ def test_temperature_zero_is_the_arg_max_unless_a_penalty_speaks(decoder: LlamaC
     decoder.forward(prompt, [len(prompt) - 1])
     greedy = decoder.sampler(Sampling(temperature=0), 1)
     best = decoder.argmax(0)
-    assert greedy.sample(0) == best
+    assert greedy.draw(0, 0) == best
     penal = decoder.sampler(Sampling(temperature=0, presence_penalty=2, repeat_penalty=2), 1)
     penal.accept([best] * 3)
-    assert penal.sample(0) != best
+    assert penal.draw(0, 0) != best
     penal.close()
 
 

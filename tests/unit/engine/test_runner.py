@@ -42,7 +42,12 @@ class FakeGenerator:
         self.plays[request.chat_id](emit, cancel)
 
     def warm(
-        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef | None,
+        emit: Emit,
+        cancel: CancelToken,
     ) -> None:
         self.order.append("warm")
         emit(Loaded(model, 1, 0.0))

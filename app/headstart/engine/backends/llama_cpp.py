@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,80 +15,53 @@ from typing import Any
 import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
-import psutil
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.models import Vocabulary, spelled
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.decoder import ContextFull, DecodeAborted, ModelFacts, SpecialToken
+from headstart.engine.backends.llama_library import (
+    AbortFlag,
+    automatic_threads,
+    forget_errors,
+    recent_errors,
+)
+from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
+from headstart.engine.decoder import (
+    ContextFull,
+    DecodeAborted,
+    ModelFacts,
+    SpecialToken,
+)
 
 # tokens a forward may take: 256 reads within 2 % as fast as 512 and is one KV chunk, so that
 # what is read later as chunks was read in the same slices
 BATCH = 256
 AUTOMATIC_CONTEXT = 8192
-# sequences of the unified KV cache: the live one, and a spare one to export and import through
-SEQUENCES = 2
-PENALTY_WINDOW = 256
+# sequences of the unified KV cache: the live one, a spare one to export and import through, and
+# one for each further leaf of a tree
+LEAVES = 3
+SEQUENCES = 1 + LEAVES
+_LEAF_SEQUENCE = 2
 
-_ERROR_LEVEL = 4
-_CONT_LEVEL = 5
-_log: deque[str] = deque(maxlen=200)
-_last_level = 0
-
-
-@lib.llama_log_callback  # type: ignore[untyped-decorator]
-def _on_log(level: int, text: bytes | None, _data: Any) -> None:
-    # called from native threads too: only append
-    global _last_level
-    if level != _CONT_LEVEL:
-        _last_level = level
-    if _last_level >= _ERROR_LEVEL and text:
-        _log.append(text.decode("utf-8", "replace"))
-
-
-lib.llama_log_set(_on_log, None)
-lib.llama_backend_init()
-
-
-def recent_errors() -> str:
-    """The last lines that llama.cpp wrote as errors, newest last."""
-    lines = [line.strip() for line in "".join(_log).splitlines() if line.strip()]
-    return "; ".join(lines[-3:])
-
-
-def automatic_threads() -> int:
-    return psutil.cpu_count(logical=False) or 1
-
-
-class _AbortFlag:
-    """A C function over two bytes as the abort callback: no interpreter lock on the way.
-
-    `strlen` of the buffer is 0 (go on) until the first byte is set. A Python function instead
-    makes every check wait for whichever thread runs Python (a decode went from 19 to 141 ms).
-    """
-
-    def __init__(self) -> None:
-        self.buffer = ctypes.create_string_buffer(2)
-        libc = ctypes.CDLL(None)
-        self.callback = ctypes.cast(libc.strlen, lib.ggml_abort_callback)
-
-    def set(self) -> None:
-        self.buffer[0] = b"\x01"
-
-    def clear(self) -> None:
-        self.buffer[0] = b"\x00"
+_KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30}  # the package has no name for bf16
 
 
 class LlamaCppDecoder:
     """A model and one context. See `engine.decoder.Decoder` for what the methods promise."""
 
     def __init__(
-        self, path: Path, engine: EngineSettings, progress: Callable[[float], bool] | None = None
+        self,
+        path: Path,
+        engine: EngineSettings,
+        progress: Callable[[float], bool] | None = None,
+        clamp: bool = False,
     ) -> None:
         """Load `path`; `progress` gets the fraction and returns False to stop.
 
+        `clamp` keeps the context within what the model was trained for, whatever is asked.
         Raises ModelProblem, or DecodeAborted when `progress` said to stop.
         """
-        _log.clear()
+        forget_errors()
         self._model: Any = None
         self._context: Any = None
         self._batch: Any = None
@@ -117,19 +89,28 @@ class LlamaCppDecoder:
                 f"{path.name} is not a chat model (it has an encoder).", "Choose a chat model."
             )
         self._vocab = lib.llama_model_get_vocab(self._model)
-        self._abort = _AbortFlag()
-        self._open_context(path, engine)
+        self._abort = AbortFlag()
+        self._open_context(path, engine, clamp)
         self._window = lib.llama_model_n_swa(self._model)
+        self._recurrent = bool(
+            lib.llama_model_is_recurrent(self._model) or lib.llama_model_is_hybrid(self._model)
+        )
         self._vocabulary = lib.llama_vocab_n_tokens(self._vocab)
         self._pieces: dict[int, bytes] = {}
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
+        self._candidates: Candidates | None = None
+        self._checkpoint: tuple[int, Any] | None = None
+        self._leaf_paths: list[list[int]] = []
+        self._tree_start = 0
         self._facts = self._read_facts()
 
-    def _open_context(self, path: Path, engine: EngineSettings) -> None:
+    def _open_context(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
         trained = lib.llama_model_n_ctx_train(self._model)
         threads = engine.threads or automatic_threads()
+        self._device = f"llama.cpp, {threads} threads, {engine.kv_type}"
         parameters = lib.llama_context_default_params()
-        parameters.n_ctx = engine.context_length or min(trained, AUTOMATIC_CONTEXT)
+        wanted = engine.context_length or AUTOMATIC_CONTEXT
+        parameters.n_ctx = min(trained, wanted) if clamp or not engine.context_length else wanted
         parameters.n_batch = BATCH
         parameters.n_ubatch = BATCH
         parameters.n_seq_max = SEQUENCES
@@ -138,6 +119,9 @@ class LlamaCppDecoder:
         parameters.n_threads_batch = threads
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other
         parameters.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        parameters.type_k = parameters.type_v = _KV_TYPES[engine.kv_type]
+        # without the whole cache a window model could not take back what it guessed
+        parameters.swa_full = True
         parameters.no_perf = True
         parameters.abort_callback = self._abort.callback
         parameters.abort_callback_data = ctypes.addressof(self._abort.buffer)
@@ -152,12 +136,13 @@ class LlamaCppDecoder:
                 "model is of a kind that this version cannot run.",
             )
         self._memory = lib.llama_get_memory(self._context)
-        self._batch = lib.llama_batch_init(BATCH, 0, 1)
+        self._batch = lib.llama_batch_init(BATCH, 0, LEAVES)
         batch = self._batch
         self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (BATCH,))
         self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (BATCH,))
         self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (BATCH,))
-        np.ctypeslib.as_array(batch.n_seq_id, (BATCH,))[:] = 1
+        self._n_seq: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.n_seq_id, (BATCH,))
+        self._n_seq[:] = 1
         self._seq_of_batch = -1
         self._outputs: list[int] = []
 
@@ -184,6 +169,9 @@ class LlamaCppDecoder:
             begin_text=texts.get(begin, ""),
             end_text=texts.get(end, ""),
             batch=BATCH,
+            rollback="checkpoint" if self._recurrent else "exact",
+            leaves=1 if self._recurrent else LEAVES,
+            device=self._device,
         )
 
     @property
@@ -218,7 +206,29 @@ class LlamaCppDecoder:
     def n_past(self, seq: int = 0) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
 
-    def forward(self, tokens: Sequence[int], outputs: Sequence[int], seq: int = 0) -> None:
+    def vocabulary(self) -> Vocabulary:
+        vocab = self._vocab
+        kind = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}.get(
+            lib.llama_vocab_type(vocab), "other"
+        )
+        begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
+        return Vocabulary(
+            kind,
+            tuple(
+                spelled(kind, lib.llama_vocab_get_text(vocab, token) or b"")
+                for token in range(self._vocabulary)
+            ),
+            begin if begin >= 0 else None,
+            end if end >= 0 else None,
+        )
+
+    def forward(
+        self,
+        tokens: Sequence[int],
+        outputs: Sequence[int],
+        seq: int = 0,
+        parents: Sequence[int] | None = None,
+    ) -> None:
         count = len(tokens)
         if not 0 < count <= BATCH:
             raise ValueError(f"{count} tokens in one forward; 1 to {BATCH} are possible")
@@ -228,6 +238,11 @@ class LlamaCppDecoder:
         # an id out of range makes ggml end the process
         if min(tokens) < 0 or max(tokens) >= self._vocabulary:
             raise ValueError("token id outside the vocabulary")
+        if self._seq_of_batch != seq:
+            for index in range(BATCH):
+                self._batch.seq_id[index][0] = seq
+            self._n_seq[:] = 1
+            self._seq_of_batch = seq
         if count == 1:
             # the step of plain decoding: numpy's slices would cost more than they do
             self._token[0], self._pos[0], self._logits[0] = tokens[0], start, len(outputs)
@@ -237,16 +252,17 @@ class LlamaCppDecoder:
             self._logits[:count] = 0
             for index in outputs:
                 self._logits[index] = 1
+        self._leaf_paths = []
+        if parents is not None:
+            self._plant(parents, start)
         self._outputs = list(outputs)
-        if self._seq_of_batch != seq:
-            for index in range(BATCH):
-                self._batch.seq_id[index][0] = seq
-            self._seq_of_batch = seq
         self._batch.n_tokens = count
         result = lib.llama_decode(self._context, self._batch)
         if result == 0:
             return
         self._outputs = []
+        if parents is not None:
+            self.keep([])
         if result == 1:
             raise ContextFull
         if result == 2:
@@ -256,7 +272,41 @@ class LlamaCppDecoder:
             "Try again; if it fails again, close other programs to free memory.",
         )
 
+    def _plant(self, parents: Sequence[int], start: int) -> None:
+        """Give each token of a tree its place and the sequences of the leaves above it."""
+        paths = _leaf_paths(parents)
+        if len(paths) > LEAVES:
+            raise ValueError(f"a tree of {len(paths)} leaves; {LEAVES} are possible")
+        self._leaf_paths, self._tree_start = paths, start
+        self._seq_of_batch = -1
+        self._n_seq[: len(parents)] = 0
+        for leaf, path in enumerate(paths):
+            sequence = _LEAF_SEQUENCE + leaf - 1 if leaf else 0
+            if leaf:
+                lib.llama_memory_seq_cp(self._memory, 0, sequence, -1, -1)
+            for depth, node in enumerate(path):
+                self._batch.seq_id[node][self._n_seq[node]] = sequence
+                self._n_seq[node] += 1
+                self._pos[node] = start + depth
+
+    def keep(self, path: Sequence[int]) -> None:
+        paths, self._leaf_paths = self._leaf_paths, []
+        end = self._tree_start + len(path)
+        kept = next(leaf for leaf, nodes in enumerate(paths) if nodes[: len(path)] == list(path))
+        remove, memory = lib.llama_memory_seq_rm, self._memory
+        if kept:
+            remove(memory, 0, self._tree_start, -1)
+            lib.llama_memory_seq_cp(memory, _LEAF_SEQUENCE + kept - 1, 0, self._tree_start, end)
+        else:
+            remove(memory, 0, end, -1)
+        for leaf in range(1, len(paths)):
+            remove(memory, _LEAF_SEQUENCE + leaf - 1, -1, -1)
+
     def argmax(self, row: int) -> int:
+        return int(self.logits(row).argmax())
+
+    def logits(self, row: int) -> npt.NDArray[np.float32]:
+        """A view of a row's logits, good until the next forward; for the sampler."""
         logits = lib.llama_get_logits_ith(self._context, self._outputs[row])
         address = ctypes.cast(logits, ctypes.c_void_p).value or 0
         view = self._rows.get(address)
@@ -266,19 +316,34 @@ class LlamaCppDecoder:
             if len(self._rows) > 2 * BATCH:
                 self._rows.clear()
             view = self._rows[address] = np.ctypeslib.as_array(logits, (self._vocabulary,))
-        return int(view.argmax())
+        return view
 
-    def sampler(self, sampling: Sampling, seed: int) -> LlamaCppSampler:
-        return LlamaCppSampler(self, sampling, seed)
+    def sampler(
+        self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
+    ) -> LlamaCppSampler:
+        if self._candidates is None:
+            self._candidates = Candidates(self._vocabulary)
+        return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names)
 
-    def draw(self, chain: Any, row: int) -> int:
-        """Apply a sampler chain to a row, draw and accept; for LlamaCppSampler."""
-        return int(lib.llama_sampler_sample(chain, self._context, self._outputs[row]))
+    def checkpoint(self) -> None:
+        if not self._recurrent:
+            return
+        flags = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
+        size = lib.llama_state_seq_get_size_ext(self._context, 0, flags)
+        kept = self._checkpoint[1] if self._checkpoint is not None else None
+        if kept is None or len(kept) != size:
+            kept = (ctypes.c_uint8 * size)()
+        if lib.llama_state_seq_get_data_ext(self._context, kept, size, 0, flags) != size:
+            self._checkpoint = None
+            return
+        self._checkpoint = (self.n_past(), kept)
 
     def truncate(self, n: int, seq: int = 0) -> int:
         past = self.n_past(seq)
         if n >= past:
             return past
+        if self._recurrent and seq == 0 and n > 0 and self._back_to_checkpoint(n):
+            return self.n_past()
         if n > 0 and lib.llama_memory_seq_rm(self._memory, seq, n, -1):
             # a sliding window may have dropped cells that position n still looks at
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
@@ -286,7 +351,23 @@ class LlamaCppDecoder:
             if self.n_past(seq) == n and first <= needed:
                 return n
         lib.llama_memory_seq_rm(self._memory, seq, -1, -1)
+        if seq == 0:
+            self._checkpoint = None
         return 0
+
+    def _back_to_checkpoint(self, n: int) -> bool:
+        """Make the state that of the checkpoint, if that is not beyond `n`."""
+        if self._checkpoint is None or self._checkpoint[0] > n:
+            return False
+        position, kept = self._checkpoint
+        flags = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
+        if not lib.llama_state_seq_set_data_ext(self._context, kept, len(kept), 0, flags):
+            return False
+        # the attention layers of a hybrid still hold what came after
+        return (
+            bool(lib.llama_memory_seq_rm(self._memory, 0, position, -1))
+            and self.n_past() == position
+        )
 
     def abort(self) -> None:
         self._abort.set()
@@ -298,7 +379,7 @@ class LlamaCppDecoder:
         self._rows = {}
         if self._batch is not None:
             # the views end before the memory they look at
-            del self._token, self._pos, self._logits
+            del self._token, self._pos, self._logits, self._n_seq
             lib.llama_batch_free(self._batch)
             self._batch = None
         if self._context:
@@ -309,51 +390,16 @@ class LlamaCppDecoder:
             self._model = None
 
 
-class LlamaCppSampler:
-    """Penalties, top-k, top-p, min-p, temperature, draw; or plain arg-max at temperature 0."""
-
-    def __init__(self, decoder: LlamaCppDecoder, sampling: Sampling, seed: int) -> None:
-        self._decoder = decoder
-        self._chain: Any = None
-        penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
-        if sampling.temperature == 0 and not penalties:
-            return
-        self._chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
-        add = lib.llama_sampler_chain_add
-        if penalties:
-            add(
-                self._chain,
-                lib.llama_sampler_init_penalties(
-                    decoder.facts.vocabulary_size,
-                    PENALTY_WINDOW,
-                    sampling.repeat_penalty,
-                    0.0,
-                    sampling.presence_penalty,
-                ),
-            )
-        if sampling.temperature == 0:
-            add(self._chain, lib.llama_sampler_init_greedy())
-            return
-        if sampling.top_k > 0:
-            add(self._chain, lib.llama_sampler_init_top_k(sampling.top_k))
-        if sampling.top_p < 1:
-            add(self._chain, lib.llama_sampler_init_top_p(sampling.top_p, 1))
-        if sampling.min_p > 0:
-            add(self._chain, lib.llama_sampler_init_min_p(sampling.min_p, 1))
-        add(self._chain, lib.llama_sampler_init_temp(sampling.temperature))
-        add(self._chain, lib.llama_sampler_init_dist(seed))
-
-    def sample(self, row: int) -> int:
-        if self._chain is None:
-            return self._decoder.argmax(row)
-        return self._decoder.draw(self._chain, row)
-
-    def accept(self, tokens: Sequence[int]) -> None:
-        if self._chain is not None:
-            for token in tokens[-PENALTY_WINDOW:]:
-                lib.llama_sampler_accept(self._chain, token)
-
-    def close(self) -> None:
-        if self._chain is not None:
-            lib.llama_sampler_free(self._chain)
-            self._chain = None
+def _leaf_paths(parents: Sequence[int]) -> list[list[int]]:
+    """The way from the root to each leaf, the longest first."""
+    inner = set(parents)
+    paths = []
+    for leaf in range(len(parents)):
+        if leaf in inner:
+            continue
+        path, node = [], leaf
+        while node >= 0:
+            path.append(node)
+            node = parents[node]
+        paths.append(path[::-1])
+    return sorted(paths, key=len, reverse=True)

@@ -11,12 +11,18 @@ from headstart.engine.decoder import Decoder
 
 
 def open_decoder(
-    model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool]
+    model: ModelRef,
+    engine: EngineSettings,
+    progress: Callable[[float], bool],
+    clamp: bool = False,
 ) -> Decoder:
-    """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False."""
+    """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False.
+
+    `clamp`: a context longer than the model was trained for becomes that long.
+    """
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
-    return LlamaCppDecoder(model.path, engine, progress)
+    return LlamaCppDecoder(model.path, engine, progress, clamp)
 
 
 def check_unknown(model: ModelRef, cancel: CancelToken) -> None:

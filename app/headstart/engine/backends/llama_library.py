@@ -1,0 +1,65 @@
+"""llama.cpp's global side: log, library start, the abort flag, what a machine has.
+
+Imported by the llama.cpp backend only. The log callback is called from native threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from typing import Any
+
+import llama_cpp as lib
+import psutil
+
+_ERROR_LEVEL = 4
+_CONT_LEVEL = 5
+_log: deque[str] = deque(maxlen=200)
+_last_level = 0
+
+
+@lib.llama_log_callback  # type: ignore[untyped-decorator]
+def _on_log(level: int, text: bytes | None, _data: Any) -> None:
+    # called from native threads too: only append
+    global _last_level
+    if level != _CONT_LEVEL:
+        _last_level = level
+    if _last_level >= _ERROR_LEVEL and text:
+        _log.append(text.decode("utf-8", "replace"))
+
+
+lib.llama_log_set(_on_log, None)
+lib.llama_backend_init()
+
+
+def forget_errors() -> None:
+    _log.clear()
+
+
+def recent_errors() -> str:
+    """The last lines that llama.cpp wrote as errors, newest last."""
+    lines = [line.strip() for line in "".join(_log).splitlines() if line.strip()]
+    return "; ".join(lines[-3:])
+
+
+def automatic_threads() -> int:
+    return psutil.cpu_count(logical=False) or 1
+
+
+class AbortFlag:
+    """A C function over two bytes as the abort callback: no interpreter lock on the way.
+
+    `strlen` of the buffer is 0 (go on) until the first byte is set. A Python function instead
+    makes every check wait for whichever thread runs Python (a decode went from 19 to 141 ms).
+    """
+
+    def __init__(self) -> None:
+        self.buffer = ctypes.create_string_buffer(2)
+        libc = ctypes.CDLL(None)
+        self.callback = ctypes.cast(libc.strlen, lib.ggml_abort_callback)
+
+    def set(self) -> None:
+        self.buffer[0] = b"\x01"
+
+    def clear(self) -> None:
+        self.buffer[0] = b"\x00"

@@ -1,0 +1,164 @@
+"""The sampler chain of llama.cpp without its draw: the draw is ours (see `engine.noise`).
+
+Penalties, top-k, top-p, min-p and temperature run in C over one buffer of candidates that every
+chain of a decoder shares; what survives is a handful of tokens, of which numpy takes the one
+with the highest logit plus noise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+from headstart.core.settings import Sampling
+from headstart.engine.decoder import Guess
+from headstart.engine.noise import gumbel
+
+PENALTY_WINDOW = 256
+CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+_NEVER = np.float32(-np.inf)
+
+
+class Candidates:
+    """One row's tokens as llama.cpp's samplers take them; used again for every row."""
+
+    def __init__(self, vocabulary: int) -> None:
+        self._ids = np.arange(vocabulary, dtype=np.int32)
+        self._data = np.zeros(vocabulary, CANDIDATE)
+        self._array = lib.llama_token_data_array()
+        self._pointer = self._data.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
+
+    def survivors(
+        self, chain: Any, logits: npt.NDArray[np.float32]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+        """Ids and logits that the chain leaves of a row; views until the next call."""
+        data, array = self._data, self._array
+        data["id"] = self._ids
+        data["logit"] = logits
+        array.data, array.size = self._pointer, len(data)
+        array.selected, array.sorted = -1, False
+        lib.llama_sampler_apply(chain, ctypes.byref(array))
+        left = data[: array.size]
+        return left["id"], left["logit"]
+
+
+class LlamaCppSampler:
+    """See `engine.decoder.Sampler`. `rows` gives the logits of a row of the last forward."""
+
+    def __init__(
+        self,
+        rows: Any,
+        candidates: Candidates,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None,
+    ) -> None:
+        self._logits = rows
+        self._candidates = candidates
+        self._seed = seed
+        self._greedy = sampling.temperature == 0
+        self._names = None if names is None else np.asarray(names, np.int32)
+        self._masked = None if self._names is None else np.flatnonzero(self._names < 0)
+        if self._masked is not None and not len(self._masked):
+            self._masked = None
+        self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
+        self._chain: Any = None
+        self._marked: Any = None
+        if self._penalties or not self._greedy:
+            self._chain = _chain(sampling, self._penalties, len(candidates._ids))
+
+    def draw(self, row: int, position: int) -> int:
+        if self._chain is None and self._masked is None:
+            return int(self._logits(row).argmax())
+        ids, scores = self._scores(row, position)
+        return int(ids[scores.argmax()])
+
+    def guess(self, row: int, position: int) -> Guess:
+        if self._chain is None and self._masked is None:
+            return self._greedy_guess(self._logits(row))
+        ids, scores = self._scores(row, position)
+        first = int(scores.argmax())
+        if len(scores) == 1:
+            return Guess(int(ids[first]), int(ids[first]), float("inf"))
+        best, scores[first] = float(scores[first]), -np.inf
+        second = int(scores.argmax())
+        return Guess(int(ids[first]), int(ids[second]), best - float(scores[second]))
+
+    def _scores(
+        self, row: int, position: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
+        """Tokens that can be drawn and what the highest of them is drawn by; ours to change."""
+        logits = self._logits(row)
+        if self._masked is not None:
+            logits = logits.copy()
+            logits[self._masked] = _NEVER
+        if self._chain is None:
+            return self._candidates._ids, logits
+        ids, left = self._candidates.survivors(self._chain, logits)
+        if self._greedy:
+            return ids, left.copy()
+        noisy = ids if self._names is None else self._names[ids]
+        return ids, left + gumbel(self._seed, position, noisy)
+
+    @staticmethod
+    def _greedy_guess(logits: npt.NDArray[np.float32]) -> Guess:
+        first = int(logits.argmax())
+        best = logits[first]
+        # the second is found in place: a copy of the row costs more than the search
+        logits[first] = _NEVER
+        second = int(logits.argmax())
+        logits[first] = best
+        return Guess(first, second, float(best) - float(logits[second]))
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        if self._penalties:
+            for token in tokens[-PENALTY_WINDOW:]:
+                lib.llama_sampler_accept(self._chain, token)
+
+    def mark(self) -> None:
+        if self._penalties:
+            self._free_mark()
+            self._marked = lib.llama_sampler_clone(self._chain)
+
+    def rewind(self) -> None:
+        if self._marked is not None:
+            lib.llama_sampler_free(self._chain)
+            self._chain, self._marked = self._marked, None
+
+    def close(self) -> None:
+        self._free_mark()
+        if self._chain is not None:
+            lib.llama_sampler_free(self._chain)
+            self._chain = None
+
+    def _free_mark(self) -> None:
+        if self._marked is not None:
+            lib.llama_sampler_free(self._marked)
+            self._marked = None
+
+
+def _chain(sampling: Sampling, penalties: bool, vocabulary: int) -> Any:
+    chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+    add = lib.llama_sampler_chain_add
+    if penalties:
+        add(
+            chain,
+            lib.llama_sampler_init_penalties(
+                vocabulary, PENALTY_WINDOW, sampling.repeat_penalty, 0.0, sampling.presence_penalty
+            ),
+        )
+    if sampling.temperature == 0:
+        return chain
+    if sampling.top_k > 0:
+        add(chain, lib.llama_sampler_init_top_k(sampling.top_k))
+    if sampling.top_p < 1:
+        add(chain, lib.llama_sampler_init_top_p(sampling.top_p, 1))
+    if sampling.min_p > 0:
+        add(chain, lib.llama_sampler_init_min_p(sampling.min_p, 1))
+    add(chain, lib.llama_sampler_init_temp(sampling.temperature))
+    return chain

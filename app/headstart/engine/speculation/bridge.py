@@ -1,0 +1,268 @@
+"""Between the target's tokens and the draft's: the same ids, mapped ids, or text. Engine thread.
+
+A bridge keeps the text so far as the draft's tokens (`tokens`), and turns guesses back into the
+target's. It follows a growing text; `begin` starts again with another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from headstart.core.models import Vocabulary
+from headstart.engine.decoder import Decoder, Guess
+from headstart.engine.speculation.compatibility import FIRST_WORD, VocabularyMatch, compare
+
+# tokens before a seam that are tokenized again with what follows
+LOOK_BEHIND = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """A guess in the target's tokens; `second` is -1 where there is none."""
+
+    token: int
+    second: int
+    margin: float
+
+
+class Bridge(Protocol):
+    tokens: list[int]
+
+    @property
+    def names(self) -> list[int] | None:
+        """The draft's ids as the target's, -1 where a token is not to be guessed; None: the
+        same."""
+        ...
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the turn's noise is of no use: text has no tokens at the same places."""
+        ...
+
+    def begin(self, tokens: Sequence[int]) -> None: ...
+
+    def extend(self, more: Sequence[int]) -> int:
+        """Follow the text; returns the index from which `self.tokens` changed."""
+        ...
+
+    @property
+    def ready(self) -> bool:
+        """Whether the draft sees all of the text (no character is cut in two)."""
+        ...
+
+    def back(self, guesses: Sequence[Guess]) -> list[Guessed]: ...
+
+
+def make_bridge(target: Decoder, draft: Decoder) -> tuple[Bridge | None, VocabularyMatch]:
+    """The bridge that the two loaded models allow; None when nothing is in common."""
+    mine, other = target.vocabulary(), draft.vocabulary()
+    match = compare(mine, other)
+    if match.tier == "none":
+        return None, match
+    if match.tier == "text":
+        return TextBridge(target, draft), match
+    if match.tier == "same" and len(mine.texts) >= len(other.texts):
+        return SameBridge(), match
+    return MappedBridge(draft, mine, other, by_id=match.tier != "mapped"), match
+
+
+class SameBridge:
+    """One vocabulary: every id is what it says."""
+
+    names = None
+    greedy = False
+    ready = True
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        self.tokens = list(tokens)
+
+    def extend(self, more: Sequence[int]) -> int:
+        at = len(self.tokens)
+        self.tokens.extend(more)
+        return at
+
+    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
+        return [Guessed(guess.token, guess.second, guess.margin) for guess in guesses]
+
+
+class MappedBridge:
+    """Most tokens have a counterpart with the same text; the others are never guessed."""
+
+    greedy = False
+    ready = True
+
+    def __init__(self, draft: Decoder, mine: Vocabulary, other: Vocabulary, by_id: bool) -> None:
+        self.tokens: list[int] = []
+        self._draft = draft
+        self._texts = mine.texts
+        self._known: dict[int, tuple[int, ...]] = {}
+        if by_id:
+            size = len(mine.texts)
+            self.names: list[int] | None = [
+                index if index < size and (index < FIRST_WORD or text == mine.texts[index]) else -1
+                for index, text in enumerate(other.texts)
+            ]
+        else:
+            ids = {text: index for index, text in reversed(list(enumerate(mine.texts)))}
+            self.names = [ids.get(text, -1) for text in other.texts]
+        for index, name in enumerate(self.names):
+            if name >= 0:
+                self._known.setdefault(name, (index,))
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        self.tokens = []
+        self.extend(tokens)
+
+    def extend(self, more: Sequence[int]) -> int:
+        at = len(self.tokens)
+        for token in more:
+            known = self._known.get(token)
+            if known is None:
+                text = self._texts[token].decode("utf-8", "ignore")
+                known = self._known[token] = tuple(self._draft.encode(text)) if text else ()
+            self.tokens.extend(known)
+        return at
+
+    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
+        names = self.names
+        assert names is not None
+        result = []
+        for guess in guesses:
+            token, second = names[guess.token], names[guess.second]
+            if token < 0:
+                break
+            result.append(Guessed(token, second if second != token else -1, guess.margin))
+        return result
+
+
+class TextBridge:
+    """Nothing but the text in common: both sides tokenize it for themselves."""
+
+    names = None
+    greedy = True
+
+    def __init__(self, target: Decoder, draft: Decoder) -> None:
+        self.tokens: list[int] = []
+        self._target = target
+        self._draft = draft
+        special = {token.text: token.id for token in draft.facts.special_tokens}
+        self._special = {token.id: special.get(token.text) for token in target.facts.special_tokens}
+        self._controls = frozenset(special.values())
+        self._tail: list[int] = []  # the target's last tokens, back to a control token
+        self._cut = b""  # bytes of a character that is not whole yet
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        self.tokens, self._tail, self._cut = [], [], b""
+        # all text between two control tokens at once: tokenizing it piece by piece is slower
+        self.extend(tokens)
+
+    @property
+    def ready(self) -> bool:
+        return not self._cut
+
+    def extend(self, more: Sequence[int]) -> int:
+        changed = len(self.tokens)
+        data = b""
+        for token in more:
+            if token in self._special:
+                changed = min(changed, self._append(data))
+                data = b""
+                counterpart = self._special[token]
+                if counterpart is not None:
+                    self.tokens.append(counterpart)
+                self._tail = []
+            else:
+                data += self._target.piece(token)
+                self._tail.append(token)
+        changed = min(changed, self._append(data))
+        del self._tail[: -2 * LOOK_BEHIND]
+        return changed
+
+    def _append(self, data: bytes) -> int:
+        """Tokenize `data` with the last tokens before it; returns where tokens changed."""
+        if not data and not self._cut:
+            return len(self.tokens)
+        start = len(self.tokens)
+        while (
+            start > 0
+            and len(self.tokens) - start < LOOK_BEHIND
+            and self.tokens[start - 1] not in self._controls
+        ):
+            start -= 1
+        before = b"".join(self._draft.piece(token) for token in self.tokens[start:])
+        text, self._cut = _whole(before + self._cut + data)
+        fresh = self._draft.encode(text)
+        same = 0
+        for old, new in zip(self.tokens[start:], fresh, strict=False):
+            if old != new:
+                break
+            same += 1
+        self.tokens[start:] = fresh
+        return start + same
+
+    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
+        """Tokenize the guessed text as the target would after its own last tokens."""
+        pieces = [self._draft.piece(guess.token) for guess in guesses]
+        ended = bool(guesses) and not pieces[-1]
+        tail = self._tail[-LOOK_BEHIND:]
+        before = b"".join(self._target.piece(token) for token in tail)
+        while before and before[0] & 0xC0 == 0x80:
+            # the look-behind begins in the middle of a character
+            tail = tail[1:]
+            before = b"".join(self._target.piece(token) for token in tail)
+        text, _ = _whole(before + b"".join(pieces))
+        tokens = self._target.encode(text)
+        spelled = [self._target.piece(token) for token in tokens]
+        # SentencePiece puts a space in front of every text
+        extra = len(b"".join(spelled)) - len(text.encode())
+        at, length = 0, 0
+        while at < len(tokens) and length < len(before) + extra:
+            length += len(spelled[at])
+            at += 1
+        if extra < 0 or length != len(before) + extra:
+            # the next word would have merged with the last: no token begins at the seam
+            return []
+        found = tokens[at:]
+        if len(found) > 1 and not ended:
+            # what comes next could still merge with the last one
+            found.pop()
+        margins = _spread([guess.margin for guess in guesses], pieces, spelled[at:])
+        return [Guessed(token, -1, margin) for token, margin in zip(found, margins, strict=False)]
+
+
+def _whole(data: bytes) -> tuple[str, bytes]:
+    """The text of `data` up to its last whole character, and the bytes after that."""
+    for cut in range(min(4, len(data) + 1)):
+        end = len(data) - cut
+        try:
+            return data[:end].decode("utf-8"), data[end:]
+        except UnicodeDecodeError:
+            continue
+    return data.decode("utf-8", "replace"), b""
+
+
+def _spread(
+    margins: Sequence[float], pieces: Sequence[bytes], spelled: Sequence[bytes]
+) -> list[float]:
+    """The least margin of the draft's tokens that each of the target's is made of."""
+    ends, total = [], 0
+    for piece in pieces:
+        total += len(piece)
+        ends.append(total)
+    result, start = [], 0
+    for text in spelled:
+        end = start + len(text)
+        begins = [0, *ends[:-1]]
+        parts = [
+            margin
+            for margin, begin, stop in zip(margins, begins, ends, strict=True)
+            if begin < end and stop > start
+        ]
+        result.append(min(parts, default=0.0))
+        start = end
+    return result

@@ -1,0 +1,131 @@
+"""What a forward of n tokens takes on this computer, learned while it works. Pure.
+
+Kept as ratios to a forward of one token, by the length of the context: ratios hold while
+machines slow down and speed up, seconds do not. Time moves in steps with n (4 rows may cost
+what 3 do), so every n has its own figure and only unknown ones lie between their neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+
+import msgspec
+
+# what one more row costs where nothing was measured yet, in forwards of one token
+PRIOR_SLOPE = 0.2
+# unknown counts are thought a little better than their neighbours, so that they get tried
+OPTIMISM = 0.97
+# weights of a new sample: the first is replaced whole (it may carry set-up work)
+_FLOOR = 0.12
+_UNIT_WEIGHT = 0.25
+# samples after which a ratio is trusted, so that a difference is the machine's and not its own
+_TRUSTED = 4
+# contexts shorter than this share their figures; above, each doubling has its own
+_FIRST_BUCKET = 256
+
+
+class Curve(msgspec.Struct):
+    """Ratios by n for one range of context lengths, and how often each was measured."""
+
+    ratios: dict[int, float] = {}
+    counts: dict[int, int] = {}
+
+
+class Costs(msgspec.Struct):
+    """One decoder's costs. `unit` is the time of a forward of one token now, in seconds."""
+
+    curves: dict[int, Curve] = {}
+    unit: float = 0.0
+    unit_samples: int = 0
+    # grows when a ratio changes: tables made of them are made anew
+    version: int = 0
+
+    @property
+    def known(self) -> bool:
+        return self.unit_samples > 0
+
+    def seconds(self, n: int, context: int) -> float:
+        """The time of a forward of `n` tokens after `context` tokens."""
+        return self.unit * self.ratio(n, context)
+
+    def ratio(self, n: int, context: int) -> float:
+        if n <= 1:
+            return 1.0
+        return _interpolated(self._curve(context).ratios, n)
+
+    def measured(self, n: int, context: int) -> bool:
+        curve = self.curves.get(bucket(context))
+        return n == 1 or (curve is not None and curve.counts.get(n, 0) > 0)
+
+    def observe(self, n: int, context: int, seconds: float) -> None:
+        """A forward of `n` tokens took so long."""
+        if seconds <= 0 or n < 1:
+            return
+        if n == 1:
+            self._see_unit(seconds)
+            return
+        if not self.unit:
+            return
+        curve = self._curve(context)
+        count = curve.counts.get(n, 0)
+        known = curve.ratios.get(n)
+        if count >= _TRUSTED and known:
+            # a trusted ratio tells how fast the machine is now
+            self.unit += _UNIT_WEIGHT / 2 * (seconds / known - self.unit)
+        fresh = seconds / self.unit
+        if known is None or count < 2:
+            curve.ratios[n] = fresh
+        else:
+            # one slow moment of the machine must not look like a slow n
+            fresh = min(fresh, 1.5 * known)
+            curve.ratios[n] = known + max(_FLOOR, 1 / (count + 1)) * (fresh - known)
+        curve.counts[n] = count + 1
+        self.version += 1
+
+    def guess_unit(self, seconds: float) -> None:
+        """A first idea of the unit, before anything was measured."""
+        if not self.unit_samples:
+            self.unit = seconds
+
+    def begin(self) -> None:
+        """A new start of the program: the unit is to be measured anew, ratios hold."""
+        self.unit_samples = min(self.unit_samples, 1)
+
+    def _see_unit(self, seconds: float) -> None:
+        samples = self.unit_samples = self.unit_samples + 1
+        if samples <= 2:
+            self.unit = seconds if samples == 1 else min(self.unit, seconds)
+            return
+        self.unit += _UNIT_WEIGHT * (min(seconds, 2 * self.unit) - self.unit)
+
+    def _curve(self, context: int) -> Curve:
+        key = bucket(context)
+        curve = self.curves.get(key)
+        if curve is None:
+            nearest = min(self.curves, key=lambda other: abs(other - key), default=None)
+            ratios = dict(self.curves[nearest].ratios) if nearest is not None else {}
+            curve = self.curves[key] = Curve(ratios, {})
+        return curve
+
+
+def bucket(context: int) -> int:
+    """Which contexts share figures: below 256 tokens, and then each doubling."""
+    return 0 if context < _FIRST_BUCKET else int(math.log2(context / _FIRST_BUCKET)) + 1
+
+
+def _interpolated(ratios: dict[int, float], n: int) -> float:
+    known = ratios.get(n)
+    if known is not None:
+        return known
+    points = sorted(ratios)
+    at = bisect_left(points, n)
+    low, low_ratio = (points[at - 1], ratios[points[at - 1]]) if at else (1, 1.0)
+    if at < len(points):
+        high, high_ratio = points[at], ratios[points[at]]
+        share = (n - low) / (high - low)
+        return OPTIMISM * (low_ratio + share * (high_ratio - low_ratio))
+    slope = PRIOR_SLOPE
+    if low > 1:
+        slope = min(slope, max(0.0, low_ratio - 1) / (low - 1))
+    return low_ratio + slope * (n - low)

@@ -1,0 +1,346 @@
+"""How deep to guess, and whether at all: most expected tokens for the expected time. Pure.
+
+Every choice is worth its expected tokens minus its expected time times the best rate known (the
+ratio rule for renewal rewards, Dinkelbach 1967), so that a guess has to beat what the time is
+worth elsewhere. All depths are looked at, because the cost of a forward moves in steps.
+
+Never slower: a risky action runs only if its worst case, nothing accepted, fits in what was
+saved so far, plus one hundredth of the time spent, plus `START` forwards of one token. Whatever
+the draft does, the total stays within plain / 0.99 + START forwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headstart.core.settings import Speculation
+from headstart.core.values import Origin
+from headstart.engine.speculation.costs import bucket
+from headstart.engine.speculation.profile import BANK_LIMIT, PairProfile, TargetProfile
+from headstart.engine.speculation.repeats import Match
+
+START = 1.5
+SHARE = 0.01
+MAX_DRAFT = 16
+MAX_REPEAT = 31
+# a draft that lags by more has to be read in a step of its own
+LIVE_LAG = 8
+# tokens of the reply before a draft without a past is scored on them, and how much it reads
+FIRST_PROBE, PROBE_WINDOW = 16, 48
+REST_FIRST, REST_LONGEST = 64, 1024
+# a plain forward now and then keeps the unit of cost honest
+PLAIN_EVERY = 48
+_RATE_FADE = 0.94
+# what a pair must promise for its prompt to be read before it has proven itself in this chat
+_PROVEN = 0.05
+_CREDIT_LIMIT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do in the next round: plain (TARGET), REPEAT, or DRAFT with at most `depth`."""
+
+    source: Origin
+    depth: int = 0
+    # read at most so many tokens into the draft first; None reads all it lacks
+    window: int | None = None
+    # only score the draft on the text so far, and decide afterwards
+    probe: bool = False
+
+
+PLAIN = Plan(Origin.TARGET)
+
+
+@dataclass(slots=True)
+class Path:
+    """A chain of guesses as it grows: the chance of each, and of getting that far."""
+
+    chances: list[float] = field(default_factory=list)
+    reach: float = 1.0
+    expected: list[float] = field(default_factory=lambda: [1.0])
+
+    def add(self, chance: float) -> None:
+        self.chances.append(chance)
+        self.reach *= chance
+        self.expected.append(self.expected[-1] + self.reach)
+
+
+class Depth:
+    """Decides for one pair; lives as long as its profiles. Times are seconds."""
+
+    def __init__(
+        self, target: TargetProfile, pair: PairProfile | None, settings: Speculation
+    ) -> None:
+        self.target = target
+        self.pair = pair
+        self.settings = settings
+        self._saved = 0.0
+        self._elapsed = 0.0
+        self._rate_tokens = self._rate_seconds = 0.0
+        self._tokens = 0
+        self._since_plain = 0
+        self._since_probe = 0
+        self._gain_tokens = 0
+        self._gain_seconds = 0.0
+        self._table: list[float] = []
+        self._table_of: tuple[int, int, float] | None = None
+
+    # --- turns ---------------------------------------------------------------------------
+
+    def begin(self, pair: PairProfile | None, settings: Speculation) -> None:
+        """A new reply begins."""
+        self.pair, self.settings = pair, settings
+        unit = self.target.costs.unit
+        self._saved = self.target.bank * unit
+        self._elapsed = 0.0
+        self._tokens = self._since_probe = self._since_plain = 0
+        self._gain_tokens, self._gain_seconds = 0, 0.0
+        self._rate_tokens = self._rate_seconds = 0.0
+
+    def end(self) -> None:
+        """The reply is over: what was saved and learned is carried to the next one."""
+        unit = self.target.costs.unit
+        if unit > 0:
+            left = (self._saved + SHARE * self._elapsed) / unit
+            self.target.bank = max(-BANK_LIMIT, min(BANK_LIMIT, left))
+        pair = self.pair
+        if pair is not None and self._tokens >= FIRST_PROBE:
+            known = pair.reply_tokens or self._tokens
+            pair.reply_tokens = known + 0.3 * (self._tokens - known)
+            if self._gain_tokens and unit > 0:
+                gain = self._gain_seconds / unit / self._gain_tokens
+                pair.gain += (0.5 if pair.gain else 1.0) * (gain - pair.gain)
+
+    # --- the bank ------------------------------------------------------------------------
+
+    def allowance(self) -> float:
+        """Seconds that may be lost now."""
+        return self._saved + SHARE * self._elapsed + START * self.target.costs.unit
+
+    def spend(self, seconds: float) -> None:
+        """Time that went by without a token: a draft was read."""
+        self._saved -= seconds
+        self._elapsed += seconds
+        self._gain_seconds -= seconds
+
+    def earn(self, tokens: int, seconds: float, plain: bool) -> None:
+        """A round emitted `tokens` in `seconds`, the guessing included."""
+        unit = self.target.costs.unit
+        self._elapsed += seconds
+        self._tokens += tokens
+        self._since_probe += tokens
+        self._since_plain = 0 if plain else self._since_plain + 1
+        if not plain:
+            self._saved += tokens * unit - seconds
+            self._gain_tokens += tokens
+            self._gain_seconds += tokens * unit - seconds
+        self._rate_tokens = self._rate_tokens * _RATE_FADE + tokens
+        self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
+
+    @property
+    def rate(self) -> float:
+        """Tokens a second that time is worth: plain decoding's, or better if it goes better."""
+        unit = self.target.costs.unit
+        recent = self._rate_tokens / self._rate_seconds if self._rate_seconds > 0 else 0.0
+        return max(1 / unit, recent)
+
+    # --- choosing ------------------------------------------------------------------------
+
+    def plan(self, context: int, room: int, match: Match | None, lag: int | None) -> Plan:
+        """The next round. `room`: how many guesses may be tested at most; `match`: a repeat;
+        `lag`: how many tokens the draft has to read before it can guess, None without one."""
+        draft = lag is not None and self.pair is not None
+        if room < 1 or (match is None and not draft):
+            return PLAIN
+        if self.settings.depth_mode == "fixed":
+            return self._fixed(room, match, draft)
+        costs = self.target.costs
+        if costs.unit_samples < 2 and not self._trusted():
+            return PLAIN
+        if self._since_plain >= PLAIN_EVERY:
+            return PLAIN
+        table = self._costs(context)
+        rate, best, plan = self.rate, 1 - self.rate * table[1], PLAIN
+        allowed = self.allowance()
+        if match is not None:
+            depth, value = self._repeat(table, rate, match, min(room, MAX_REPEAT), allowed)
+            if value > best:
+                best, plan = value, Plan(Origin.REPEAT, depth)
+        if lag is None or self.pair is None:
+            return plan
+        if lag <= LIVE_LAG:
+            value = self._draft_value(table, rate, lag, context, room, allowed)
+            return Plan(Origin.DRAFT, min(room, MAX_DRAFT)) if value > best else plan
+        return self._entry(context, lag, allowed) or plan
+
+    def _trusted(self) -> bool:
+        """Whether the unit is known well enough from an earlier start."""
+        return self.target.costs.unit > 0 and self.target.bank >= 0 and self._proven()
+
+    def _proven(self) -> bool:
+        return self.pair is not None and self.pair.gain > _PROVEN
+
+    def _fixed(self, room: int, match: Match | None, draft: bool) -> Plan:
+        depth = min(self.settings.depth, room)
+        if match is not None:
+            chance = self.target.lengths.chance(match.length)
+            if not draft or (self.pair is not None and chance > self.pair.margins.mean):
+                return Plan(Origin.REPEAT, depth)
+        return Plan(Origin.DRAFT, depth) if draft else PLAIN
+
+    def _repeat(
+        self, table: list[float], rate: float, match: Match, room: int, allowed: float
+    ) -> tuple[int, float]:
+        lengths = self.target.lengths
+        depth, best = 0, float("-inf")
+        reach = expected = 1.0
+        for guesses in range(1, room + 1):
+            reach *= lengths.chance(match.length + guesses - 1)
+            expected += reach
+            if table[guesses + 1] - table[1] > allowed:
+                break
+            value = expected - rate * table[guesses + 1]
+            if value > best:
+                depth, best = guesses, value
+        return depth, best
+
+    def _draft_value(
+        self, table: list[float], rate: float, lag: int, context: int, room: int, allowed: float
+    ) -> float:
+        """What drafting is worth before its first guess is seen: it may still be dropped."""
+        pair = self.pair
+        assert pair is not None
+        step = pair.costs.seconds(max(1, lag), context)
+        if step + table[2] - table[1] > allowed:
+            return float("-inf")
+        plain = 1 - rate * table[1]
+        value = -rate * step
+        for index in range(len(pair.margins.prior)):
+            chance = pair.margins.chance_in(index)
+            path = Path()
+            path.add(chance)
+            more = max(
+                path.expected[1] - rate * table[2], self._further(table, rate, path, context, room)
+            )
+            value += pair.margins.share(index) * max(more, plain)
+        return value
+
+    def _further(
+        self, table: list[float], rate: float, path: Path, context: int, room: int
+    ) -> float:
+        """The best that guessing on can be expected to be worth."""
+        pair = self.pair
+        assert pair is not None
+        mean, step = pair.margins.mean, pair.costs.seconds(1, context)
+        reach, expected = path.reach, path.expected[-1]
+        best = float("-inf")
+        made = len(path.chances)
+        for guesses in range(made + 1, min(room, MAX_DRAFT) + 1):
+            reach *= mean
+            expected += reach
+            value = expected - rate * (table[guesses + 1] + (guesses - made) * step)
+            best = max(best, value)
+        return best
+
+    def go_on(self, path: Path, context: int, room: int, spent: float) -> bool:
+        """Whether to guess one more; `spent`: seconds that this round's guesses took so far."""
+        made = len(path.chances)
+        if made >= room:
+            return False
+        if self.settings.depth_mode == "fixed":
+            return True
+        pair = self.pair
+        assert pair is not None
+        table, rate = self._costs(context), self.rate
+        risk = spent + pair.costs.seconds(1, context) + table[made + 2] - table[1]
+        if risk > self.allowance() + self._credit():
+            return False
+        now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
+        return self._further(table, rate, path, context, room) > now
+
+    def cut(self, path: Path, context: int) -> int:
+        """How many of the guesses to put before the target."""
+        if self.settings.depth_mode == "fixed":
+            return len(path.chances)
+        table, rate = self._costs(context), self.rate
+        values = [expected - rate * table[n + 1] for n, expected in enumerate(path.expected)]
+        return max(range(len(values)), key=values.__getitem__)
+
+    def siblings(self, path: Path, context: int, most: int) -> list[int]:
+        """Where a second candidate is worth a row: indices into the path, best first."""
+        pair = self.pair
+        if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
+            return []
+        table, rate = self._costs(context), self.rate
+        second, reach, gains = pair.margins.second, 1.0, []
+        for index, chance in enumerate(path.chances):
+            gains.append((reach * (1 - chance) * second, index))
+            reach *= chance
+        gains.sort(reverse=True)
+        kept: list[int] = []
+        for gain, index in gains[:most]:
+            rows = len(path.chances) + 1 + len(kept)
+            if gain > rate * max(0.0, table[rows + 1] - table[rows]):
+                kept.append(index)
+        return kept
+
+    # --- a draft that lags ---------------------------------------------------------------
+
+    def _entry(self, context: int, lag: int, allowed: float) -> Plan | None:
+        """Read the draft up to here, if that may pay back; only ever in a step of its own."""
+        pair = self.pair
+        assert pair is not None
+        if self._proven() and pair.rest == 0:
+            whole = pair.costs.seconds(lag, context)
+            if whole <= allowed + self._credit():
+                return Plan(Origin.DRAFT, probe=True)
+        wait = pair.rest or FIRST_PROBE
+        if self._since_probe < wait:
+            return None
+        for window in (PROBE_WINDOW, PROBE_WINDOW // 2):
+            rows = min(lag, window)
+            if pair.costs.seconds(rows, context) <= allowed:
+                return Plan(Origin.DRAFT, window=rows, probe=True)
+        return None
+
+    def _credit(self) -> float:
+        """Seconds that a pair with a good past may spend of what it will probably save."""
+        pair = self.pair
+        if pair is None or not self._proven():
+            return 0.0
+        unit = self.target.costs.unit
+        left = max(32.0, pair.reply_tokens - self._tokens)
+        return 0.5 * min(_CREDIT_LIMIT, pair.gain * left) * unit
+
+    def probed(self, right: Sequence[tuple[float, bool]], context: int) -> None:
+        """The draft was scored on the text so far: (margin, right) of each place."""
+        pair = self.pair
+        assert pair is not None
+        self._since_probe = 0
+        for margin, hit in right:
+            pair.margins.observe(margin, hit)
+        table, rate = self._costs(context), self.rate
+        worth = self._draft_value(table, rate, 1, context, MAX_DRAFT, float("inf"))
+        if worth > 1 - rate * table[1]:
+            pair.rest = 0
+        elif right:
+            pair.rest = min(REST_LONGEST, max(REST_FIRST, 2 * pair.rest))
+
+    # --- costs ---------------------------------------------------------------------------
+
+    def _costs(self, context: int) -> list[float]:
+        """Seconds of a forward of n tokens, for n up to the most that is ever tested."""
+        costs = self.target.costs
+        wanted = (bucket(context), costs.version, costs.unit)
+        if self._table_of != wanted:
+            unit = costs.unit
+            self._table = [0.0] + [unit * costs.ratio(n, context) for n in range(1, MAX_REPEAT + 3)]
+            self._table_of = wanted
+        return self._table
+
+
+def confidence_margin(confidence: float) -> float:
+    """The margin at which the first candidate has this share of the first two."""
+    return math.log(confidence / (1 - confidence)) if confidence > 0 else float("-inf")

@@ -1,0 +1,218 @@
+"""A draft model beside the target: its KV state, kept equal to the text, and its guesses.
+
+Engine thread. `held` is what is in the draft's KV state; of it the first `good` tokens are the
+text's, from `offset` on (a draft may see only the last part of a text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+from headstart.core.settings import Sampling, changed
+from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
+from headstart.engine.speculation.bridge import Bridge, Guessed
+from headstart.engine.speculation.costs import Costs
+
+# room that must be left in the draft's context for a round of guesses
+_ROOM = 40
+
+
+class DraftModel:
+    """One loaded draft for one target. `begin` opens a turn; `close` frees the model."""
+
+    def __init__(self, decoder: Decoder, bridge: Bridge) -> None:
+        self.decoder = decoder
+        self._bridge = bridge
+        self._held: list[int] = []
+        self._good = 0
+        self._offset = 0
+        self._sampler: Sampler | None = None
+        self._next: Guess | None = None
+        self._cancelled: Callable[[], bool] = lambda: False
+
+    # --- the text ------------------------------------------------------------------------
+
+    def begin(
+        self, tokens: Sequence[int], sampling: Sampling, seed: int, cancelled: Callable[[], bool]
+    ) -> None:
+        """A new turn over the text `tokens`; what was read of it before is kept."""
+        self.end()
+        self._bridge.begin(tokens)
+        self._cancelled = cancelled
+        if self._bridge.greedy:
+            sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
+        self._sampler = self.decoder.sampler(sampling, seed, self._bridge.names)
+        self._sampler.accept(self._bridge.tokens)
+        self._good = 0
+        if self._offset and (
+            self._offset >= len(self._bridge.tokens)
+            or self._held[:1] != self._bridge.tokens[self._offset : self._offset + 1]
+        ):
+            self._forget()
+        self._match()
+
+    def extend(self, more: Sequence[int]) -> None:
+        """The text grew."""
+        changed_from = self._bridge.extend(more)
+        if self._sampler is not None:
+            self._sampler.accept(self._bridge.tokens[changed_from:])
+        self._good = min(self._good, max(0, changed_from - self._offset))
+        self._next = None
+        self._match()
+
+    def end(self) -> None:
+        if self._sampler is not None:
+            self._sampler.close()
+            self._sampler = None
+        self._next = None
+
+    def close(self) -> None:
+        self.end()
+        self.decoder.close()
+
+    @property
+    def lag(self) -> int:
+        """Tokens to be read before the next guess."""
+        if not self.fits():
+            return min(self.window, len(self._bridge.tokens))
+        return max(1, len(self._bridge.tokens) - self._offset - self._good)
+
+    @property
+    def ready(self) -> bool:
+        return self._bridge.ready and len(self._bridge.tokens) > 0
+
+    def fits(self) -> bool:
+        """Whether the text from `offset` on leaves room for guesses in the draft's context."""
+        used = len(self._bridge.tokens) - self._offset
+        return used + _ROOM <= self.decoder.facts.context_length
+
+    @property
+    def window(self) -> int:
+        """The most tokens that can be read anew."""
+        return max(1, (self.decoder.facts.context_length - _ROOM) // 2)
+
+    # --- reading and guessing ------------------------------------------------------------
+
+    def read(
+        self, costs: Costs, window: int | None = None, score: int = 0
+    ) -> list[tuple[float, bool]]:
+        """Make the KV state that of the text; the next guess is ready afterwards.
+
+        `window`: begin anew with only the last so many tokens when more are missing. Returns,
+        for the last `score` tokens that were read, the margin of the guess for each one and
+        whether it was right.
+        """
+        tokens = self._bridge.tokens
+        if window is not None and self.lag > window:
+            self._forget()
+            self._offset = len(tokens) - window
+        elif not self.fits():
+            self._forget()
+            self._offset = max(0, len(tokens) - self.window)
+        self._cut_to_good()
+        at = self._offset + self._good
+        if at >= len(tokens):
+            # its logits are gone: the last token is decoded once more
+            self._good -= 1
+            self._cut_to_good()
+            at = self._offset + self._good
+        scores: list[tuple[float, bool]] = []
+        first_scored = max(at + 1, len(tokens) - score)
+        batch = self.decoder.facts.batch
+        while at < len(tokens):
+            self._check()
+            end = min(len(tokens), at + batch)
+            rows = [index for index in range(at, end) if index + 1 >= first_scored]
+            rows = [index for index in rows if index + 1 < len(tokens) or index == end - 1]
+            started = perf_counter()
+            self._forward(tokens[at:end], [index - at for index in rows])
+            self._good = len(self._held)
+            for row, index in enumerate(rows):
+                guess = self._guess(row, index + 1)
+                if index + 1 < len(tokens):
+                    scores.append((guess.margin, guess.token == tokens[index + 1]))
+                else:
+                    self._next = guess
+            costs.observe(end - at, at, perf_counter() - started)
+            at = end
+        self.decoder.checkpoint()
+        return scores
+
+    def guess(
+        self, costs: Costs, go_on: Callable[[Guess, float], bool], most: int
+    ) -> list[Guessed]:
+        """A chain of guesses after the text, at most `most`.
+
+        `go_on(guess, seconds)` is told each guess and the time so far, and says whether to make
+        another one.
+        """
+        assert self._sampler is not None
+        began = perf_counter()
+        if self._next is None:
+            self.read(costs)
+        guesses: list[Guess] = []
+        self._sampler.mark()
+        try:
+            guess = self._next
+            assert guess is not None
+            while True:
+                guesses.append(guess)
+                if (
+                    not go_on(guess, perf_counter() - began)
+                    or len(guesses) >= most
+                    or self.decoder.is_end(guess.token)
+                ):
+                    break
+                self._check()
+                started = perf_counter()
+                self._sampler.accept([guess.token])
+                self._forward([guess.token], [0])
+                guess = self._guess(0, len(self._bridge.tokens) + len(guesses))
+                costs.observe(1, len(self._held), perf_counter() - started)
+        finally:
+            self._sampler.rewind()
+            self._next = None
+        return self._bridge.back(guesses)
+
+    # --- inside --------------------------------------------------------------------------
+
+    def _guess(self, row: int, position: int) -> Guess:
+        assert self._sampler is not None
+        return self._sampler.guess(row, position)
+
+    def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
+        try:
+            self.decoder.forward(tokens, outputs)
+        except BaseException:
+            self._synchronize()
+            raise
+        self._held.extend(tokens)
+
+    def _synchronize(self) -> None:
+        """After an abort the KV state may be longer or shorter than `held`."""
+        kept = self.decoder.truncate(len(self._held))
+        del self._held[kept:]
+        self._good = min(self._good, kept)
+
+    def _check(self) -> None:
+        if self._cancelled():
+            raise DecodeAborted
+
+    def _match(self) -> None:
+        """Find how much of what is held is the text's."""
+        tokens, held, offset = self._bridge.tokens, self._held, self._offset
+        good, end = self._good, min(len(held), len(tokens) - offset)
+        while good < end and held[good] == tokens[offset + good]:
+            good += 1
+        self._good = good
+
+    def _cut_to_good(self) -> None:
+        if len(self._held) > self._good:
+            self._good = self.decoder.truncate(self._good)
+            del self._held[self._good :]
+
+    def _forget(self) -> None:
+        self.decoder.truncate(0)
+        self._held.clear()
+        self._good = self._offset = 0

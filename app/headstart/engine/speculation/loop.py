@@ -1,0 +1,320 @@
+"""The speculative loop, once for every decoder and every source of guesses. Engine thread.
+
+`Speculator.step` is one round: choose, guess, verify in one forward of the target, accept,
+correct. Afterwards the target's KV state is exactly `tokens`; the last emitted token is pending
+and not in it. The draft's KV state is cut to the text before it is used again.
+
+A second candidate that wins is decoded again with the next round: kept where it is, its cell would
+lie behind later tokens' and change the order of sums, and with it bits of the logits.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.settings import Speculation
+from headstart.core.values import Origin, SpeculationFigures
+from headstart.engine.decoder import ContextFull, Decoder, Guess, Sampler
+from headstart.engine.speculation.bridge import Guessed
+from headstart.engine.speculation.depth import PLAIN, Depth, Path, Plan, confidence_margin
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.repeats import Match, RepeatIndex
+from headstart.engine.speculation.verify import Tree, verify
+
+log = logging.getLogger(__name__)
+
+# a draft is scored on at most so many of the reply's tokens at once
+SCORED = 32
+
+Emitted = list[tuple[int, Origin]]
+
+
+class Speculator:
+    """One turn's loop. `tokens` is what the target's KV state holds; it grows here."""
+
+    def __init__(
+        self,
+        target: Decoder,
+        tokens: list[int],
+        sampler: Sampler,
+        depth: Depth,
+        settings: Speculation,
+        repeats: RepeatIndex | None,
+        draft: DraftModel | None,
+        on_draft_failed: Callable[[str], None],
+    ) -> None:
+        self._target = target
+        self._tokens = tokens
+        self._sampler = sampler
+        self._depth = depth
+        self._settings = settings
+        self._repeats = repeats
+        self._draft = draft
+        self._on_draft_failed = on_draft_failed
+        self._margin = confidence_margin(settings.min_confidence)
+        self._leaves = target.facts.leaves
+        self._checkpoints = target.facts.rollback == "checkpoint"
+        self._reply_start = len(tokens)
+        self._known = len(tokens)  # how much of the text repeats and draft have been told
+        self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
+        self.rounds = 0
+        self.last_depth = 0
+        self.last_source = Origin.TARGET
+        self.seconds = 0.0
+        self._plain_seconds = 0.0
+        self._draft_tested = self._draft_accepted = 0
+        self._repeat_tested = self._repeat_accepted = 0
+
+    @property
+    def figures(self) -> SpeculationFigures:
+        return SpeculationFigures(
+            rounds=self.rounds,
+            draft_tested=self._draft_tested,
+            draft_accepted=self._draft_accepted,
+            repeat_tested=self._repeat_tested,
+            repeat_accepted=self._repeat_accepted,
+            plain_seconds=self._plain_seconds,
+        )
+
+    def restart(self) -> None:
+        """The text before the reply changed (older turns were left out): begin anew with it."""
+        self._reply_start = self._known = len(self._tokens)
+        self._carry = []
+        if self._repeats is not None:
+            self._repeats.sync(self._tokens)
+        self._draft = None
+
+    @property
+    def place(self) -> int:
+        """The place in the text of what `step` will emit first."""
+        return len(self._tokens) + len(self._carry) + 1
+
+    def step(self, pending: int, room: int) -> Emitted:
+        """Decode `pending` and whatever guesses after it pay; returns what came out.
+
+        At least one token; `tokens` says which are in the KV state. At most `room` guesses are
+        tested. Raises ContextFull and DecodeAborted.
+        """
+        began = perf_counter()
+        room = min(room, self._target.facts.batch - 1, self._room_in_context())
+        match = self._tell(pending)
+        context = len(self._tokens)
+        lag = self._lag()
+        plan = self._depth.plan(context, room, match, lag) if match or lag is not None else PLAIN
+        if plan.probe:
+            self._probe(plan)
+            plan = self._depth.plan(context, room, match, self._lag())
+            if plan.probe:
+                plan = PLAIN
+            began = perf_counter()
+        guesses: list[Guessed] = []
+        path = Path()
+        if plan.source is Origin.REPEAT and match is not None and self._repeats is not None:
+            guesses = [Guessed(token, -1, 0.0) for token in self._repeats.guess(match, plan.depth)]
+        elif plan.source is Origin.DRAFT and self._draft is not None:
+            guesses, path = self._guess(plan, context)
+        if not guesses:
+            plan = PLAIN
+        tree = self._tree(plan, guesses, path, context)
+        emitted = self._verify(pending, tree, plan, guesses, match)
+        seconds = perf_counter() - began
+        self.rounds += 1
+        self.seconds += seconds
+        self.last_source, self.last_depth = plan.source, len(tree.tokens)
+        self._depth.earn(len(emitted), seconds, plain=not tree.tokens)
+        self._plain_seconds += len(emitted) * self._depth.target.costs.unit
+        return emitted
+
+    def cut(self, length: int) -> None:
+        """The reply ended inside what was accepted: keep only the first `length` tokens."""
+        if length < len(self._tokens):
+            kept = self._target.truncate(length)
+            del self._tokens[kept:]
+
+    # --- guessing ------------------------------------------------------------------------
+
+    def _room_in_context(self) -> int:
+        return self._target.facts.context_length - self.place
+
+    def _tell(self, pending: int) -> Match | None:
+        """Tell repeats and draft what was emitted; returns where the end stood before."""
+        known = self._known - len(self._tokens)
+        emitted = [*self._carry, pending]
+        new = emitted[known:] if known >= 0 else [*self._tokens[known:], *emitted]
+        self._known = len(self._tokens) + len(emitted)
+        if self._draft is not None:
+            self._draft.extend(new)
+        if self._repeats is None:
+            return None
+        self._repeats.extend(new)
+        return self._repeats.find()
+
+    def _lag(self) -> int | None:
+        return self._draft.lag if self._draft is not None and self._draft.ready else None
+
+    def _probe(self, plan: Plan) -> None:
+        """Read the draft up to here and see how it would have done on the reply so far."""
+        draft, pair = self._draft, self._depth.pair
+        assert draft is not None
+        assert pair is not None
+        began = perf_counter()
+        written = self.place - self._reply_start
+        try:
+            scores = draft.read(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
+        except (EnvironmentProblem, ContextFull) as problem:
+            self._drop_draft(problem)
+            return
+        finally:
+            seconds = perf_counter() - began
+            self.seconds += seconds
+            self._depth.spend(seconds)
+        self._depth.probed(scores, len(self._tokens))
+
+    def _guess(self, plan: Plan, context: int) -> tuple[list[Guessed], Path]:
+        draft, pair = self._draft, self._depth.pair
+        assert draft is not None
+        assert pair is not None
+        path = Path()
+
+        def go_on(guess: Guess, seconds: float) -> bool:
+            if guess.margin < self._margin:
+                return False
+            path.add(pair.margins.chance(guess.margin))
+            return self._depth.go_on(path, context, plan.depth, seconds)
+
+        try:
+            guesses = draft.guess(pair.costs, go_on, plan.depth)
+        except (EnvironmentProblem, ContextFull) as problem:
+            self._drop_draft(problem)
+            return [], Path()
+        # by text, guesses come back as other tokens, each with its own chance
+        path = Path()
+        for guess in guesses:
+            if guess.margin < self._margin:
+                break
+            path.add(pair.margins.chance(guess.margin))
+        keep = self._depth.cut(path, context)
+        kept = Path()
+        for chance in path.chances[:keep]:
+            kept.add(chance)
+        return guesses[:keep], kept
+
+    def _drop_draft(self, problem: Exception) -> None:
+        """The draft failed: say so once, and go on without it."""
+        log.warning("the draft failed: %s", problem)
+        self._draft = None
+        self._on_draft_failed(str(problem) or type(problem).__name__)
+
+    def _tree(self, plan: Plan, guesses: Sequence[Guessed], path: Path, context: int) -> Tree:
+        tree = Tree.chain([guess.token for guess in guesses])
+        if plan.source is not Origin.DRAFT or self._leaves < 2:
+            return tree
+        if self._settings.second_guesses == "never" or self._room_in_context() < len(guesses) + 3:
+            return tree
+        if self._settings.second_guesses == "always":
+            order = sorted(range(len(guesses)), key=lambda index: guesses[index].margin)
+            chosen = order[: self._leaves - 1]
+        else:
+            chosen = self._depth.siblings(path, context, self._leaves - 1)
+        for index in chosen:
+            if guesses[index].second >= 0:
+                tree.add(guesses[index].second, index - 1)
+        return tree
+
+    # --- verifying -----------------------------------------------------------------------
+
+    def _verify(
+        self,
+        pending: int,
+        tree: Tree,
+        plan: Plan,
+        guesses: Sequence[Guessed],
+        match: Match | None,
+    ) -> Emitted:
+        target, context = self._target, len(self._tokens)
+        first = [*self._carry, pending]
+        count = len(first) + len(tree.tokens)
+        if self._checkpoints and count > 1:
+            target.checkpoint()
+        began = perf_counter()
+        chain = tree.is_chain
+        target.forward(
+            [*first, *tree.tokens],
+            range(len(first) - 1, count),
+            parents=None if chain else _below(len(first), tree.parents),
+        )
+        self._place = context + len(first)
+        verdict = verify(tree, self._draw, target.is_end)
+        self._settle(first, tree, verdict.path, len(guesses))
+        self._depth.target.costs.observe(count, context, perf_counter() - began)
+        if tree.tokens:
+            self._count(plan, guesses, match, verdict.emitted)
+        origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
+        return list(zip(verdict.emitted, origins, strict=False))
+
+    def _draw(self, row: int) -> int:
+        token = self._sampler.draw(row, self._place)
+        self._sampler.accept((token,))
+        self._place += 1
+        return token
+
+    def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> None:
+        """Make the KV state hold what came before the guesses, and the accepted ones of the chain
+        (the tree's first `chain` tokens); a winning second candidate is carried."""
+        target, tokens = self._target, self._tokens
+        kept = [node for node in path if node < chain]
+        self._carry = [tree.tokens[node] for node in path[len(kept) :]]
+        tokens.extend(first)
+        tokens.extend(tree.tokens[node] for node in kept)
+        if len(tree.tokens) > chain:
+            target.keep([*range(len(first)), *(node + len(first) for node in kept)])
+        elif len(kept) < len(tree.tokens):
+            left = target.truncate(len(tokens))
+            if left < len(tokens):
+                self._read_again(left)
+
+    def _read_again(self, kept: int) -> None:
+        """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""
+        missing = self._tokens[kept:]
+        del self._tokens[kept:]
+        batch = self._target.facts.batch
+        for start in range(0, len(missing), batch):
+            part = missing[start : start + batch]
+            self._target.forward(part, [])
+            self._tokens.extend(part)
+
+    def _count(
+        self, plan: Plan, guesses: Sequence[Guessed], match: Match | None, emitted: Sequence[int]
+    ) -> None:
+        """Learn from each guess that was tested: those up to the first wrong one."""
+        pair, lengths = self._depth.pair, self._depth.target.lengths
+        tested = accepted = 0
+        for index, guess in enumerate(guesses):
+            if index >= len(emitted):
+                break
+            right = guess.token == emitted[index]
+            tested += 1
+            accepted += right
+            if plan.source is Origin.DRAFT and pair is not None:
+                pair.margins.observe(guess.margin, right)
+                if not right and guess.second >= 0:
+                    pair.margins.observe_second(guess.second == emitted[index])
+            elif match is not None:
+                lengths.observe(match.length + index, right)
+            if not right:
+                break
+        if plan.source is Origin.DRAFT:
+            self._draft_tested += tested
+            # a second candidate that was right is a guess that was right
+            self._draft_accepted += max(accepted, len(emitted) - 1)
+        else:
+            self._repeat_tested += tested
+            self._repeat_accepted += accepted
+
+
+def _below(count: int, parents: Sequence[int]) -> list[int]:
+    """The parents of a chain of `count` tokens and of a tree that hangs on its last one."""
+    return [*range(-1, count - 1), *(parent + count for parent in parents)]

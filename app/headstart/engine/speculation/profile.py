@@ -1,0 +1,60 @@
+"""What is remembered of a target and of a pair between turns and starts. Pure values.
+
+Everything was measured on this computer; `Profiles` is what keeps it (storage implements it).
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from headstart.core.profiles import ProfileKey, Profiles
+from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
+from headstart.engine.speculation.costs import Costs
+
+# most of what was saved is forgotten: a bank without end would forgive any slowness
+BANK_LIMIT = 40.0
+
+
+class TargetProfile(msgspec.Struct):
+    """Of a target on this device: its costs, how repeats do, what was saved so far."""
+
+    costs: Costs = msgspec.field(default_factory=Costs)
+    lengths: Bins = msgspec.field(default_factory=length_bins)
+    # time saved against plain decoding and not spent on risks, in forwards of one token
+    bank: float = 0.0
+
+
+class PairProfile(msgspec.Struct):
+    """Of a draft with a target: its costs, how often it is right, whether it pays."""
+
+    costs: Costs = msgspec.field(default_factory=Costs)
+    margins: Bins = msgspec.field(default_factory=margin_bins)
+    # tokens between two probes while it does not pay; 0 before the first one
+    rest: int = 0
+    # forwards of one token saved for each token written with it, while it was used
+    gain: float = 0.0
+    # mean length of a reply, for what reading a prompt into the draft can pay back
+    reply_tokens: float = 0.0
+
+
+P = TypeVar("P", TargetProfile, PairProfile)
+
+
+def load(profiles: Profiles | None, key: ProfileKey, kind: type[P]) -> P:
+    """The remembered profile, or a fresh one; one that cannot be read is a fresh one too."""
+    data = profiles.load(key) if profiles is not None else None
+    if data is not None:
+        try:
+            profile = msgspec.json.decode(data, type=kind)
+        except msgspec.MsgspecError:
+            return kind()
+        profile.costs.begin()
+        return profile
+    return kind()
+
+
+def save(profiles: Profiles | None, key: ProfileKey, profile: TargetProfile | PairProfile) -> None:
+    if profiles is not None:
+        profiles.save(key, msgspec.json.encode(profile))

@@ -1,0 +1,186 @@
+"""What guessing ahead keeps while a target is loaded: the draft, the profiles, the repeats.
+
+Engine thread; owned by the local generator. A draft that cannot be loaded is told once, and
+replies are written without it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import CancelToken, Emit, GenerationRequest, Loading, Notice
+from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.settings import EngineSettings
+from headstart.core.values import ModelRef
+from headstart.engine.decoder import Decoder, Sampler
+from headstart.engine.speculation import profile
+from headstart.engine.speculation.bridge import make_bridge
+from headstart.engine.speculation.compatibility import VocabularyMatch
+from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.repeats import RepeatIndex
+
+log = logging.getLogger(__name__)
+
+OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
+
+
+class SpeculationState:
+    """Made when a target is loaded, closed with it."""
+
+    def __init__(self, model: ModelRef, target: Decoder, profiles: Profiles | None) -> None:
+        self._model = model
+        self._target = target
+        self._profiles = profiles
+        self._target_profile = profile.load(profiles, self._key(""), TargetProfile)
+        self._repeats = RepeatIndex()
+        self._depth: Depth | None = None
+        self._draft: DraftModel | None = None
+        self._draft_ref: ModelRef | None = None
+        self._pair: PairProfile | None = None
+        self._failed: dict[str, str] = {}
+        self.match: VocabularyMatch | None = None
+
+    @property
+    def target_profile(self) -> TargetProfile:
+        return self._target_profile
+
+    @property
+    def pair(self) -> PairProfile | None:
+        return self._pair
+
+    @property
+    def draft(self) -> DraftModel | None:
+        return self._draft
+
+    def load_draft(
+        self,
+        wanted: ModelRef | None,
+        engine: EngineSettings,
+        open_draft: OpenDraft,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> None:
+        """Have the wanted draft loaded; None leaves the one that is loaded, unused.
+
+        Raises DecodeAborted on a cancel; every other trouble is a notice, told once.
+        """
+        if wanted is None or wanted == self._draft_ref or wanted.key in self._failed:
+            return
+        self._unload_draft()
+        try:
+            self._load(wanted, engine, open_draft, emit, cancel)
+        except EnvironmentProblem as problem:
+            self._fail(wanted, str(problem), emit)
+
+    def _load(
+        self,
+        wanted: ModelRef,
+        engine: EngineSettings,
+        open_draft: OpenDraft,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> None:
+        if wanted.path == self._model.path:
+            raise EnvironmentProblem("It is the model itself.", "Choose a smaller one.")
+        try:
+            size = wanted.path.stat().st_size
+        except OSError as error:
+            raise EnvironmentProblem("Its file is not there any more.", "") from error
+        if size >= self._model.size:
+            raise EnvironmentProblem("It is not smaller than the model.", "Choose a smaller one.")
+        emit(Loading(wanted, 0.0, draft=True))
+
+        decoder = open_draft(wanted, engine, lambda _fraction: not cancel.cancelled)
+        bridge, self.match = make_bridge(self._target, decoder)
+        if bridge is None:
+            decoder.close()
+            raise EnvironmentProblem("It has no tokens in common with the model.", "")
+        self._draft, self._draft_ref = DraftModel(decoder, bridge), wanted
+        self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
+        # until it was timed: its share of the weights is its share of the time
+        share = max(0.02, wanted.size / self._model.size)
+        self._pair.costs.guess_unit(share * (self._target_profile.costs.unit or 0.05))
+
+    def _fail(self, wanted: ModelRef, reason: str, emit: Emit) -> None:
+        log.warning("the draft %s cannot be used: %s", wanted.name, reason)
+        self._failed[wanted.key] = reason
+        emit(
+            Notice(
+                "draft",
+                f"The draft {wanted.name} cannot be used with {self._model.name}: {reason} "
+                "Replies are written without it.",
+            )
+        )
+
+    def begin(
+        self,
+        request: GenerationRequest,
+        tokens: list[int],
+        sampler: Sampler,
+        seed: int,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> Speculator:
+        """The loop for one reply after the text `tokens`, which it lets grow."""
+        wanted = request.speculation
+        draft = self._draft if wanted.enabled and request.draft == self._draft_ref else None
+        if request.draft is None:
+            draft = None
+        pair = self._pair if draft is not None else None
+        if self._depth is None:
+            self._depth = Depth(self._target_profile, pair, wanted)
+        self._depth.begin(pair, wanted)
+        repeats = self._repeats if wanted.enabled and wanted.repeats else None
+        if repeats is not None:
+            repeats.sync(tokens)
+        if draft is not None:
+            draft.begin(tokens, request.sampling, seed, lambda: cancel.cancelled)
+
+        def on_draft_failed(reason: str) -> None:
+            failed = self._draft_ref
+            self._unload_draft()
+            if failed is not None:
+                self._fail(failed, reason, emit)
+
+        return Speculator(
+            self._target, tokens, sampler, self._depth, wanted, repeats, draft, on_draft_failed
+        )
+
+    def end(self) -> None:
+        """The reply is over: keep what was learned."""
+        if self._depth is not None:
+            self._depth.end()
+        if self._draft is not None:
+            self._draft.end()
+        self.save()
+
+    def save(self) -> None:
+        profile.save(self._profiles, self._key(""), self._target_profile)
+        if self._pair is not None and self._draft_ref is not None:
+            profile.save(self._profiles, self._key(self._draft_ref.signature), self._pair)
+
+    def abort(self) -> None:
+        """From any thread: stop a forward of the draft."""
+        draft = self._draft
+        if draft is not None:
+            draft.decoder.abort()
+
+    def clear_abort(self) -> None:
+        if self._draft is not None:
+            self._draft.decoder.clear_abort()
+
+    def close(self) -> None:
+        self._unload_draft()
+
+    def _unload_draft(self) -> None:
+        if self._draft is not None:
+            self._draft.close()
+        self._draft = self._draft_ref = self._pair = self.match = None
+
+    def _key(self, draft: str) -> ProfileKey:
+        return ProfileKey(self._model.signature, draft, self._target.facts.device)

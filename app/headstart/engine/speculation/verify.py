@@ -1,0 +1,82 @@
+"""Verification without loss: the target draws every token, a draft only saves it forwards. Pure.
+
+The rule is "match": draw from the target at each row, go on while the draft guessed the draw.
+The emitted tokens are the target's own draws whatever was guessed, and the draws come from
+noise that is fixed by seed and place (`engine.noise`), so guesses may be made, dropped and
+trimmed for any reason at all. With the same noise on both sides a guess is right about as often
+as the best possible rule allows (Daliri, Musco, Suresh 2024: at least (1-d)/(1+d) for a total
+variation d); rejection sampling and block verification would win a little more at the price of
+traps: they are lossy as soon as a drawn token is dropped because of its own probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Tree:
+    """Guessed tokens after the pending one; `parents` as in `Decoder.forward`, -1 for pending.
+
+    A chain is a tree of one path. Children of a node have different tokens.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+
+    @classmethod
+    def chain(cls, tokens: Sequence[int]) -> Tree:
+        return cls(list(tokens), list(range(-1, len(tokens) - 1)))
+
+    @property
+    def is_chain(self) -> bool:
+        return self.parents == list(range(-1, len(self.tokens) - 1))
+
+    def add(self, token: int, parent: int) -> None:
+        """A further guess after `parent`; one that is there already is not added again."""
+        if self.child(parent, token) is None:
+            self.tokens.append(token)
+            self.parents.append(parent)
+
+    def child(self, node: int, token: int) -> int | None:
+        for index, (guessed, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
+            if parent == node and guessed == token:
+                return index
+        return None
+
+    def has_children(self, node: int) -> bool:
+        return node in self.parents
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`emitted` are the target's draws; all but the last were guessed, at the nodes `path`.
+
+    When the last draw ends the reply it may have been guessed too: then `path` is as long.
+    """
+
+    emitted: tuple[int, ...]
+    path: tuple[int, ...]
+
+
+def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]) -> Verdict:
+    """Walk down the tree by the target's draws.
+
+    `draw(row)` draws from the distribution after the pending token (row 0) or after tree node
+    `row - 1`; it is called once for each place, in order.
+    """
+    emitted: list[int] = []
+    path: list[int] = []
+    node = -1
+    while True:
+        token = draw(node + 1)
+        emitted.append(token)
+        child = tree.child(node, token)
+        if child is None:
+            break
+        path.append(child)
+        node = child
+        if is_end(token):
+            break
+    return Verdict(tuple(emitted), tuple(path))
