@@ -40,7 +40,16 @@ class TextStream:
 
     def push(self, data: bytes, origin: Origin = Origin.TARGET) -> list[TextPiece]:
         """What can be shown after these bytes; nothing after `stopped`."""
-        return self._advance(self._decoder.decode(data), origin, last=False)
+        text = self._decoder.decode(data)
+        if self._plain and not self._held and not self._trim and not self._at_start:
+            # nearly every token: there is nothing to look for
+            self._raw.append(text)
+            return [TextPiece(self._kind, text, origin)] if text else []
+        return self._advance(text, origin, last=False)
+
+    @property
+    def _plain(self) -> bool:
+        return not self._stop and self._kind is PartKind.TEXT and not self.stopped
 
     @property
     def incomplete(self) -> int:

@@ -45,6 +45,12 @@ _LEAF_SEQUENCE = 2
 
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30}  # the package has no name for bf16
 
+# the package's own binding makes a pointer object for each row: five times the cost of an int
+_logits_address: Any = ctypes.cast(
+    lib.llama_get_logits_ith,
+    ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32),
+)
+
 
 class LlamaCppDecoder:
     """A model and one context. See `engine.decoder.Decoder` for what the methods promise."""
@@ -97,6 +103,9 @@ class LlamaCppDecoder:
         )
         self._vocabulary = lib.llama_vocab_n_tokens(self._vocab)
         self._pieces: dict[int, bytes] = {}
+        self._ends: frozenset[int] = frozenset(
+            token for token in range(self._vocabulary) if lib.llama_vocab_is_eog(self._vocab, token)
+        )
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._candidates: Candidates | None = None
         self._checkpoint: tuple[int, Any] | None = None
@@ -144,7 +153,7 @@ class LlamaCppDecoder:
         self._n_seq: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.n_seq_id, (BATCH,))
         self._n_seq[:] = 1
         self._seq_of_batch = -1
-        self._outputs: list[int] = []
+        self._outputs: Sequence[int] = ()
 
     def _read_facts(self) -> ModelFacts:
         vocab = self._vocab
@@ -201,7 +210,7 @@ class LlamaCppDecoder:
         return known
 
     def is_end(self, token: int) -> bool:
-        return bool(lib.llama_vocab_is_eog(self._vocab, token))
+        return token in self._ends
 
     def n_past(self, seq: int = 0) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
@@ -232,7 +241,7 @@ class LlamaCppDecoder:
         count = len(tokens)
         if not 0 < count <= BATCH:
             raise ValueError(f"{count} tokens in one forward; 1 to {BATCH} are possible")
-        start = self.n_past(seq)
+        start = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
         if start + count > self._facts.context_length:
             raise ContextFull
         # an id out of range makes ggml end the process
@@ -255,12 +264,12 @@ class LlamaCppDecoder:
         self._leaf_paths = []
         if parents is not None:
             self._plant(parents, start)
-        self._outputs = list(outputs)
+        self._outputs = outputs
         self._batch.n_tokens = count
         result = lib.llama_decode(self._context, self._batch)
         if result == 0:
             return
-        self._outputs = []
+        self._outputs = ()
         if parents is not None:
             self.keep([])
         if result == 1:
@@ -307,14 +316,14 @@ class LlamaCppDecoder:
 
     def logits(self, row: int) -> npt.NDArray[np.float32]:
         """A view of a row's logits, good until the next forward; for the sampler."""
-        logits = lib.llama_get_logits_ith(self._context, self._outputs[row])
-        address = ctypes.cast(logits, ctypes.c_void_p).value or 0
+        address = _logits_address(self._context, self._outputs[row])
         view = self._rows.get(address)
         if view is None:
             # the output buffer moves only when it grows: making the view costs as much as
             # looking through it
             if len(self._rows) > 2 * BATCH:
                 self._rows.clear()
+            logits = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
             view = self._rows[address] = np.ctypeslib.as_array(logits, (self._vocabulary,))
         return view
 

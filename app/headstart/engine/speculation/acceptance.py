@@ -14,11 +14,12 @@ import msgspec
 MARGIN_EDGES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 # shares that a fitting draft reaches in these bins (SmolLM2 against its widened self)
 MARGIN_PRIOR = (0.5, 0.65, 0.75, 0.82, 0.88, 0.92, 0.95, 0.97, 0.98, 0.99)
-LENGTH_EDGES = (3, 4, 5, 7, 9, 13, 17, 24)
-LENGTH_PRIOR = (0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.92, 0.97)
+LENGTH_EDGES = (2, 3, 4, 5, 7, 9, 13, 17, 24)
+LENGTH_PRIOR = (0.4, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.92, 0.97)
 # tests that the prior counts for, and what is left of a test's weight after each further one
 _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
+_RECENT_FADE, _RECENT_WEIGHT = 0.92, 2.0
 
 
 class Bins(msgspec.Struct):
@@ -32,6 +33,9 @@ class Bins(msgspec.Struct):
     all_accepted: float = 0.0
     all_tested: float = 0.0
     expected: float = 0.0
+    # the last dozen tests against what was expected of them: texts differ
+    recent_accepted: float = 0.0
+    recent_expected: float = 0.0
     # second candidates, tested where the first was wrong
     second_accepted: float = 0.0
     second_tested: float = 0.0
@@ -48,7 +52,19 @@ class Bins(msgspec.Struct):
         """That a guess with this margin or match length is right."""
         return self.chance_in(self.bin_of(value))
 
+    def begin(self) -> None:
+        """Another text begins: what the last one was like says less about it."""
+        self.recent_accepted = self.recent_expected = 0.0
+
     def chance_in(self, index: int) -> float:
+        return min(0.995, self._usual(index) * self._recent())
+
+    def _recent(self) -> float:
+        """How this text does against the others."""
+        share = (self.recent_accepted + _RECENT_WEIGHT) / (self.recent_expected + _RECENT_WEIGHT)
+        return min(1.1, share)
+
+    def _usual(self, index: int) -> float:
         prior = self.prior[index] * self._fit()
         weight = self.tested[index] + _PRIOR_WEIGHT
         return min(0.995, (self.accepted[index] + _PRIOR_WEIGHT * prior) / weight)
@@ -58,7 +74,8 @@ class Bins(msgspec.Struct):
         """That any guess is right."""
         weight = self.all_tested + _PRIOR_WEIGHT
         prior = sum(self.prior) / len(self.prior)
-        return min(0.995, (self.all_accepted + _PRIOR_WEIGHT * prior) / weight)
+        usual = (self.all_accepted + _PRIOR_WEIGHT * prior) / weight
+        return min(0.995, usual * self._recent())
 
     @property
     def second(self) -> float:
@@ -76,6 +93,8 @@ class Bins(msgspec.Struct):
 
     def observe(self, value: float, right: bool) -> None:
         index = self.bin_of(value)
+        self.recent_expected = self.recent_expected * _RECENT_FADE + self._usual(index)
+        self.recent_accepted = self.recent_accepted * _RECENT_FADE + right
         for total in (self.accepted, self.tested):
             total[index] *= _FADE
         self.all_accepted = self.all_accepted * _FADE + right

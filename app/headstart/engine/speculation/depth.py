@@ -1,8 +1,8 @@
 """How deep to guess, and whether at all: most expected tokens for the expected time. Pure.
 
-Every choice is worth its expected tokens minus its expected time times the best rate known (the
-ratio rule for renewal rewards, Dinkelbach 1967), so that a guess has to beat what the time is
-worth elsewhere. All depths are looked at, because the cost of a forward moves in steps.
+Costs are counted in forwards of one token of the target. Every choice is worth its expected
+tokens minus its expected time times the best rate known (the ratio rule for renewal rewards,
+Dinkelbach 1967), so that a guess has to beat what the time is worth elsewhere. All depths are looked at, because the cost of a forward moves in steps.
 
 Never slower: a risky action runs only if its worst case, nothing accepted, fits in what was
 saved so far, plus one hundredth of the time spent, plus `START` forwards of one token. Whatever
@@ -85,13 +85,16 @@ class Depth:
         self._gain_tokens = 0
         self._gain_seconds = 0.0
         self._table: list[float] = []
-        self._table_of: tuple[int, int, float] | None = None
+        self._table_of: tuple[int, int] | None = None
 
     # --- turns ---------------------------------------------------------------------------
 
     def begin(self, pair: PairProfile | None, settings: Speculation) -> None:
         """A new reply begins."""
         self.pair, self.settings = pair, settings
+        self.target.lengths.begin()
+        if pair is not None:
+            pair.margins.begin()
         unit = self.target.costs.unit
         self._saved = self.target.bank * unit
         self._elapsed = 0.0
@@ -139,6 +142,18 @@ class Depth:
         self._rate_tokens = self._rate_tokens * _RATE_FADE + tokens
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
 
+    def earn_plain(self, seconds: float) -> float:
+        """A plain round took so long; returns what plain rounds take now."""
+        costs = self.target.costs
+        costs.observe(1, 0, seconds)
+        self._elapsed += seconds
+        self._tokens += 1
+        self._since_probe += 1
+        self._since_plain = 0
+        self._rate_tokens = self._rate_tokens * _RATE_FADE + 1
+        self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
+        return costs.unit
+
     @property
     def rate(self) -> float:
         """Tokens a second that time is worth: plain decoding's, or better if it goes better."""
@@ -161,9 +176,9 @@ class Depth:
             return PLAIN
         if self._since_plain >= PLAIN_EVERY:
             return PLAIN
-        table = self._costs(context)
-        rate, best, plan = self.rate, 1 - self.rate * table[1], PLAIN
-        allowed = self.allowance()
+        table, rate = self._costs(context), self._rate()
+        best, plan = 1 - rate, PLAIN
+        allowed = self.allowance() / costs.unit
         if match is not None:
             depth, value = self._repeat(table, rate, match, min(room, MAX_REPEAT), allowed)
             if value > best:
@@ -173,7 +188,7 @@ class Depth:
         if lag <= LIVE_LAG:
             value = self._draft_value(table, rate, lag, context, room, allowed)
             return Plan(Origin.DRAFT, min(room, MAX_DRAFT)) if value > best else plan
-        return self._entry(context, lag, allowed) or plan
+        return self._entry(context, lag) or plan
 
     def _trusted(self) -> bool:
         """Whether the unit is known well enough from an earlier start."""
@@ -212,10 +227,10 @@ class Depth:
         """What drafting is worth before its first guess is seen: it may still be dropped."""
         pair = self.pair
         assert pair is not None
-        step = pair.costs.seconds(max(1, lag), context)
+        step = self._draft_cost(max(1, lag), context)
         if step + table[2] - table[1] > allowed:
             return float("-inf")
-        plain = 1 - rate * table[1]
+        plain = 1 - rate
         value = -rate * step
         for index in range(len(pair.margins.prior)):
             chance = pair.margins.chance_in(index)
@@ -233,7 +248,7 @@ class Depth:
         """The best that guessing on can be expected to be worth."""
         pair = self.pair
         assert pair is not None
-        mean, step = pair.margins.mean, pair.costs.seconds(1, context)
+        mean, step = pair.margins.mean, self._draft_cost(1, context)
         reach, expected = path.reach, path.expected[-1]
         best = float("-inf")
         made = len(path.chances)
@@ -251,11 +266,10 @@ class Depth:
             return False
         if self.settings.depth_mode == "fixed":
             return True
-        pair = self.pair
-        assert pair is not None
-        table, rate = self._costs(context), self.rate
-        risk = spent + pair.costs.seconds(1, context) + table[made + 2] - table[1]
-        if risk > self.allowance() + self._credit():
+        table, rate = self._costs(context), self._rate()
+        unit = self.target.costs.unit
+        risk = spent / unit + self._draft_cost(1, context) + table[made + 2] - table[1]
+        if risk > (self.allowance() + self._credit()) / unit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
         return self._further(table, rate, path, context, room) > now
@@ -264,7 +278,7 @@ class Depth:
         """How many of the guesses to put before the target."""
         if self.settings.depth_mode == "fixed":
             return len(path.chances)
-        table, rate = self._costs(context), self.rate
+        table, rate = self._costs(context), self._rate()
         values = [expected - rate * table[n + 1] for n, expected in enumerate(path.expected)]
         return max(range(len(values)), key=values.__getitem__)
 
@@ -273,7 +287,7 @@ class Depth:
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
             return []
-        table, rate = self._costs(context), self.rate
+        table, rate = self._costs(context), self._rate()
         second, reach, gains = pair.margins.second, 1.0, []
         for index, chance in enumerate(path.chances):
             gains.append((reach * (1 - chance) * second, index))
@@ -288,9 +302,9 @@ class Depth:
 
     # --- a draft that lags ---------------------------------------------------------------
 
-    def _entry(self, context: int, lag: int, allowed: float) -> Plan | None:
+    def _entry(self, context: int, lag: int) -> Plan | None:
         """Read the draft up to here, if that may pay back; only ever in a step of its own."""
-        pair = self.pair
+        pair, allowed = self.pair, self.allowance()
         assert pair is not None
         if self._proven() and pair.rest == 0:
             whole = pair.costs.seconds(lag, context)
@@ -321,9 +335,9 @@ class Depth:
         self._since_probe = 0
         for margin, hit in right:
             pair.margins.observe(margin, hit)
-        table, rate = self._costs(context), self.rate
+        table, rate = self._costs(context), self._rate()
         worth = self._draft_value(table, rate, 1, context, MAX_DRAFT, float("inf"))
-        if worth > 1 - rate * table[1]:
+        if worth > 1 - rate:
             pair.rest = 0
         elif right:
             pair.rest = min(REST_LONGEST, max(REST_FIRST, 2 * pair.rest))
@@ -331,14 +345,23 @@ class Depth:
     # --- costs ---------------------------------------------------------------------------
 
     def _costs(self, context: int) -> list[float]:
-        """Seconds of a forward of n tokens, for n up to the most that is ever tested."""
+        """Forwards of n tokens in forwards of one, for n up to the most that is ever tested."""
         costs = self.target.costs
-        wanted = (bucket(context), costs.version, costs.unit)
+        wanted = (bucket(context), costs.version)
         if self._table_of != wanted:
-            unit = costs.unit
-            self._table = [0.0] + [unit * costs.ratio(n, context) for n in range(1, MAX_REPEAT + 3)]
+            self._table = [0.0]
+            self._table += [costs.ratio(n, context) for n in range(1, MAX_REPEAT + 3)]
             self._table_of = wanted
         return self._table
+
+    def _draft_cost(self, tokens: int, context: int) -> float:
+        """A forward of the draft in forwards of one token of the target."""
+        assert self.pair is not None
+        return self.pair.costs.seconds(tokens, context) / self.target.costs.unit
+
+    def _rate(self) -> float:
+        """The best rate known, in tokens for each forward of one token."""
+        return self.rate * self.target.costs.unit
 
 
 def confidence_margin(confidence: float) -> float:

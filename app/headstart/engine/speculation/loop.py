@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 # a draft is scored on at most so many of the reply's tokens at once
 SCORED = 32
 
+_ONE_ROW = (0,)
+
 Emitted = list[tuple[int, Origin]]
 
 
@@ -103,7 +105,9 @@ class Speculator:
         match = self._tell(pending)
         context = len(self._tokens)
         lag = self._lag()
-        plan = self._depth.plan(context, room, match, lag) if match or lag is not None else PLAIN
+        if match is None and lag is None:
+            return self._plain(pending, began)
+        plan = self._depth.plan(context, room, match, lag)
         if plan.probe:
             self._probe(plan)
             plan = self._depth.plan(context, room, match, self._lag())
@@ -128,6 +132,22 @@ class Speculator:
         self._plain_seconds += len(emitted) * self._depth.target.costs.unit
         return emitted
 
+    def _plain(self, pending: int, began: float) -> Emitted:
+        """A round without guesses. Small models write 300 tokens a second: no step too many."""
+        if self._carry:
+            return self._verify(pending, Tree(), PLAIN, [], None)
+        target, tokens = self._target, self._tokens
+        target.forward((pending,), _ONE_ROW)
+        tokens.append(pending)
+        token = self._sampler.draw(0, len(tokens))
+        self._sampler.accept((token,))
+        seconds = perf_counter() - began
+        self.rounds += 1
+        self.seconds += seconds
+        self.last_source, self.last_depth = Origin.TARGET, 0
+        self._plain_seconds += self._depth.earn_plain(seconds)
+        return [(token, Origin.TARGET)]
+
     def cut(self, length: int) -> None:
         """The reply ended inside what was accepted: keep only the first `length` tokens."""
         if length < len(self._tokens):
@@ -141,6 +161,12 @@ class Speculator:
 
     def _tell(self, pending: int) -> Match | None:
         """Tell repeats and draft what was emitted; returns where the end stood before."""
+        if self._draft is None and not self._carry and self._known == len(self._tokens):
+            self._known += 1
+            if self._repeats is None:
+                return None
+            self._repeats.extend((pending,))
+            return self._repeats.find()
         known = self._known - len(self._tokens)
         emitted = [*self._carry, pending]
         new = emitted[known:] if known >= 0 else [*self._tokens[known:], *emitted]
@@ -306,6 +332,8 @@ class Speculator:
                 lengths.observe(match.length + index, right)
             if not right:
                 break
+        if match is not None and self._repeats is not None and plan.source is Origin.REPEAT:
+            self._repeats.copied(match.position + accepted)
         if plan.source is Origin.DRAFT:
             self._draft_tested += tested
             # a second candidate that was right is a guess that was right

@@ -13,8 +13,8 @@ from headstart.core.profiles import ProfileKey, Profiles
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.costs import Costs
 
-# most of what was saved is forgotten: a bank without end would forgive any slowness
-BANK_LIMIT = 40.0
+# what is carried from one reply to the next at most: more would forgive a slow reply
+BANK_LIMIT = 4.0
 
 
 class TargetProfile(msgspec.Struct):

@@ -1,7 +1,8 @@
 """Repeats in prompt and reply as guesses: where the last tokens stood before, what came next?
 
-Pure. An index of the latest position after each run of 2 to 8 tokens, kept up in O(1) a token;
-the longest and, among equals, the latest match wins (prompt lookup: Saxena 2023).
+Pure. An index of the latest position after each run of 2, 3, 5 and 8 tokens, O(1) a token;
+the longest and, among equals, the latest match wins (prompt lookup: Saxena 2023). Where a copy
+was left because a word was changed, one token is enough to find back into it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SHORTEST, LONGEST = 2, 8
+SHORTEST, LONGER = 2, (3, 5, 8)
 # how far back a match is measured: beyond this it is as sure as it gets
 MEASURED = 24
+# a copy that was left is looked for again, for so many tokens, so far beyond where it was left
+_LEFT_FOR, _BEYOND = 24, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,10 @@ class RepeatIndex:
 
     def __init__(self) -> None:
         self._tokens: list[int] = []
-        self._after: list[dict[tuple[int, ...], int]] = [{} for _ in range(LONGEST + 1)]
+        self._short: dict[tuple[int, ...], int] = {}
+        self._long: list[tuple[int, dict[tuple[int, ...], int]]] = [(n, {}) for n in LONGER]
+        # where the last copy was left, and the length of the text then
+        self._left: tuple[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -45,31 +51,56 @@ class RepeatIndex:
 
         The run that ends the text is indexed only when a token follows: it would find itself.
         """
-        tokens, after = self._tokens, self._after
+        tokens = self._tokens
         for token in more:
             end = len(tokens)
-            for size in range(SHORTEST, min(LONGEST, end) + 1):
-                after[size][tuple(tokens[end - size :])] = end
+            if end >= SHORTEST:
+                self._short[tokens[-2], tokens[-1]] = end
+                for size, after in self._long:
+                    if end >= size:
+                        after[tuple(tokens[-size:])] = end
             tokens.append(token)
+
+    def copied(self, position: int) -> None:
+        """The text was a copy up to `position`, and went on otherwise."""
+        self._left = (position, len(self._tokens))
 
     def find(self) -> Match | None:
         """The longest earlier place of the text's last tokens."""
         tokens = self._tokens
-        end = len(tokens)
-        position = self._after[SHORTEST].get(tuple(tokens[-SHORTEST:]))
-        if position is None:
-            # nearly always the answer, so it comes first
+        if len(tokens) < SHORTEST:
             return None
-        for size in range(min(LONGEST, end), SHORTEST, -1):
-            longer = self._after[size].get(tuple(tokens[-size:]))
-            if longer is not None:
-                position = longer
+        position = self._short.get((tokens[-2], tokens[-1]))
+        if position is None:
+            return None if self._left is None else self._back_into_copy()
+        for size, after in self._long:
+            longer = after.get(tuple(tokens[-size:]))
+            if longer is None:
                 break
-        length = 0
+            position = longer
+        return Match(position, self._measured(position))
+
+    def _back_into_copy(self) -> Match | None:
+        """Where the last token stands a little further on in what was copied."""
+        assert self._left is not None
+        (place, since), tokens = self._left, self._tokens
+        if len(tokens) - since > _LEFT_FOR:
+            self._left = None
+            return None
+        last = tokens[-1]
+        for position in range(place + 1, min(place + 1 + _BEYOND, len(tokens))):
+            if tokens[position - 1] == last:
+                return Match(position, self._measured(position))
+        return None
+
+    def _measured(self, position: int) -> int:
+        """How many tokens before `position` are those at the end."""
+        tokens, length = self._tokens, 0
+        end = len(tokens)
         limit = min(position, MEASURED)
         while length < limit and tokens[position - 1 - length] == tokens[end - 1 - length]:
             length += 1
-        return Match(position, length)
+        return length
 
     def guess(self, match: Match, count: int) -> list[int]:
         """The `count` tokens that followed; a period that runs into the end goes on."""

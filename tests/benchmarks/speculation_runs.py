@@ -1,0 +1,239 @@
+"""How the speculation benchmark runs one reply: fresh state, exact clocks, peers, replays."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from headstart.core.events import (
+    CancelToken,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+    PromptMessage,
+    TextAdded,
+)
+from headstart.core.profiles import ProfileKey
+from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.values import ModelRef, Role, TurnFigures
+from headstart.engine import turn
+from headstart.engine.backends import select
+from headstart.engine.decoder import Decoder, Guess, Sampler
+from headstart.engine.local import LocalGenerator
+from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.turn import Resident
+from headstart.hub.checked import CheckedModels
+from tests.benchmarks.peers import bench_cache, peer
+
+OFF = Speculation(enabled=False)
+
+
+class MemoryProfiles:
+    """Profiles that live as long as the benchmark, as SQLite keeps them for the program."""
+
+    def __init__(self) -> None:
+        self.kept: dict[ProfileKey, bytes] = {}
+
+    def load(self, key: ProfileKey) -> bytes | None:
+        return self.kept.get(key)
+
+    def save(self, key: ProfileKey, data: bytes) -> None:
+        self.kept[key] = data
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One reply: seconds from the request to each emission, and its figures."""
+
+    figures: TurnFigures
+    times: tuple[tuple[int, float], ...]  # tokens so far, seconds since the request
+    text: str
+
+    def speed(self, reading: float, tokens: int = 0) -> float:
+        """Tokens a second, up to `tokens` of them, after plain decoding's `reading` seconds."""
+        end = next((time for time in self.times if tokens and time[0] >= tokens), self.times[-1])
+        return end[0] / (end[1] - reading)
+
+
+class Engine:
+    """A generator with one target loaded, for one way of speculating."""
+
+    def __init__(self, model: ModelRef, draft: ModelRef | None = None) -> None:
+        # every emission counts here, not only those that a window would show
+        turn.EMIT_SECONDS = 0.0
+        self.model, self.draft = model, draft
+        self.profiles = MemoryProfiles()
+        self.generator = LocalGenerator(
+            CheckedModels(bench_cache() / "checked-models.json"), self.profiles
+        )
+        self._warm()
+
+    def _warm(self) -> None:
+        self.generator.warm(
+            self.model, EngineSettings(), self.draft, lambda _event: None, CancelToken()
+        )
+
+    @property
+    def decoder(self) -> Any:
+        return self.generator._decoder
+
+    @property
+    def state(self) -> SpeculationState:
+        state = self.generator._speculation
+        assert state is not None
+        return state
+
+    def cold(self) -> None:
+        """Forget every profile, as if this pair had never met."""
+        self.profiles.kept.clear()
+        self.state.close()
+        self.generator._speculation = SpeculationState(self.model, self.decoder, self.profiles)
+        self._warm()
+
+    def run(
+        self, prompt: str, tokens: int, wanted: Speculation = OFF, temperature: float = 0
+    ) -> Run:
+        """Write a reply to `prompt`, with nothing read before."""
+        self.decoder.truncate(0)
+        self.generator._resident = Resident()
+        if self.state.draft is not None:
+            self.state.draft._forget()
+        times: list[tuple[int, float]] = []
+        figures: list[TurnFigures] = []
+        text: list[str] = []
+
+        def emit(event: GenerationEvent) -> None:
+            if isinstance(event, TextAdded):
+                times.append((event.tokens, perf_counter() - began))
+                text.extend(piece.text for piece in event.pieces)
+            elif isinstance(event, Finished):
+                figures.append(event.figures)
+
+        request = GenerationRequest(
+            self.model,
+            (PromptMessage(Role.USER, prompt, "question"),),
+            Sampling(temperature=temperature, max_tokens=tokens, seed=1),
+            speculation=wanted,
+            draft=self.draft,
+        )
+        began = perf_counter()
+        self.generator.generate(request, emit, CancelToken())
+        return Run(figures[0], tuple(times), "".join(text))
+
+    def rendered(self, prompt: str) -> str:
+        """The prompt as the chat template makes it."""
+        encoder = self.generator._encoder
+        assert encoder is not None
+        return encoder.render([PromptMessage(Role.USER, prompt, "question")])
+
+    def close(self) -> None:
+        self.generator.close()
+
+
+def peer_speed(
+    model: ModelRef, draft: ModelRef, prompt: str, tokens: int, threads: int, depth: int | None
+) -> float:
+    """Tokens a second of llama-speculative-simple, as it says itself; None is its default."""
+    command = [str(peer("llama-speculative-simple")), "-m", str(model.path)]
+    command += ["-md", str(draft.path), "-p", prompt, "-n", str(tokens), "--temp", "0"]
+    command += ["-c", "2048", "-t", str(threads), "-fa", "on", "--spec-type", "draft-simple"]
+    if depth is not None:
+        command += ["--spec-draft-n-max", str(depth)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = re.search(r"decoded\s+(\d+) tokens in\s+([\d.]+) seconds", done.stdout + done.stderr)
+    assert found is not None, done.stderr[-2000:]
+    return int(found[1]) / float(found[2])
+
+
+class Replay:
+    """Stands before a decoder: every forward is real, but what it draws is a recorded reply.
+
+    It also notes how many tokens each forward took and where.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.reply: list[int] = []
+        self.start: int | None = None
+        self.forwards: list[tuple[int, int]] = []  # tokens, context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def forward(
+        self,
+        tokens: Sequence[int],
+        outputs: Sequence[int],
+        seq: int = 0,
+        parents: Sequence[int] | None = None,
+    ) -> None:
+        self.forwards.append((len(tokens), self._inner.n_past()))
+        self._inner.forward(tokens, outputs, seq, parents)
+
+    def sampler(self, sampling: Sampling, seed: int, names: Sequence[int] | None = None) -> Sampler:
+        self.start = None
+        return _ReplaySampler(self, self._inner.sampler(sampling, seed, names))
+
+
+class _ReplaySampler:
+    def __init__(self, replay: Replay, inner: Sampler) -> None:
+        self._replay = replay
+        self._inner = inner
+
+    def draw(self, row: int, position: int) -> int:
+        replay = self._replay
+        # the real arg-max is found too: it is part of what a row costs
+        self._inner.draw(row, position)
+        if replay.start is None:
+            replay.start = position
+            replay.forwards.clear()
+        return replay.reply[position - replay.start]
+
+    def guess(self, row: int, position: int) -> Guess:
+        return self._inner.guess(row, position)
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        self._inner.accept(tokens)
+
+    def mark(self) -> None:
+        self._inner.mark()
+
+    def rewind(self) -> None:
+        self._inner.rewind()
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def replaying(target: ModelRef, make: Callable[[], Engine]) -> tuple[Engine, Replay]:
+    """An engine whose target replays; drafts are opened as ever."""
+    opened: list[Replay] = []
+    real = select.open_decoder
+
+    def open_decoder(
+        model: ModelRef,
+        engine: EngineSettings,
+        progress: Callable[[float], bool],
+        clamp: bool = False,
+    ) -> Decoder:
+        decoder = real(model, engine, progress, clamp)
+        if model != target:
+            return decoder
+        opened.append(Replay(decoder))
+        return opened[0]
+
+    select.open_decoder = open_decoder
+    try:
+        engine = make()
+    finally:
+        select.open_decoder = real
+    return engine, opened[0]
+
+
+def ref(path: Path) -> ModelRef:
+    return ModelRef(path, path.stem, path.stat().st_size)
