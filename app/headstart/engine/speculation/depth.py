@@ -2,7 +2,8 @@
 
 Costs are counted in forwards of one token of the target. Every choice is worth its expected
 tokens minus its expected time times the best rate known (the ratio rule for renewal rewards,
-Dinkelbach 1967), so that a guess has to beat what the time is worth elsewhere. All depths are looked at, because the cost of a forward moves in steps.
+Dinkelbach 1967), so that a guess has to beat what the time is worth elsewhere. All depths are
+looked at, because the cost of a forward moves in steps.
 
 Never slower: a risky action runs only if its worst case, nothing accepted, fits in what was
 saved so far, plus one hundredth of the time spent, plus `START` forwards of one token. Whatever
