@@ -168,8 +168,9 @@ async def open_app(home: Home) -> App:
         # on the engine thread: model libraries are imported when first used
         from headstart.engine.local import LocalGenerator
         from headstart.hub.checked import CheckedModels
+        from headstart.storage.profiles import StoredProfiles
 
-        return LocalGenerator(CheckedModels(home.checked_models))
+        return LocalGenerator(CheckedModels(home.checked_models), StoredProfiles(storage))
 
     service = ChatService(storage, Runner(make_generator), preferences)
     controller = ChatController(service)

@@ -102,7 +102,7 @@ class Engine:
         self.decoder.truncate(0)
         self.generator._resident = Resident()
         if self.state.draft is not None:
-            self.state.draft._forget()
+            self.state.draft.forget()
         times: list[tuple[int, float]] = []
         figures: list[TurnFigures] = []
         text: list[str] = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headstart.core.events import GenerationEvent
+from headstart.core.events import GenerationEvent, SpeedCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,23 @@ class ModelState:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftState:
+    """Which draft is really loaded; an empty name when one could not be."""
+
+    name: str
+    loaded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Speeds by depth, from a reply or from "Measure"; `problem` when that failed."""
+
+    curve: SpeedCurve | None
+    running: bool = False
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnded:
     """The reply is stored; nothing writes in this chat any more."""
 
@@ -56,4 +73,13 @@ class Trouble:
     remedy: str
 
 
-Change = ChatsChanged | BranchChanged | ReplyEvent | ModelState | ReplyEnded | Trouble
+Change = (
+    ChatsChanged
+    | BranchChanged
+    | ReplyEvent
+    | ModelState
+    | DraftState
+    | Measured
+    | ReplyEnded
+    | Trouble
+)

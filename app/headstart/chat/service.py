@@ -18,11 +18,13 @@ from headstart.chat.changes import (
     BranchChanged,
     Change,
     ChatsChanged,
+    Measured,
     ModelState,
     ReplyEnded,
     ReplyEvent,
     Trouble,
 )
+from headstart.chat.drafts import DraftChoice, Drafts
 from headstart.chat.exchange.markdown import to_markdown
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
@@ -30,10 +32,12 @@ from headstart.chat.reply import Reply
 from headstart.chat.titles import NEW_CHAT, title_from
 from headstart.chat.warming import Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import GenerationEvent, GenerationRequest
+from headstart.core.events import Failed, GenerationEvent, GenerationRequest, SpeedCurve
 from headstart.core.settings import (
     ChatOptions,
+    Speculation,
     effective_sampling,
+    effective_speculation,
     effective_system_prompt,
     effective_when_full,
 )
@@ -49,7 +53,7 @@ from headstart.core.values import (
     now_ms,
     text_part,
 )
-from headstart.engine.runner import Runner
+from headstart.engine.runner import Runner, Stream
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -70,6 +74,8 @@ class ChatService:
         # a second Enter waits here and then sees that a reply is being written
         self._starting = asyncio.Lock()
         self._warmer = Warmer(runner, self._tell)
+        self._drafts = Drafts(self.models)
+        self._measuring: Stream | None = None
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -214,8 +220,11 @@ class ChatService:
 
     # --- the model -----------------------------------------------------------------------
 
-    async def warm(self, chat_id: str | None) -> str | None:
-        """Load the chat's model ahead, while the user types; returns what went wrong, if so."""
+    async def warm(self, chat_id: str | None, options: ChatOptions | None = None) -> str | None:
+        """Load the chat's models ahead, while the user types; returns what went wrong, if so.
+
+        `options` are those of a chat that is not there yet.
+        """
         chat = await self.chat(chat_id) if chat_id else None
         try:
             model = await self.models.of_chat(chat)
@@ -224,12 +233,57 @@ class ChatService:
             return str(problem)
         if self._replies or self._closing:
             return None
-        return await self._warmer.warm(model, self._preferences.current.engine)
+        settings = self._preferences.current
+        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        return await self._warmer.warm(model, settings.engine, draft)
+
+    def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
+        chosen = chat.options if chat is not None else options or ChatOptions()
+        return effective_speculation(self._preferences.current, chosen)
+
+    async def drafts(self, chat_id: str | None) -> list[DraftChoice]:
+        """Every installed model with its verdict as a draft for the chat's model."""
+        chat = await self.chat(chat_id) if chat_id else None
+        model = await self.models.of_chat(chat)
+        return await self._drafts.choices(model, self._preferences.current.engine.context_length)
+
+    async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
+        """Measure the speed of every draft depth for the chat's models; tells `Measured`."""
+        if self._measuring is not None or self._closing:
+            return
+        chat = await self.chat(chat_id) if chat_id else None
+        model = await self.models.of_chat(chat)
+        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        if draft is None:
+            raise EnvironmentProblem(
+                "There is no draft model to measure.", "Choose one under “Draft from” first."
+            )
+        engine = self._preferences.current.engine
+        stream = self._measuring = self._runner.measure(model, engine, draft)
+        curve: SpeedCurve | None = None
+        problem: str | None = None
+        self._tell(Measured(None, running=True))
+        try:
+            async for event in stream:
+                self._warmer.follow(event, model, engine, draft)
+                if isinstance(event, SpeedCurve):
+                    curve = event
+                    self._tell(Measured(curve, running=True))
+                elif isinstance(event, Failed):
+                    problem = f"{event.message} {event.remedy}".strip()
+        finally:
+            self._measuring = None
+            self._tell(Measured(curve, problem=problem))
+
+    def cancel_measuring(self) -> None:
+        if self._measuring is not None:
+            self._measuring.cancel()
 
     async def close(self) -> None:
         """Stop every reply, store what it wrote, end the engine."""
         self._closing = True
         self._warmer.cancel()
+        self.cancel_measuring()
         async with self._starting:
             for reply in list(self._replies.values()):
                 reply.stop()
@@ -299,6 +353,8 @@ class ChatService:
         written: tuple[Part, ...] = (),
     ) -> None:
         settings = self._preferences.current
+        speculation = effective_speculation(settings, chat.options)
+        draft = await self._drafts.of(speculation, model)
         request = GenerationRequest(
             model=model,
             messages=prompt_messages(before, effective_system_prompt(settings, chat.options)),
@@ -307,14 +363,20 @@ class ChatService:
             when_full=effective_when_full(settings, chat.options),
             chat_id=chat.id,
             reply_so_far=reply_so_far(written),
+            speculation=speculation,
+            draft=draft,
         )
         message_id = answer.id
 
         # a request with another model does not wait for the one that is being loaded ahead
-        self._warmer.cancel(unless=(model, settings.engine))
+        self._warmer.cancel(unless=(model, settings.engine, draft))
+        # nor for a measurement, which can be made again
+        self.cancel_measuring()
 
         def tell(event: GenerationEvent) -> None:
-            self._warmer.follow(event, model, settings.engine)
+            self._warmer.follow(event, model, settings.engine, draft)
+            if isinstance(event, SpeedCurve):
+                self._tell(Measured(event))
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headstart.chat.changes import Change, ModelState
-from headstart.core.events import Failed, GenerationEvent, Loaded, Loading
+from headstart.chat.changes import Change, DraftState, ModelState
+from headstart.core.events import (
+    Failed,
+    GenerationEvent,
+    Loaded,
+    Loading,
+    Notice,
+    TextAdded,
+)
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
 from headstart.engine.runner import Runner, Stream
 
-Wanted = tuple[ModelRef, EngineSettings]
+Wanted = tuple[ModelRef, EngineSettings, ModelRef | None]
 
 
 class Warmer:
@@ -26,17 +33,19 @@ class Warmer:
         self._loading: Wanted | None = None
         self._loaded: Wanted | None = None
 
-    async def warm(self, model: ModelRef, engine: EngineSettings) -> str | None:
+    async def warm(
+        self, model: ModelRef, engine: EngineSettings, draft: ModelRef | None
+    ) -> str | None:
         """Load unless it is loaded or under way; returns what went wrong, if so."""
-        wanted = (model, engine)
+        wanted = (model, engine, draft)
         if self._loaded == wanted or (self._stream is not None and self._loading == wanted):
             return None
         self.cancel()
-        stream = self._stream = self._runner.warm(model, engine)
+        stream = self._stream = self._runner.warm(model, engine, draft)
         self._loading = wanted
         trouble = None
         async for event in stream:
-            self.follow(event, model, engine)
+            self.follow(event, model, engine, draft)
             if isinstance(event, Failed):
                 trouble = f"{event.message} {event.remedy}".strip()
                 self._tell(ModelState(model.name, 0.0, trouble))
@@ -48,11 +57,23 @@ class Warmer:
         if self._stream is not None and (unless is None or self._loading != unless):
             self._stream.cancel()
 
-    def follow(self, event: GenerationEvent, model: ModelRef, engine: EngineSettings) -> None:
-        """Keep track of the model through any stream of events, a reply's too."""
-        if isinstance(event, Loading):
+    def follow(
+        self,
+        event: GenerationEvent,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef | None,
+    ) -> None:
+        """Keep track of the models through any stream of events, a reply's too."""
+        if isinstance(event, Loading) and event.draft:
+            self._tell(DraftState(event.model.name, event.fraction >= 1))
+        elif isinstance(event, Notice) and event.kind == "draft":
+            self._tell(DraftState("", False))
+        elif isinstance(event, Loading):
             self._loaded = None
             self._tell(ModelState(model.name, event.fraction))
         elif isinstance(event, Loaded):
-            self._loaded = (model, engine)
+            self._loaded = (model, engine, draft)
             self._tell(ModelState(model.name, 1.0))
+        elif isinstance(event, TextAdded) and self._loaded is not None:
+            self._loaded = (model, engine, draft)

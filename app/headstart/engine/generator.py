@@ -27,4 +27,15 @@ class Generator(Protocol):
         """Make ready for a request with this model and draft."""
         ...
 
+    def measure(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> None:
+        """Measure how fast each draft depth is; emits a growing `SpeedCurve`."""
+        ...
+
     def close(self) -> None: ...

@@ -19,6 +19,7 @@ from headstart.engine import template
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.speculation.measure import measure
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.turn import Resident, Turn
 
@@ -84,6 +85,22 @@ class LocalGenerator:
         try:
             self._load(model, engine, emit, cancel)
             self._load_draft(draft, engine, emit, cancel)
+        except DecodeAborted as error:
+            raise LoadCancelled from error
+
+    def measure(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> None:
+        self.warm(model, engine, draft, emit, cancel)
+        assert self._decoder is not None
+        assert self._speculation is not None
+        try:
+            measure(self._decoder, self._speculation, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
 
@@ -163,4 +180,4 @@ class LocalGenerator:
 
 
 class LoadCancelled(Exception):
-    """The user stopped before the model was loaded."""
+    """The user stopped before the model was loaded, or measured."""

@@ -113,6 +113,13 @@ class Runner:
             lambda emit, cancel: self._made().warm(model, engine, draft, emit, cancel),
         )
 
+    def measure(self, model: ModelRef, engine: EngineSettings, draft: ModelRef) -> Stream:
+        """Measure the speed of each draft depth; SpeedCurve events while it goes on."""
+        return self._submit(
+            Priority.WARM,
+            lambda emit, cancel: self._made().measure(model, engine, draft, emit, cancel),
+        )
+
     def close(self, timeout: float = 5.0) -> None:
         """Cancel what runs, drop what waits, free the model, end the thread."""
         self._closing = True

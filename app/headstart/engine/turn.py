@@ -120,6 +120,9 @@ class Turn:
             self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
+        curve = self._speculation.curve(len(self._resident.tokens))
+        if curve is not None and self._request.draft is not None:
+            self._emit(curve)
         self._emit(Finished(self._figures(finish)))
 
     def _abort(self) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import stat
 import struct
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from headstart.core.errors import ModelProblem
 
@@ -41,6 +42,7 @@ _FOREIGN = (
 )
 _LIMIT = 1 << 31  # no count or length in a sound header comes near this
 _KEPT_STRING = 1 << 20
+_LONGEST_ARRAY = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class GgufHeader:
     metadata: dict[str, str | int | float | bool]
     tensors: int
     expected_size: int
+    # arrays that were asked for, by key
+    arrays: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def architecture(self) -> str:
@@ -61,8 +65,11 @@ class _Torn(Exception):
     pass
 
 
-def read_header(path: Path) -> GgufHeader:
-    """The header of `path`; raises ModelProblem saying what is wrong and what to do."""
+def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
+    """The header of `path`; raises ModelProblem saying what is wrong and what to do.
+
+    Of arrays only those named in `arrays` are kept; strings in them as bytes.
+    """
     again = "Download it again, or choose another model file."
     try:
         status = path.stat()
@@ -78,7 +85,7 @@ def read_header(path: Path) -> GgufHeader:
             if start[:4] != MAGIC:
                 raise ModelProblem(_not_gguf(path.name, start), "Choose a GGUF model file.")
             file.seek(4)
-            header = _read(file)
+            header = _read(file, arrays)
     except FileNotFoundError as error:
         raise ModelProblem(
             f"The model file {path} is not there.", "Was it moved or deleted? Choose another model."
@@ -120,7 +127,7 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"
 
 
-def _read(file: BinaryIO) -> GgufHeader:
+def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
     (version,) = _unpack(file, "I")
     if version not in (2, 3):
         raise _Torn(f"version {version}")
@@ -128,10 +135,13 @@ def _read(file: BinaryIO) -> GgufHeader:
     if tensors > 1_000_000 or pairs > 1_000_000:
         raise _Torn("counts")
     metadata: dict[str, str | int | float | bool] = {}
+    arrays: dict[str, list[Any]] = {}
     for _ in range(pairs):
         key = _string(file)
         (kind,) = _unpack(file, "I")
-        if kind == _ARRAY:
+        if kind == _ARRAY and key in wanted:
+            arrays[key] = _array(file)
+        elif kind == _ARRAY:
             _skip_array(file)
         elif kind == _STRING:
             metadata[key] = _string(file, errors="replace")
@@ -150,7 +160,7 @@ def _read(file: BinaryIO) -> GgufHeader:
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
     data = -(-file.tell() // alignment) * alignment
-    return GgufHeader(version, metadata, tensors, data + end if tensors else 0)
+    return GgufHeader(version, metadata, tensors, data + end if tensors else 0, arrays)
 
 
 def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:
@@ -183,6 +193,23 @@ def _string(file: BinaryIO, errors: str = "strict") -> str:
     if len(data) < length:
         raise _Torn("end of file")
     return data.decode("utf-8", errors)
+
+
+def _array(file: BinaryIO) -> list[Any]:
+    kind, count = _unpack(file, "IQ")
+    if count > _LONGEST_ARRAY:
+        raise _Torn("array length")
+    if kind == _STRING:
+        texts = []
+        for _ in range(count):
+            (length,) = _unpack(file, "Q")
+            if length > _KEPT_STRING:
+                raise _Torn("string length")
+            texts.append(file.read(length))
+        return texts
+    if kind == _ARRAY:
+        return [_array(file) for _ in range(count)]
+    return list(_unpack(file, f"{count}{_format(kind)}"))
 
 
 def _skip_array(file: BinaryIO) -> None:

@@ -153,16 +153,7 @@ class MessageTable:
             if figures is not None:
                 connection.execute(
                     insert(turns).values(
-                        message_id=message_id,
-                        ended_at=now,
-                        finish=figures.finish.value,
-                        prompt_tokens=figures.prompt_tokens,
-                        reused_tokens=figures.reused_tokens,
-                        read_seconds=figures.read_seconds,
-                        first_token_seconds=figures.first_token_seconds,
-                        generated_tokens=figures.generated_tokens,
-                        generate_seconds=figures.generate_seconds,
-                        seed=figures.seed,
+                        message_id=message_id, ended_at=now, **rows.figures_row(figures)
                     )
                 )
             connection.execute(update(chats).where(chats.c.id == chat_id).values(updated_at=now))

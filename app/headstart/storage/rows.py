@@ -20,6 +20,7 @@ from headstart.core.values import (
     Part,
     PartKind,
     Role,
+    SpeculationFigures,
     TurnFigures,
 )
 
@@ -73,7 +74,42 @@ def figures_value(row: Row[Any]) -> TurnFigures:
         generated_tokens=row.generated_tokens,
         generate_seconds=row.generate_seconds,
         seed=row.seed,
+        speculation=None
+        if row.rounds is None
+        else SpeculationFigures(
+            rounds=row.rounds,
+            draft_tested=row.draft_tested,
+            draft_accepted=row.draft_accepted,
+            repeat_tested=row.repeat_tested,
+            repeat_accepted=row.repeat_accepted,
+            plain_seconds=row.plain_seconds,
+        ),
     )
+
+
+def figures_row(figures: TurnFigures) -> dict[str, Any]:
+    """The columns of a turn, without those that say which one it is."""
+    row = {
+        "finish": figures.finish.value,
+        "prompt_tokens": figures.prompt_tokens,
+        "reused_tokens": figures.reused_tokens,
+        "read_seconds": figures.read_seconds,
+        "first_token_seconds": figures.first_token_seconds,
+        "generated_tokens": figures.generated_tokens,
+        "generate_seconds": figures.generate_seconds,
+        "seed": figures.seed,
+    }
+    guessed = figures.speculation
+    if guessed is not None:
+        row |= {
+            "rounds": guessed.rounds,
+            "draft_tested": guessed.draft_tested,
+            "draft_accepted": guessed.draft_accepted,
+            "repeat_tested": guessed.repeat_tested,
+            "repeat_accepted": guessed.repeat_accepted,
+            "plain_seconds": guessed.plain_seconds,
+        }
+    return row
 
 
 def message_value(

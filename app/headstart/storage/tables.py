@@ -82,7 +82,26 @@ turns = Table(
     Column("generated_tokens", Integer, nullable=False),
     Column("generate_seconds", Float, nullable=False),
     Column("seed", Integer),
+    # what guessing ahead did; empty where it was off, and before it existed
+    Column("rounds", Integer),
+    Column("draft_tested", Integer),
+    Column("draft_accepted", Integer),
+    Column("repeat_tested", Integer),
+    Column("repeat_accepted", Integer),
+    Column("plain_seconds", Float),
     Index("ix_turns_message", "message_id"),
+)
+
+# what was measured of a target (draft empty) or a pair on a device: costs, acceptance, what pays
+speed_profiles = Table(
+    "speed_profiles",
+    metadata,
+    Column("target", Text, primary_key=True),
+    Column("draft", Text, primary_key=True),
+    Column("device", Text, primary_key=True),
+    Column("updated_at", Integer, nullable=False),
+    # JSON of the engine's own: read whole, by the engine only
+    Column("data", Text, nullable=False),
 )
 
 # text streamed since the message was opened; gone once its parts are written

@@ -18,6 +18,7 @@ from headstart.core.errors import DatabaseProblem
 if TYPE_CHECKING:
     from headstart.storage.chats import ChatTable
     from headstart.storage.messages import MessageTable
+    from headstart.storage.profiles import ProfileTable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -29,6 +30,7 @@ class Store:
 
     chats: ChatTable
     messages: MessageTable
+    profiles: ProfileTable
     interrupted: int  # replies that the last run left unfinished
 
 
@@ -47,7 +49,11 @@ class Storage:
 
     async def run(self, call: Callable[[Store], T]) -> T:
         """Run `call` on the storage thread, after everything asked for before it."""
-        return await asyncio.wrap_future(self._executor.submit(self._run, call))
+        return await asyncio.wrap_future(self.submit(call))
+
+    def submit(self, call: Callable[[Store], T]) -> Future[T]:
+        """The same for other threads; RuntimeError once the storage is closed."""
+        return self._executor.submit(self._run, call)
 
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
@@ -72,6 +78,7 @@ class Storage:
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_database
         from headstart.storage.messages import MessageTable
+        from headstart.storage.profiles import ProfileTable
 
         try:
             self._engine = open_database(self._path, self._backups)
@@ -88,7 +95,7 @@ class Storage:
         except Exception:
             # what is hidden stays hidden; no reason not to open
             log.exception("deleted chats could not be removed")
-        return Store(chats, messages, interrupted)
+        return Store(chats, messages, ProfileTable(self._engine), interrupted)
 
     def _close(self) -> None:
         if self._opened.exception() is None:

@@ -19,6 +19,8 @@ from headstart.chat.changes import (
     BranchChanged,
     Change,
     ChatsChanged,
+    DraftState,
+    Measured,
     ModelState,
     ReplyEnded,
     ReplyEvent,
@@ -26,9 +28,17 @@ from headstart.chat.changes import (
 )
 from headstart.chat.service import ChatService
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import ContextUse, Failed, Loading, Notice, Reading, TextAdded
+from headstart.core.events import (
+    ContextUse,
+    Failed,
+    Guessing,
+    Loading,
+    Notice,
+    Reading,
+    TextAdded,
+)
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ModelRef, PartKind
+from headstart.core.values import Chat, ModelRef, OriginRun, PartKind, append_run
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +54,7 @@ class ChatController(QObject):
     chats_changed = Signal(list, dict)
     chat_shown = Signal(object, list, bool)  # Chat or None, messages, same chat as before
     reply_text = Signal(str, str, str)  # message id, text, reasoning
+    reply_origins = Signal(str, object)  # message id, runs of the text's origins
     reply_progress = Signal(str, str)
     list_status = Signal(str, object)  # chat id, text or None
     writing_changed = Signal(bool)
@@ -52,6 +63,11 @@ class ChatController(QObject):
     problem = Signal(str, str)  # what happened, what to do
     model_changed = Signal(str, str)  # name, state
     models_listed = Signal(list, str)
+    drafts_listed = Signal(list)  # of DraftChoice
+    draft_changed = Signal(str, bool)  # name of the chat's draft ("" for none), really loaded
+    guessing = Signal(object)  # Guessing of the reply that is being written
+    guessed = Signal(object)  # TurnFigures of the last reply, or None
+    measured = Signal(object)
     message_stored = Signal(str, str)  # the chat it was written in ("" for a new one), text
     chat_deleted = Signal(str, str)
     exported = Signal(str)
@@ -68,6 +84,7 @@ class ChatController(QObject):
         self._model_name = ""
         self._text = ""
         self._reasoning = ""
+        self._origins: list[OriginRun] = []
         self._titles: dict[str, str] = {}
         self._contexts: dict[str, tuple[int, int]] = {}
         self._last_status = 0.0
@@ -94,6 +111,7 @@ class ChatController(QObject):
         self.chat = None
         self.draft_options = ChatOptions()
         self.chat_shown.emit(None, [], False)
+        self.guessed.emit(None)
         self._after_show()
 
     def open_chat(self, chat_id: str) -> None:
@@ -158,6 +176,15 @@ class ChatController(QObject):
     def list_models(self) -> None:
         self._spawn(self._list_models())
 
+    def list_drafts(self) -> None:
+        self._spawn(self._list_drafts())
+
+    def measure(self) -> None:
+        self._spawn(self.service.measure(self.chat_id, self.draft_options))
+
+    def cancel_measuring(self) -> None:
+        self.service.cancel_measuring()
+
     def warm(self) -> None:
         self._spawn(self._warm())
 
@@ -176,7 +203,7 @@ class ChatController(QObject):
             await self._show(chat_id)
 
     async def _warm(self) -> None:
-        await self.service.warm(self.chat_id)
+        await self.service.warm(self.chat_id, self.draft_options)
 
     async def _show(self, chat_id: str) -> None:
         """Read a chat and show it, unless the user wants another one by then."""
@@ -189,6 +216,9 @@ class ChatController(QObject):
         same_chat = chat_id == self.chat_id
         self.chat = chat
         self.chat_shown.emit(chat, messages, same_chat)
+        figures = [message.figures for message in messages if message.figures is not None]
+        if not self.writing:
+            self.guessed.emit(figures[-1] if figures else None)
         self._after_show(same_chat)
 
     def _refresh(self, chat_id: str) -> None:
@@ -199,10 +229,13 @@ class ChatController(QObject):
     def _after_show(self, same_chat: bool = False) -> None:
         reply = self.service.reply_in(self.chat_id)
         self._text = self._reasoning = ""
+        self._origins = []
         if reply is not None:
             for part in reply.parts:
                 if part.kind is PartKind.TEXT:
                     self._text += part.text
+                    for run in part.origins:
+                        append_run(self._origins, run.length, run.origin)
                 else:
                     self._reasoning += part.text
             self.reply_text.emit(reply.message_id, self._text, self._reasoning)
@@ -214,6 +247,7 @@ class ChatController(QObject):
         self.writing_changed.emit(reply is not None)
         self.context_changed.emit(*self._contexts.get(self.chat_id or "", (0, 0)))
         self._spawn(self._show_model())
+        self._spawn(self._list_drafts())
 
     async def _show_model(self) -> None:
         try:
@@ -259,7 +293,7 @@ class ChatController(QObject):
     async def _choose_model(self, model: ModelRef) -> None:
         chat, before = self.chat, await self._current_model()
         await self._set_model(model)
-        trouble = await self.service.warm(self.chat_id)
+        trouble = await self.service.warm(self.chat_id, self.draft_options)
         if trouble and before is not None and before != model and chat == self.chat:
             # a file that cannot be used is not left as the model of this chat and of new ones
             await self._set_model(before)
@@ -277,6 +311,16 @@ class ChatController(QObject):
             self.chat = await self.service.chat(self.chat.id) or self.chat
         await self._show_model()
         await self._list_models()
+        await self._list_drafts()
+
+    async def _list_drafts(self) -> None:
+        chat = self.chat
+        try:
+            choices = await self.service.drafts(self.chat_id)
+        except EnvironmentProblem:
+            choices = []
+        if chat == self.chat:
+            self.drafts_listed.emit(choices)
 
     async def _list_models(self) -> None:
         models = await self.service.models.installed()
@@ -301,6 +345,10 @@ class ChatController(QObject):
                 self._on_reply_event(chat_id, message_id, event)
             case Trouble(message, remedy):
                 self.problem.emit(message, remedy)
+            case DraftState(name, loaded):
+                self.draft_changed.emit(name, loaded)
+            case Measured():
+                self.measured.emit(change)
             case ModelState(name, fraction, problem):
                 self._on_model_state(name, fraction, problem)
 
@@ -318,17 +366,22 @@ class ChatController(QObject):
                 for piece in pieces:
                     if piece.kind is PartKind.TEXT:
                         self._text += piece.text
+                        append_run(self._origins, len(piece.text), piece.origin)
                     else:
                         self._reasoning += piece.text
+                self.reply_origins.emit(message_id, tuple(self._origins))
                 self.reply_text.emit(message_id, self._text, self._reasoning)
-            case Loading(model=model, fraction=fraction):
-                text = f"Loading {model.name}… {fraction:.0%}"
+            case Loading(model=model, fraction=fraction, draft=draft):
+                what = f"the draft {model.name}" if draft else model.name
+                text = f"Loading {what}… {fraction:.0%}"
                 self.reply_progress.emit(message_id, text)
             case Reading(done=done, total=total, reused=reused):
                 if total - reused >= SHOWN_READING:
                     self.reply_progress.emit(message_id, f"Reading {done:,} of {total:,} tokens…")
                 else:
                     self.reply_progress.emit(message_id, "Reading…")
+            case Guessing():
+                self.guessing.emit(event)
             case ContextUse(used=used, size=size):
                 self.context_changed.emit(used, size)
             case Notice(kind=kind, text=text):

@@ -73,6 +73,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self)
         self.transcript = TranscriptView(self)
         self.transcript.set_hint(EMPTY_HINT)
+        self.transcript.set_tinted(preferences.current.show_origins)
         self.composer = Composer(self)
         self.inspector = Inspector(preferences.current, self)
         self.banner = Banner(self)
@@ -132,6 +133,10 @@ class MainWindow(QMainWindow):
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.pill = ModelPill(header)
+        self.draft_pill = QLabel(header)
+        self.draft_pill.setObjectName("draftPill")
+        self.draft_pill.setAccessibleName("The draft model that guesses ahead")
+        self.draft_pill.hide()
         self._sidebar_button = self._header_button("Show or hide the chats (Ctrl+B)")
         self._sidebar_button.clicked.connect(self.toggle_sidebar)
         self._export_button = self._header_button("Export this chat as Markdown (Ctrl+S)")
@@ -146,6 +151,7 @@ class MainWindow(QMainWindow):
         layout.addWidget(self._sidebar_button)
         layout.addWidget(self.title, 1)
         layout.addWidget(self.pill)
+        layout.addWidget(self.draft_pill)
         layout.addWidget(self._export_button)
         layout.addWidget(self._inspector_button)
         return header
@@ -178,8 +184,18 @@ class MainWindow(QMainWindow):
         self.pill.file_chosen.connect(controller.open_model_file)
         self.pill.menu_opening.connect(controller.list_models)
         self.inspector.options_changed.connect(controller.set_options)
+        panel = self.inspector.speculation
+        panel.tint_changed.connect(lambda on: self._preferences.update(show_origins=on))
+        panel.measure_requested.connect(controller.measure)
+        panel.cancel_requested.connect(controller.cancel_measuring)
+        controller.drafts_listed.connect(panel.set_choices)
+        controller.guessing.connect(panel.set_live)
+        controller.guessed.connect(panel.set_figures)
+        controller.measured.connect(panel.set_measured)
+        controller.draft_changed.connect(self._on_draft)
         controller.chats_changed.connect(self.sidebar.set_chats)
         controller.chat_shown.connect(self._on_chat_shown)
+        controller.reply_origins.connect(transcript.show_origins)
         controller.reply_text.connect(transcript.show_reply)
         controller.reply_progress.connect(transcript.show_progress)
         controller.list_status.connect(self.sidebar.model.set_writing)
@@ -312,12 +328,18 @@ class MainWindow(QMainWindow):
         self.pill.set_current(name)
         self.pill.show_state(state)
 
+    def _on_draft(self, name: str, loaded: bool) -> None:
+        """Which draft is really there, not which one was asked for."""
+        self.draft_pill.setText(f"draft: {name}" if loaded else f"draft: {name} · loading")
+        self.draft_pill.setVisible(bool(name))
+
     def _on_deleted(self, chat_id: str, title: str) -> None:
         short = title if len(title) <= 40 else title[:39] + "…"
         self.toast.show_text(f"Deleted “{short}”", lambda: self.controller.undo_delete(chat_id))
 
     def _on_settings(self, settings: Settings) -> None:
         self.inspector.set_settings(settings)
+        self.transcript.set_tinted(settings.show_origins)
         self.apply_theme()
 
     def _on_settings_closed(self) -> None:

@@ -48,6 +48,9 @@ class Theme:
     number: str
     comment: str
     name: str
+    # words that were guessed: by a draft model, by repeats
+    by_draft: str
+    by_repeat: str
 
 
 LIGHT = Theme(
@@ -72,6 +75,8 @@ LIGHT = Theme(
     number="#a1440b",
     comment="#626a66",
     name="#1d5fbf",
+    by_draft="#cdeee7",
+    by_repeat="#e4e0f5",
 )
 DARK = Theme(
     dark=True,
@@ -95,6 +100,8 @@ DARK = Theme(
     number="#f0a878",
     comment="#87908b",
     name="#93c5fd",
+    by_draft="#12443d",
+    by_repeat="#332d52",
 )
 
 _theme = LIGHT

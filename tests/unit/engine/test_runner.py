@@ -52,6 +52,16 @@ class FakeGenerator:
         self.order.append("warm")
         emit(Loaded(model, 1, 0.0))
 
+    def measure(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef,
+        emit: Emit,
+        cancel: CancelToken,
+    ) -> None:
+        self.order.append("measure")
+
     def close(self) -> None:
         self.closed = True
 

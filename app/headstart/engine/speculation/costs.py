@@ -54,9 +54,22 @@ class Costs(msgspec.Struct):
             return 1.0
         return _interpolated(self._curve(context).ratios, n)
 
-    def measured(self, n: int, context: int) -> bool:
-        curve = self.curves.get(bucket(context))
-        return n == 1 or (curve is not None and curve.counts.get(n, 0) > 0)
+    def worst_ratio(self, n: int, context: int) -> float:
+        """No more than this, from what was measured: n rows never cost more than n / m times m
+        rows, nor more than a forward with further rows."""
+        if n <= 1:
+            return 1.0
+        ratios = self._curve(context).ratios
+        known = ratios.get(n)
+        if known is not None:
+            return known
+        worst = float(n)
+        for size, ratio in ratios.items():
+            worst = min(worst, ratio if size > n else ratio * n / size)
+        return worst
+
+    def worst_seconds(self, n: int, context: int) -> float:
+        return self.unit * self.worst_ratio(n, context)
 
     def observe(self, n: int, context: int, seconds: float) -> None:
         """A forward of `n` tokens took so long."""

@@ -22,14 +22,14 @@ from headstart.engine.speculation.costs import bucket
 from headstart.engine.speculation.profile import BANK_LIMIT, PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import Match
 
-START = 1.5
+START = 1.2
 SHARE = 0.01
 MAX_DRAFT = 16
 MAX_REPEAT = 31
 # a draft that lags by more has to be read in a step of its own
 LIVE_LAG = 8
 # tokens of the reply before a draft without a past is scored on them, and how much it reads
-FIRST_PROBE, PROBE_WINDOW = 16, 48
+FIRST_PROBE, PROBE_WINDOW = 16, 32
 REST_FIRST, REST_LONGEST = 64, 1024
 # a plain forward now and then keeps the unit of cost honest
 PLAIN_EVERY = 48
@@ -49,6 +49,8 @@ class Plan:
     window: int | None = None
     # only score the draft on the text so far, and decide afterwards
     probe: bool = False
+    # read the whole text, what is held is forgotten
+    anew: bool = False
 
 
 PLAIN = Plan(Origin.TARGET)
@@ -86,6 +88,7 @@ class Depth:
         self._gain_tokens = 0
         self._gain_seconds = 0.0
         self._table: list[float] = []
+        self._worst: list[float] = []
         self._table_of: tuple[int, int] | None = None
 
     # --- turns ---------------------------------------------------------------------------
@@ -164,9 +167,12 @@ class Depth:
 
     # --- choosing ------------------------------------------------------------------------
 
-    def plan(self, context: int, room: int, match: Match | None, lag: int | None) -> Plan:
+    def plan(
+        self, context: int, room: int, match: Match | None, lag: int | None, unseen: int = 0
+    ) -> Plan:
         """The next round. `room`: how many guesses may be tested at most; `match`: a repeat;
-        `lag`: how many tokens the draft has to read before it can guess, None without one."""
+        `lag`: how many tokens the draft has to read before it can guess, None without one;
+        `unseen`: how much of the text it would have to read to see all of it, 0 if it does."""
         draft = lag is not None and self.pair is not None
         if room < 1 or (match is None and not draft):
             return PLAIN
@@ -180,6 +186,9 @@ class Depth:
         table, rate = self._costs(context), self._rate()
         best, plan = 1 - rate, PLAIN
         allowed = self.allowance() / costs.unit
+        if unseen and lag is not None and self._affordable(unseen, context, allowed / 2):
+            # the draft began with the end of the text only, and has earned to see the rest
+            return Plan(Origin.DRAFT, probe=True, anew=True)
         if match is not None:
             depth, value = self._repeat(table, rate, match, min(room, MAX_REPEAT), allowed)
             if value > best:
@@ -215,7 +224,7 @@ class Depth:
         for guesses in range(1, room + 1):
             reach *= lengths.chance(match.length + guesses - 1)
             expected += reach
-            if table[guesses + 1] - table[1] > allowed:
+            if self._worst[guesses + 1] - 1 > allowed:
                 break
             value = expected - rate * table[guesses + 1]
             if value > best:
@@ -228,9 +237,10 @@ class Depth:
         """What drafting is worth before its first guess is seen: it may still be dropped."""
         pair = self.pair
         assert pair is not None
-        step = self._draft_cost(max(1, lag), context)
-        if step + table[2] - table[1] > allowed:
+        lag = max(1, lag)
+        if self._worst_draft_cost(lag, context) + self._worst[2] - 1 > allowed:
             return float("-inf")
+        step = self._draft_cost(lag, context)
         plain = 1 - rate
         value = -rate * step
         for index in range(len(pair.margins.prior)):
@@ -269,7 +279,7 @@ class Depth:
             return True
         table, rate = self._costs(context), self._rate()
         unit = self.target.costs.unit
-        risk = spent / unit + self._draft_cost(1, context) + table[made + 2] - table[1]
+        risk = spent / unit + self._worst_draft_cost(1, context) + self._worst[made + 2] - 1
         if risk > (self.allowance() + self._credit()) / unit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
@@ -307,18 +317,21 @@ class Depth:
         """Read the draft up to here, if that may pay back; only ever in a step of its own."""
         pair, allowed = self.pair, self.allowance()
         assert pair is not None
-        if self._proven() and pair.rest == 0:
-            whole = pair.costs.seconds(lag, context)
-            if whole <= allowed + self._credit():
-                return Plan(Origin.DRAFT, probe=True)
+        whole = pair.costs.seconds(lag, context)
+        if self._proven() and pair.rest == 0 and whole <= allowed + self._credit():
+            return Plan(Origin.DRAFT, probe=True)
         wait = pair.rest or FIRST_PROBE
         if self._since_probe < wait:
             return None
-        for window in (PROBE_WINDOW, PROBE_WINDOW // 2):
-            rows = min(lag, window)
-            if pair.costs.seconds(rows, context) <= allowed:
-                return Plan(Origin.DRAFT, window=rows, probe=True)
+        # the first look at a draft that was never timed is a short one
+        for window in (PROBE_WINDOW, PROBE_WINDOW // 2, PROBE_WINDOW // 4):
+            if self._affordable(min(lag, window), context, allowed / self.target.costs.unit):
+                return Plan(Origin.DRAFT, window=window, probe=True)
         return None
+
+    def _affordable(self, rows: int, context: int, allowed: float) -> bool:
+        """Whether the draft may read so much, at the worst, for `allowed` forwards."""
+        return self._worst_draft_cost(rows, context) <= allowed
 
     def _credit(self) -> float:
         """Seconds that a pair with a good past may spend of what it will probably save."""
@@ -351,7 +364,9 @@ class Depth:
         wanted = (bucket(context), costs.version)
         if self._table_of != wanted:
             self._table = [0.0]
-            self._table += [costs.ratio(n, context) for n in range(1, MAX_REPEAT + 3)]
+            sizes = range(1, MAX_REPEAT + 3)
+            self._table += [costs.ratio(n, context) for n in sizes]
+            self._worst = [0.0, *(costs.worst_ratio(n, context) for n in sizes)]
             self._table_of = wanted
         return self._table
 
@@ -359,6 +374,10 @@ class Depth:
         """A forward of the draft in forwards of one token of the target."""
         assert self.pair is not None
         return self.pair.costs.seconds(tokens, context) / self.target.costs.unit
+
+    def _worst_draft_cost(self, tokens: int, context: int) -> float:
+        assert self.pair is not None
+        return self.pair.costs.worst_seconds(tokens, context) / self.target.costs.unit
 
     def _rate(self) -> float:
         """The best rate known, in tokens for each forward of one token."""

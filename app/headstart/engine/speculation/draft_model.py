@@ -49,7 +49,7 @@ class DraftModel:
             self._offset >= len(self._bridge.tokens)
             or self._held[:1] != self._bridge.tokens[self._offset : self._offset + 1]
         ):
-            self._forget()
+            self.forget()
         self._match()
 
     def extend(self, more: Sequence[int]) -> None:
@@ -82,6 +82,13 @@ class DraftModel:
     def ready(self) -> bool:
         return self._bridge.ready and len(self._bridge.tokens) > 0
 
+    @property
+    def unseen(self) -> int:
+        """How much there is to read to see the whole text; 0 where that is so, or cannot be."""
+        length = len(self._bridge.tokens)
+        fits = length + _ROOM <= self.decoder.facts.context_length
+        return length if self._offset and fits else 0
+
     def fits(self) -> bool:
         """Whether the text from `offset` on leaves room for guesses in the draft's context."""
         used = len(self._bridge.tokens) - self._offset
@@ -105,10 +112,10 @@ class DraftModel:
         """
         tokens = self._bridge.tokens
         if window is not None and self.lag > window:
-            self._forget()
+            self.forget()
             self._offset = len(tokens) - window
         elif not self.fits():
-            self._forget()
+            self.forget()
             self._offset = max(0, len(tokens) - self.window)
         self._cut_to_good()
         at = self._offset + self._good
@@ -138,6 +145,24 @@ class DraftModel:
             at = end
         self.decoder.checkpoint()
         return scores
+
+    def score(self, tokens: Sequence[int], start: int, costs: Costs) -> list[tuple[float, bool]]:
+        """How the draft guesses the text `tokens` of the target from `start` on: margin and
+        whether it was right, token by token. What it held before is forgotten."""
+        self.begin(tokens, Sampling(temperature=0), 0, self._cancelled)
+        self.forget()
+        try:
+            scores = self.read(costs, score=len(tokens) - start)
+            if self._next is not None:
+                # time single steps too: they are what guessing mostly does
+                for _ in range(4):
+                    began = perf_counter()
+                    self._forward([self._next.token], [0])
+                    self._guess(0, len(self._held))
+                    costs.observe(1, len(self._held), perf_counter() - began)
+            return scores
+        finally:
+            self.end()
 
     def guess(
         self, costs: Costs, go_on: Callable[[Guess, float], bool], most: int
@@ -212,7 +237,8 @@ class DraftModel:
             self._good = self.decoder.truncate(self._good)
             del self._held[self._good :]
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Nothing is held any more."""
         self.decoder.truncate(0)
         self._held.clear()
         self._good = self._offset = 0

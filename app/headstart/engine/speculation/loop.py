@@ -107,7 +107,8 @@ class Speculator:
         lag = self._lag()
         if match is None and lag is None:
             return self._plain(pending, began)
-        plan = self._depth.plan(context, room, match, lag)
+        unseen = self._draft.unseen if self._draft is not None else 0
+        plan = self._depth.plan(context, room, match, lag, unseen)
         if plan.probe:
             self._probe(plan)
             plan = self._depth.plan(context, room, match, self._lag())
@@ -189,6 +190,8 @@ class Speculator:
         began = perf_counter()
         written = self.place - self._reply_start
         try:
+            if plan.anew:
+                draft.forget()
             scores = draft.read(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
         except (EnvironmentProblem, ContextFull) as problem:
             self._drop_draft(problem)

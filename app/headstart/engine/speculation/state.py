@@ -10,7 +10,14 @@ import logging
 from collections.abc import Callable
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CancelToken, Emit, GenerationRequest, Loading, Notice
+from headstart.core.events import (
+    CancelToken,
+    Emit,
+    GenerationRequest,
+    Loading,
+    Notice,
+    SpeedCurve,
+)
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
@@ -21,6 +28,7 @@ from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.depth import Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.measure import speed_curve
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 
@@ -101,6 +109,7 @@ class SpeculationState:
             decoder.close()
             raise EnvironmentProblem("It has no tokens in common with the model.", "")
         self._draft, self._draft_ref = DraftModel(decoder, bridge), wanted
+        emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         # until it was timed: its share of the weights is its share of the time
         share = max(0.02, wanted.size / self._model.size)
@@ -163,6 +172,13 @@ class SpeculationState:
         profile.save(self._profiles, self._key(""), self._target_profile)
         if self._pair is not None and self._draft_ref is not None:
             profile.save(self._profiles, self._key(self._draft_ref.signature), self._pair)
+
+    def curve(self, context: int, done: int = 1, total: int = 1) -> SpeedCurve | None:
+        """Tokens per second by depth as measured so far; None before anything was."""
+        costs, pair = self._target_profile.costs, self._pair
+        if pair is None or not costs.known or not pair.costs.known:
+            return None
+        return speed_curve(costs, pair, context, done, total)
 
     def abort(self) -> None:
         """From any thread: stop a forward of the draft."""

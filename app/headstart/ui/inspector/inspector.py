@@ -1,4 +1,4 @@
-"""The inspector: system prompt, sampling and context of the open chat.
+"""The inspector: speculation, system prompt, sampling and context of the open chat.
 
 What a chat leaves alone follows the settings; the first change makes it the chat's own.
 """
@@ -28,14 +28,17 @@ from headstart.core.settings import (
     ChatOptions,
     Sampling,
     Settings,
+    Speculation,
     changed,
     describe,
     effective_sampling,
+    effective_speculation,
     effective_system_prompt,
     effective_when_full,
 )
 from headstart.ui import theme
 from headstart.ui.fields import SliderField, choice_box, keep_wheel_away
+from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 WHEN_FULL_WORDS = {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
@@ -61,6 +64,9 @@ class Inspector(QFrame):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(16, 16, 16, 16)
         self._layout.setSpacing(8)
+        self.speculation = SpeculationPanel(self)
+        self.speculation.edited.connect(self._speculation_edited)
+        self._layout.addWidget(self.speculation)
         self._build_system_prompt()
         self._build_sampling()
         self._build_context()
@@ -210,6 +216,8 @@ class Inspector(QFrame):
             prompt = effective_system_prompt(self._settings, self._options)
             if prompt != self.system_prompt.toPlainText():
                 self.system_prompt.setPlainText(prompt)
+            self.speculation.set_value(effective_speculation(self._settings, self._options))
+            self.speculation.set_tint(self._settings.show_origins)
             rule = effective_when_full(self._settings, self._options)
             self._when_full.setCurrentIndex(self._when_full.findData(rule))
         finally:
@@ -256,8 +264,12 @@ class Inspector(QFrame):
 
     def _reset_all(self) -> None:
         self._typing.stop()
-        self._set(system_prompt=None, sampling=None, when_full=None)
+        self._set(system_prompt=None, sampling=None, when_full=None, speculation=None)
         self._show()
+
+    def _speculation_edited(self, value: Speculation) -> None:
+        if not self._quiet:
+            self._set(speculation=value)
 
     def _when_full_changed(self, value: str) -> None:
         if not self._quiet:

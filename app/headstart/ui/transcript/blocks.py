@@ -25,9 +25,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.values import Origin, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
+from headstart.ui.transcript.origins import tinted_ranges
 
 
 class BlockHost(Protocol):
@@ -35,6 +37,11 @@ class BlockHost(Protocol):
 
     @property
     def highlighter(self) -> Highlighter: ...
+
+    @property
+    def tinted(self) -> bool:
+        """Whether guessed words are marked."""
+        ...
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None: ...
 
@@ -58,6 +65,8 @@ class TextBlock(QWidget):
         self.document.setUndoRedoEnabled(False)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.IBeamCursor)
+        self._origins: tuple[OriginRun, ...] = ()
+        self._tints: list[tuple[int, int, Origin]] | None = None
 
     def offset(self) -> QPointF:
         """Where the document begins."""
@@ -66,6 +75,43 @@ class TextBlock(QWidget):
     def layout_width(self, width: int) -> int:
         """Lay out for `width` and return the height; the widget is resized by its owner."""
         raise NotImplementedError
+
+    def source(self) -> tuple[str, int]:
+        """The Markdown that is shown, and where it begins in the message."""
+        return "", 0
+
+    def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
+        """Where the message's characters came from."""
+        self._origins, self._tints = origins, None
+        if self.host.tinted:
+            self.update()
+
+    def _tint_selections(self) -> list[QAbstractTextDocumentLayout.Selection]:
+        """An overlay: the document itself knows nothing of origins."""
+        if not self.host.tinted or not self._origins:
+            return []
+        if self._tints is None:
+            source, start = self.source()
+            shown = self.document.toPlainText()
+            self._tints = tinted_ranges(shown, source, start, self._origins)
+        colours = theme.current()
+        fill = {Origin.DRAFT: colours.by_draft, Origin.REPEAT: colours.by_repeat}
+        return [
+            self._marked(begin, end, QColor(fill[origin])) for begin, end, origin in self._tints
+        ]
+
+    def _marked(
+        self, begin: int, end: int, colour: QColor
+    ) -> QAbstractTextDocumentLayout.Selection:
+        part = QAbstractTextDocumentLayout.Selection()
+        cursor = QTextCursor(self.document)
+        cursor.setPosition(begin)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        form = QTextCharFormat()
+        form.setBackground(colour)
+        part.cursor = cursor
+        part.format = form
+        return part
 
     def text_length(self) -> int:
         return max(0, self.document.characterCount() - 1)
@@ -93,17 +139,12 @@ class TextBlock(QWidget):
         context.clip = QRectF(area).translated(-self.offset())
         palette = self.palette()
         context.palette = palette
+        marks = self._tint_selections()
         selected = self.host.selection_in(self)
         if selected:
-            part = QAbstractTextDocumentLayout.Selection()
-            cursor = QTextCursor(self.document)
-            cursor.setPosition(selected[0])
-            cursor.setPosition(selected[1], QTextCursor.MoveMode.KeepAnchor)
-            form = QTextCharFormat()
-            form.setBackground(palette.color(QPalette.ColorRole.Highlight))
-            part.cursor = cursor
-            part.format = form
-            context.selections = [part]
+            marks.append(self._marked(*selected, palette.color(QPalette.ColorRole.Highlight)))
+        if marks:
+            context.selections = marks
         painter.translate(self.offset())
         self.document.documentLayout().draw(painter, context)
 
@@ -161,7 +202,11 @@ class ProseBlock(TextBlock):
 
     def set_block(self, block: Block) -> None:
         self.block = block
+        self._tints = None
         self.refresh()
+
+    def source(self) -> tuple[str, int]:
+        return self.block.source, self.block.start
 
     @property
     def is_heading(self) -> bool:

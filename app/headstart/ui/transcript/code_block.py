@@ -68,6 +68,7 @@ class CodeBlock(TextBlock):
 
     def set_block(self, block: Block) -> None:
         self.block = block
+        self._tints = None
         code = block.code or ""
         old, self._code = self._code, code
         if code == old:
@@ -81,6 +82,11 @@ class CodeBlock(TextBlock):
             self.document.setPlainText(code)
         if not self._ask_again.isActive():
             self._ask_again.start()
+
+    def source(self) -> tuple[str, int]:
+        # the line that opens the block names the language, which is not shown in the document
+        head = self.block.source.find("\n") + 1 if self.block.source[:3] in ("```", "~~~") else 0
+        return self.block.source[head:], self.block.start + head
 
     def refresh(self) -> None:
         """Take over the theme's font and colours of now."""

@@ -13,12 +13,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.values import Message, MessageStatus, OriginRun, Role
 from headstart.ui import icons, theme
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
-from headstart.ui.transcript.words import figures_text, status_text
+from headstart.ui.transcript.words import figures_text, origins_of, status_text
 
 GAP = 12
 BUBBLE_SHARE = 0.8
@@ -51,6 +51,7 @@ class MessageWidget(QWidget):
         self._editor_buttons: list[QPushButton] = []
         self._shown_parts: tuple[str, str] = ("", "")
         self._settled: str | None = None
+        self._origins: tuple[OriginRun, ...] = ()
         self._reasoning_toggle = self._tool("chevron-right", "Reasoning")
         self._reasoning_toggle.clicked.connect(self._toggle_reasoning)
         self._reasoning_toggle.hide()
@@ -97,6 +98,9 @@ class MessageWidget(QWidget):
             # a text that came in one piece has been parsed as a whole already
             if shown_text:
                 self._settle()
+        stored = origins_of(message)
+        if stored:
+            self.set_origins(stored)
         self._progress.setVisible(writing and not text and not reasoning)
         self._status.setText(status_text(message))
         self._status.setVisible(bool(self._status.text()))
@@ -122,6 +126,12 @@ class MessageWidget(QWidget):
         self._progress.setVisible(not text and not reasoning)
         self._show_text(text, reasoning)
         self._host.height_changed(self)
+
+    def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
+        """Where the characters of the text came from, for the tint."""
+        self._origins = origins
+        for block in self.blocks:
+            block.set_origins(origins)
 
     def show_progress(self, text: str) -> None:
         """What happens before the first word: loading, reading."""
@@ -171,6 +181,8 @@ class MessageWidget(QWidget):
             self._clear(widgets, index)
             widget = wanted(self._host, self, block)
             widget.show()
+            if widgets is self.blocks:
+                widget.set_origins(self._origins)
             widgets.append(widget)
         self._clear(widgets, len(blocks))
 

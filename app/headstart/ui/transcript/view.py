@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
-from headstart.core.values import Message, MessageStatus, PartKind, Role
+from headstart.core.values import Message, MessageStatus, OriginRun, PartKind, Role
 from headstart.ui import theme
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.highlight import Highlighter
@@ -74,6 +74,8 @@ class TranscriptView(QAbstractScrollArea):
         self._writing = False
         self._placing = False
         self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
+        self._reply_origins: tuple[str, tuple[OriginRun, ...]] = ("", ())
+        self._tinted = False
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
         self._frame.setInterval(FRAME_MS)
@@ -167,6 +169,22 @@ class TranscriptView(QAbstractScrollArea):
         if not self._frame.isActive():
             self._frame.start()
 
+    def show_origins(self, message_id: str, origins: tuple[OriginRun, ...]) -> None:
+        """Where the words of the reply being written came from, shown with the next frame."""
+        self._reply_origins = (message_id, origins)
+
+    def set_tinted(self, on: bool) -> None:
+        """Mark guessed words by their origin, or not."""
+        if on != self._tinted:
+            self._tinted = on
+            for blocks in self.shown_blocks():
+                for block in blocks:
+                    block.update()
+
+    @property
+    def tinted(self) -> bool:
+        return self._tinted
+
     def show_progress(self, message_id: str, text: str) -> None:
         item = self._find(message_id)
         if item is not None and item.widget is not None:
@@ -219,6 +237,8 @@ class TranscriptView(QAbstractScrollArea):
         if item is not None and item.message.status is MessageStatus.OPEN:
             began = time.perf_counter()
             self._widget(item).show_reply(text, reasoning)
+            if self._tinted and self._reply_origins[0] == message_id:
+                self._widget(item).set_origins(self._reply_origins[1])
             self._place()
             # a reply that is slow to lay out is painted less often, so that the window answers
             cost = (time.perf_counter() - began) * 1000

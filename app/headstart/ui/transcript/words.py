@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from headstart.core.values import Message, MessageStatus, PartKind, Role, TurnFigures
+from headstart.core.values import (
+    Message,
+    MessageStatus,
+    OriginRun,
+    PartKind,
+    Role,
+    TurnFigures,
+    append_run,
+)
+
+
+def origins_of(message: Message) -> tuple[OriginRun, ...]:
+    """The origins of a message's text, its reasoning left out."""
+    runs: list[OriginRun] = []
+    for part in message.parts:
+        if part.kind is PartKind.TEXT:
+            for run in part.origins:
+                append_run(runs, run.length, run.origin)
+    return tuple(runs)
 
 
 def figures_text(figures: TurnFigures) -> str:
@@ -17,6 +35,11 @@ def figures_text(figures: TurnFigures) -> str:
         )
     if figures.prompt_tokens:
         pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
+    guessed = figures.speculation
+    if guessed is not None and guessed.tested:
+        pieces.append(f"guesses accepted {guessed.accepted / guessed.tested:.0%}")
+    if figures.against_plain is not None:
+        pieces.append(f"{figures.against_plain:.1f}× plain")
     return "    ".join(pieces)
 
 

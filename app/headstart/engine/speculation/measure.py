@@ -1,0 +1,135 @@
+"""Measuring on demand: what forwards and guesses cost, and how often guesses are right.
+
+Engine thread. The target writes a few plain replies on a spare sequence, the draft is scored on
+them, and forwards of every size are timed; all of it goes into the profiles that replies use. The
+chat's KV state stays as it is.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from headstart.core.events import CancelToken, Emit, SpeedCurve
+from headstart.core.settings import Sampling
+from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.depth import MAX_DRAFT
+from headstart.engine.speculation.profile import PairProfile
+
+if TYPE_CHECKING:
+    from headstart.engine.speculation.state import SpeculationState
+
+SPARE = 1
+REPEATED = 3
+WRITTEN = 32
+BEGINNINGS = (
+    "def read_lines(path):\n    lines = []\n",
+    "It was late in the evening when the old ship came back to the harbour. ",
+    "To sleep better, start with a few simple habits. First,",
+)
+
+
+def speed_curve(
+    costs: Costs, pair: PairProfile, context: int, done: int = 1, total: int = 1
+) -> SpeedCurve:
+    """Tokens per second by depth: expected tokens of a round over what it costs."""
+    chance = pair.margins.mean
+    step = pair.costs.seconds(1, context)
+    points = []
+    for depth in range(MAX_DRAFT + 1):
+        # 1 + a + a^2 + ... of guesses that are right with chance a, and the target's own token
+        tokens = sum(chance**index for index in range(depth + 1))
+        seconds = costs.seconds(depth + 1, context) + depth * step
+        points.append((depth, tokens / seconds))
+    best = max(points, key=lambda point: point[1])[0]
+    return SpeedCurve(tuple(points), best, done, total)
+
+
+def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: CancelToken) -> None:
+    """Fill the profiles of the loaded pair; emits the curve as it becomes better known.
+
+    Raises DecodeAborted on a cancel; what was measured until then is kept.
+    """
+    draft, pair = state.draft, state.pair
+    if draft is None or pair is None:
+        return
+    costs = state.target_profile.costs
+    total = len(BEGINNINGS) + MAX_DRAFT
+
+    def abort() -> None:
+        target.abort()
+        state.abort()
+
+    cancel.set_hook(abort)
+    try:
+        for number, beginning in enumerate(BEGINNINGS, 1):
+            written, start = _write(target, beginning, costs, cancel)
+            for margin, right in draft.score(written, start, pair.costs):
+                pair.margins.observe(margin, right)
+            _tell(emit, costs, pair, number, total)
+        context = target.n_past(SPARE)
+        tokens = target.encode(BEGINNINGS[1] * 2)
+        for depth in range(1, MAX_DRAFT + 1):
+            times = [_timed(target, tokens[: depth + 1], context, cancel) for _ in range(REPEATED)]
+            for seconds in (statistics.median(times),) * 2:
+                # twice: the first sample of a size is taken for a rough one
+                costs.observe(depth + 1, context, seconds)
+            _tell(emit, costs, pair, len(BEGINNINGS) + depth, total)
+    finally:
+        cancel.set_hook(None)
+        target.clear_abort()
+        state.clear_abort()
+        target.truncate(0, SPARE)
+        state.save()
+
+
+def _tell(emit: Emit, costs: Costs, pair: PairProfile, done: int, total: int) -> None:
+    if costs.known and pair.costs.known:
+        emit(speed_curve(costs, pair, WRITTEN, done, total))
+
+
+def _write(
+    target: Decoder, beginning: str, costs: Costs, cancel: CancelToken
+) -> tuple[Sequence[int], int]:
+    """Go on from a beginning without guesses; the tokens, and where the written ones start."""
+    target.truncate(0, SPARE)
+    tokens = target.encode(beginning)
+    begin = target.facts.begin_token
+    if begin is not None:
+        tokens.insert(0, begin)
+    sampler = target.sampler(Sampling(temperature=0), 0)
+    start = len(tokens)
+    try:
+        target.forward(tokens, [len(tokens) - 1], SPARE)
+        while len(tokens) < start + WRITTEN:
+            token = sampler.draw(0, len(tokens))
+            if target.is_end(token):
+                break
+            tokens.append(token)
+            if cancel.cancelled:
+                raise DecodeAborted
+            began = perf_counter()
+            target.forward([token], [0], SPARE)
+            target.argmax(0)
+            costs.observe(1, len(tokens), perf_counter() - began)
+    finally:
+        sampler.close()
+    return tokens, start
+
+
+def _timed(target: Decoder, tokens: Sequence[int], context: int, cancel: CancelToken) -> float:
+    """Seconds of a forward of `tokens` whose rows are all looked at."""
+    if cancel.cancelled:
+        raise DecodeAborted
+    began = perf_counter()
+    target.forward(tokens, range(len(tokens)), SPARE)
+    for row in range(len(tokens)):
+        target.argmax(row)
+    seconds = perf_counter() - began
+    if target.truncate(context, SPARE) != context:
+        # a cache that cannot be cut: begin again, the figure holds for a short context
+        target.truncate(0, SPARE)
+    return seconds

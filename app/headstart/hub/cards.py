@@ -1,0 +1,82 @@
+"""Cards of models, read from their files without loading them. Called from worker threads."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled
+from headstart.core.values import ModelRef
+from headstart.hub.gguf import GgufHeader, read_header
+
+_TOKENS = "tokenizer.ggml.tokens"
+_KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "rwkv": "rwkv", "bert": "wpm"}
+# layers that keep a state instead of keys and values announce themselves by these
+_STATEFUL = ("ssm.", "wkv.", "shortconv.", "token_shift_count")
+_F16 = 2
+
+
+def read_card(model: ModelRef) -> ModelCard:
+    """The card of a model file; raises ModelProblem. A file that did not change is read once."""
+    status = model.path.stat()
+    return _read(model, status.st_size, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
+    header = read_header(model.path, _Wanted())
+    architecture = header.architecture
+    kind = _KINDS.get(str(header.metadata.get("tokenizer.ggml.model", "")), "other")
+    texts = tuple(spelled(kind, text) for text in header.arrays.get(_TOKENS, ()))
+    return ModelCard(
+        model=model,
+        architecture=architecture,
+        cache=_cache(header),
+        context_length=_number(header, "context_length"),
+        kv_bytes_per_token=_kv_bytes(header),
+        vocabulary_size=len(texts),
+        vocabulary=Vocabulary(
+            kind, texts, _id(header, "bos_token_id"), _id(header, "eos_token_id")
+        ),
+    )
+
+
+class _Wanted:
+    """Which arrays of a header are kept: the tokens, and heads that differ from layer to layer."""
+
+    def __contains__(self, key: object) -> bool:
+        return key == _TOKENS or str(key).endswith(".attention.head_count_kv")
+
+
+def _cache(header: GgufHeader) -> CacheKind:
+    prefix = f"{header.architecture}."
+    keys = [key.removeprefix(prefix) for key in header.metadata if key.startswith(prefix)]
+    if any(key.startswith(_STATEFUL) for key in keys):
+        return "hybrid" if _kv_bytes(header) else "recurrent"
+    return "window" if _number(header, "attention.sliding_window") else "full"
+
+
+def _kv_bytes(header: GgufHeader) -> int:
+    """Bytes of f16 keys and values for one token, over all layers that have them."""
+    layers, heads = _number(header, "block_count"), _number(header, "attention.head_count")
+    if not heads:
+        return 0
+    size = _number(header, "embedding_length") // heads
+    key = _number(header, "attention.key_length") or size
+    value = _number(header, "attention.value_length") or size
+    by_layer = header.arrays.get(f"{header.architecture}.attention.head_count_kv")
+    if by_layer is not None:
+        total = sum(by_layer)
+    else:
+        total = layers * (_number(header, "attention.head_count_kv") or heads)
+    return int(total) * (key + value) * _F16
+
+
+def _number(header: GgufHeader, name: str) -> int:
+    value: Any = header.metadata.get(f"{header.architecture}.{name}", 0)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _id(header: GgufHeader, name: str) -> int | None:
+    value = header.metadata.get(f"tokenizer.ggml.{name}")
+    return value if isinstance(value, int) else None

@@ -1,0 +1,307 @@
+"""The inspector's panel on guessing ahead: draft, depth, repeats, how it goes, how fast it is.
+
+Shows every installed model with a verdict, never an empty list without a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.chat.changes import Measured
+from headstart.chat.drafts import DraftChoice
+from headstart.core.events import Guessing
+from headstart.core.settings import Speculation, changed, describe
+from headstart.core.values import SpeculationFigures, TurnFigures
+from headstart.ui.inspector.speed_curve import SpeedCurveView
+
+NONE = "No model"
+MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
+
+
+class SpeculationPanel(QWidget):
+    """Emits `edited` with a Speculation, and what the user asks for besides."""
+
+    edited = Signal(object)
+    tint_changed = Signal(bool)
+    measure_requested = Signal()
+    cancel_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._value = Speculation()
+        self._choices: list[DraftChoice] = []
+        self._quiet = False
+        self._measuring = False
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
+        self._build_choice()
+        self._build_depth()
+        self._build_live()
+        self._build_curve()
+        self._show()
+        self.set_live(None)
+
+    # --- building ------------------------------------------------------------------------
+
+    def _build_choice(self) -> None:
+        title = QLabel("Speculation", self)
+        title.setObjectName("sectionTitle")
+        self.enabled = QCheckBox("on", self)
+        self.enabled.setAccessibleName("Speculation")
+        self.enabled.setToolTip("guess tokens ahead; the words stay the same")
+        self.enabled.toggled.connect(lambda on: self._set(enabled=on))
+        head = QHBoxLayout()
+        head.addWidget(title, 1)
+        head.addWidget(self.enabled)
+        self._layout.addLayout(head)
+        self.draft_box = QComboBox(self)
+        self.draft_box.setAccessibleName("Draft from")
+        self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.draft_box.currentIndexChanged.connect(self._draft_chosen)
+        self._row("Draft from", self.draft_box)
+        self.verdict = QLabel(self)
+        self.verdict.setObjectName("quiet")
+        self.verdict.setWordWrap(True)
+        self._layout.addWidget(self.verdict)
+
+    def _build_depth(self) -> None:
+        fields = describe(Speculation)
+        self._auto, self._fixed = QPushButton("Auto", self), QPushButton("Fixed", self)
+        group = QButtonGroup(self)
+        segments = QHBoxLayout()
+        segments.setSpacing(0)
+        for name, button in (("segmentLeft", self._auto), ("segmentRight", self._fixed)):
+            button.setObjectName(name)
+            button.setCheckable(True)
+            button.setAccessibleName(f"Draft depth: {button.text()}")
+            group.addButton(button)
+            segments.addWidget(button)
+        self._fixed.toggled.connect(self._mode_toggled)
+        self.depth_box = QSpinBox(self)
+        self.depth_box.setRange(1, 16)
+        self.depth_box.setSuffix(" tokens")
+        self.depth_box.setAccessibleName("Fixed draft depth")
+        self.depth_box.setToolTip(fields["depth"].description)
+        self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
+        row = QHBoxLayout()
+        row.addWidget(QLabel("Draft depth", self), 1)
+        row.addWidget(self.depth_box)
+        row.addLayout(segments)
+        self._layout.addLayout(row)
+        self.confidence = QDoubleSpinBox(self)
+        self.confidence.setRange(0, 0.99)
+        self.confidence.setSingleStep(0.05)
+        self.confidence.setSpecialValueText("automatic")
+        self.confidence.setAccessibleName("Least confidence of a guess")
+        self.confidence.setToolTip("the draft stops before a guess that it is less sure of")
+        self.confidence.valueChanged.connect(
+            lambda value: self._set(min_confidence=round(value, 2))
+        )
+        self._row("Least confidence", self.confidence)
+        self.repeats = QCheckBox("Also use repeats in the text", self)
+        self.repeats.setToolTip("copies of earlier words are guessed without a model")
+        self.repeats.toggled.connect(lambda on: self._set(repeats=on))
+        self._layout.addWidget(self.repeats)
+        self.tint = QCheckBox("Tint guessed words in replies", self)
+        self.tint.setToolTip("green: guessed by the draft model; violet: by repeats")
+        self.tint.toggled.connect(self._tint_toggled)
+        self._layout.addWidget(self.tint)
+
+    def _build_live(self) -> None:
+        self._live: dict[str, QLabel] = {}
+        for name in ("Now", "Accepted", "Tokens per round", "Speed"):
+            row = QHBoxLayout()
+            label, value = QLabel(name, self), QLabel(self)
+            value.setObjectName("fieldValue")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            row.addWidget(label, 1)
+            row.addWidget(value)
+            self._layout.addLayout(row)
+            self._live[name] = value
+        self._layout.addSpacing(12)
+
+    def _build_curve(self) -> None:
+        title = QLabel("Speed on this computer", self)
+        title.setObjectName("sectionTitle")
+        self.curve = SpeedCurveView(self)
+        self._caption = QLabel(self)
+        self._caption.setObjectName("quiet")
+        self._caption.setWordWrap(True)
+        self.measure = QPushButton("Measure", self)
+        self.measure.clicked.connect(self._measure_clicked)
+        for widget in (title, self.curve, self._caption, self.measure):
+            self._layout.addWidget(widget)
+        self._layout.addSpacing(12)
+
+    def _row(self, title: str, widget: QWidget) -> None:
+        row = QHBoxLayout()
+        label = QLabel(title, self)
+        label.setMinimumWidth(110)
+        row.addWidget(label)
+        row.addWidget(widget, 1)
+        self._layout.addLayout(row)
+
+    # --- what is shown -------------------------------------------------------------------
+
+    def set_value(self, value: Speculation) -> None:
+        self._value = value
+        self._show()
+
+    def set_tint(self, on: bool) -> None:
+        self._quiet = True
+        self.tint.setChecked(on)
+        self._quiet = False
+
+    def set_choices(self, choices: Sequence[DraftChoice]) -> None:
+        self._choices = list(choices)
+        self._show()
+
+    def set_live(self, event: Guessing | None) -> None:
+        """How it goes in the reply that is being written."""
+        if event is None:
+            self._show_live("–", None, None)
+            return
+        source = {"draft": " (draft)", "repeat": " (repeat)"}.get(event.source.value, "")
+        now = f"{event.depth} tokens{source}" if event.depth else "not guessing"
+        self._show_live(now, event.figures, event.against_plain)
+
+    def set_figures(self, figures: TurnFigures | None) -> None:
+        """How it went in the last reply."""
+        guessed = None if figures is None else figures.speculation
+        self._show_live("–", guessed, None if figures is None else figures.against_plain)
+
+    def set_measured(self, measured: Measured | None) -> None:
+        self._measuring = measured is not None and measured.running
+        curve = None if measured is None else measured.curve
+        if curve is not None or measured is None:
+            self.curve.set_curve(curve)
+        if measured is not None and measured.problem:
+            self._caption.setText(measured.problem)
+        elif self._measuring and curve is not None:
+            self._caption.setText(f"measuring… {curve.done} of {curve.total}")
+        elif self._measuring:
+            self._caption.setText("measuring…")
+        else:
+            self._caption.setText("tokens per second by draft depth, measured with this pair")
+        self._show_button()
+
+    def _show(self) -> None:
+        self._quiet = True
+        value = self._value
+        self.enabled.setChecked(value.enabled)
+        self._fill_choices()
+        (self._fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
+        self.depth_box.setValue(value.depth)
+        self.depth_box.setVisible(value.depth_mode == "fixed")
+        self.confidence.setValue(value.min_confidence)
+        self.repeats.setChecked(value.repeats)
+        for widget in (self.draft_box, self._auto, self._fixed, self.depth_box, self.repeats):
+            widget.setEnabled(value.enabled)
+        self.confidence.setEnabled(value.enabled)
+        self._show_button()
+        self._quiet = False
+
+    def _fill_choices(self) -> None:
+        self.draft_box.clear()
+        self.draft_box.addItem(NONE, "")
+        model = self.draft_box.model()
+        assert isinstance(model, QStandardItemModel)
+        for choice in self._choices:
+            mark = MARKS[choice.verdict.works]
+            self.draft_box.addItem(f"{choice.model.name} – {mark}", choice.model.key)
+            row = self.draft_box.count() - 1
+            self.draft_box.setItemData(row, choice.verdict.reason, Qt.ItemDataRole.ToolTipRole)
+            if choice.verdict.works == "no":
+                model.item(row).setEnabled(False)
+        index = self.draft_box.findData(self._value.draft)
+        if index < 0:
+            name = self._value.draft.rpartition("/")[2].removesuffix(".gguf")
+            self.draft_box.addItem(f"{name} – not installed", self._value.draft)
+            index = self.draft_box.count() - 1
+        self.draft_box.setCurrentIndex(index)
+        self._show_verdict()
+
+    def _show_verdict(self) -> None:
+        chosen = self._chosen()
+        if chosen is not None:
+            text = f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
+        elif self._value.draft:
+            text = "not among the installed models: replies are written without it"
+        elif not self._choices:
+            text = "looking at the installed models…"
+        elif not any(choice.verdict.works != "no" for choice in self._choices):
+            reasons = "; ".join(
+                f"{choice.model.name}: {choice.verdict.reason}" for choice in self._choices[:3]
+            )
+            text = f"No installed model can draft here. {reasons}."
+        else:
+            text = "A small model of the same family makes replies faster."
+        self.verdict.setText(text)
+
+    def _chosen(self) -> DraftChoice | None:
+        key = self._value.draft
+        return next((choice for choice in self._choices if choice.model.key == key), None)
+
+    def _show_live(
+        self, now: str, figures: SpeculationFigures | None, against_plain: float | None
+    ) -> None:
+        accepted = rounds = speed = "–"
+        if figures is not None and figures.tested:
+            share = figures.accepted / figures.tested
+            accepted = f"{figures.accepted:,} of {figures.tested:,} ({share:.0%})"
+        if figures is not None and figures.rounds:
+            rounds = f"{(figures.rounds + figures.accepted) / figures.rounds:.1f}"
+        if against_plain is not None:
+            speed = f"{against_plain:.1f}× plain"
+        values = (now, accepted, rounds, speed)
+        for label, text in zip(self._live.values(), values, strict=True):
+            label.setText(text)
+
+    def _show_button(self) -> None:
+        self.measure.setText("Cancel" if self._measuring else "Measure")
+        possible = bool(self._value.draft) and self._value.enabled
+        self.measure.setEnabled(self._measuring or possible)
+        self.measure.setToolTip("" if possible else "choose a draft model first")
+
+    # --- what the user does --------------------------------------------------------------
+
+    def _set(self, **changes: object) -> None:
+        if self._quiet:
+            return
+        self._value = changed(self._value, **changes)
+        self._show()
+        self.edited.emit(self._value)
+
+    def _draft_chosen(self, index: int) -> None:
+        if not self._quiet and index >= 0:
+            self._set(draft=str(self.draft_box.itemData(index)))
+
+    def _mode_toggled(self, fixed: bool) -> None:
+        self._set(depth_mode="fixed" if fixed else "auto")
+
+    def _tint_toggled(self, on: bool) -> None:
+        if not self._quiet:
+            self.tint_changed.emit(on)
+
+    def _measure_clicked(self) -> None:
+        if self._measuring:
+            self.cancel_requested.emit()
+        else:
+            self.measure_requested.emit()

@@ -1,0 +1,76 @@
+"""Where drafted text lies in what is shown: origins of source characters to document ranges. Pure.
+
+Origins belong to the Markdown source; what is rendered is the same characters in the same order
+without the markup. So each shown character is found in the source after the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.values import Origin, OriginRun
+
+# markup between two shown characters: the longest is a link's address
+_LOOK_AHEAD = 400
+
+
+def tinted_ranges(
+    shown: str, source: str, start: int, runs: Sequence[OriginRun]
+) -> list[tuple[int, int, Origin]]:
+    """Ranges (begin, end, origin) of `shown` that were guessed.
+
+    `source` is the Markdown of the block, which begins at `start` of the text of `runs`.
+    """
+    origins = _slice(runs, start, len(source))
+    if all(run.origin is Origin.TARGET for run in origins):
+        return []
+    by_character: list[Origin] = []
+    for run in origins:
+        by_character += [run.origin] * run.length
+    ranges: list[tuple[int, int, Origin]] = []
+    at = 0
+    for place, character in enumerate(shown):
+        if character.isspace():
+            # paragraphs and lines end otherwise in a document: a space goes with its neighbour
+            continue
+        found = source.find(character, at, at + _LOOK_AHEAD)
+        if found < 0:
+            continue
+        at = found + 1
+        origin = by_character[found] if found < len(by_character) else Origin.TARGET
+        if origin is Origin.TARGET:
+            continue
+        if ranges and ranges[-1][2] is origin and not shown[ranges[-1][1] : place].strip():
+            ranges[-1] = (ranges[-1][0], place + 1, origin)
+        else:
+            ranges.append((place, place + 1, origin))
+    return _unbridged(ranges, shown)
+
+
+def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[int, int, Origin]]:
+    """Ranges cut at line ends, so that no tint runs over the rest of a line."""
+    result = []
+    for begin, end, origin in ranges:
+        at = begin
+        for offset, character in enumerate(shown[begin:end], begin):
+            if character in "\n\u2028\u2029":
+                if offset > at:
+                    result.append((at, offset, origin))
+                at = offset + 1
+        if end > at:
+            result.append((at, end, origin))
+    return result
+
+
+def _slice(runs: Sequence[OriginRun], start: int, length: int) -> list[OriginRun]:
+    """The part of a run-length list from `start` on, `length` characters long."""
+    result: list[OriginRun] = []
+    at, end = 0, start + length
+    for run in runs:
+        begin, stop = max(at, start), min(at + run.length, end)
+        if stop > begin:
+            result.append(OriginRun(stop - begin, run.origin))
+        at += run.length
+        if at >= end:
+            break
+    return result

@@ -1,0 +1,179 @@
+"""A decoder made of a table: the next token's logits depend on the last two tokens.
+
+It keeps its KV state as a plain list, checks every rule that a real one has, and moves a fake
+clock by what a forward costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from headstart.core.models import Vocabulary
+from headstart.core.settings import Sampling
+from headstart.engine.decoder import ContextFull, Guess, ModelFacts
+from headstart.engine.noise import gumbel
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def table(vocabulary: int, seed: int, spread: float = 1.5) -> npt.NDArray[np.float64]:
+    """Logits by the last two tokens."""
+    shape = (vocabulary, vocabulary, vocabulary)
+    return np.random.default_rng(seed).normal(0, spread, shape)
+
+
+class FakeDecoder:
+    def __init__(
+        self,
+        logits: npt.NDArray[np.float64],
+        cost: Callable[[int], float] = lambda _n: 1.0,
+        clock: Clock | None = None,
+        context: int = 1 << 30,
+        ends: Sequence[int] = (),
+        checkpoints: bool = False,
+        leaves: int = 3,
+    ) -> None:
+        self._logits = logits
+        self._cost = cost
+        self._clock = clock or Clock()
+        self._ends = frozenset(ends)
+        self._checkpoint: int | None = None
+        self.tokens: list[int] = []
+        self._planted: list[list[int]] | None = None
+        self._rows: list[npt.NDArray[np.float64]] = []
+        self.forwards: list[int] = []
+        self.facts = ModelFacts(
+            context_length=context,
+            vocabulary_size=len(logits),
+            chat_template=None,
+            special_tokens=(),
+            begin_token=None,
+            begin_text="",
+            end_text="",
+            batch=4096,
+            rollback="checkpoint" if checkpoints else "exact",
+            leaves=1 if checkpoints else leaves,
+        )
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) % len(self._logits) for character in text]
+
+    def piece(self, token: int) -> bytes:
+        return bytes([65 + token])
+
+    def is_end(self, token: int) -> bool:
+        return token in self._ends
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary("bpe", tuple(self.piece(token) for token in range(len(self._logits))))
+
+    def n_past(self, seq: int = 0) -> int:
+        return len(self.tokens)
+
+    def _row(self, path: Sequence[int]) -> npt.NDArray[np.float64]:
+        last = (0, 0, *path[-2:])[-2:]
+        row: npt.NDArray[np.float64] = self._logits[last[0], last[1]]
+        return row
+
+    def forward(
+        self,
+        tokens: Sequence[int],
+        outputs: Sequence[int],
+        seq: int = 0,
+        parents: Sequence[int] | None = None,
+    ) -> None:
+        assert 0 < len(tokens) <= self.facts.batch
+        assert self._planted is None, "a tree was not kept"
+        if len(self.tokens) + len(tokens) > self.facts.context_length:
+            raise ContextFull
+        self._clock.now += self._cost(len(tokens))
+        self.forwards.append(len(tokens))
+        paths: list[list[int]] = []
+        for index, token in enumerate(tokens):
+            parent = index - 1 if parents is None else parents[index]
+            before = self.tokens if parent < 0 else paths[parent]
+            paths.append([*before[-2:], token] if parents is None else [*before, token])
+        self._rows = [self._row(paths[index]) for index in outputs]
+        if parents is None:
+            self.tokens.extend(tokens)
+        else:
+            self._planted = paths
+
+    def keep(self, path: Sequence[int]) -> None:
+        assert self._planted is not None
+        if path:
+            self.tokens = self._planted[path[-1]]
+        self._planted = None
+
+    def row(self, row: int) -> npt.NDArray[np.float64]:
+        return self._rows[row]
+
+    def argmax(self, row: int) -> int:
+        return int(self._rows[row].argmax())
+
+    def sampler(
+        self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
+    ) -> FakeSampler:
+        return FakeSampler(self, sampling.temperature, seed)
+
+    def checkpoint(self) -> None:
+        if self.facts.rollback == "checkpoint":
+            self._checkpoint = len(self.tokens)
+
+    def truncate(self, n: int, seq: int = 0) -> int:
+        assert self._planted is None
+        if n >= len(self.tokens):
+            return len(self.tokens)
+        if self.facts.rollback == "checkpoint":
+            known = self._checkpoint
+            n = known if known is not None and n > 0 and known <= n else 0
+            if n == 0:
+                self._checkpoint = None
+        del self.tokens[n:]
+        return n
+
+    def abort(self) -> None: ...
+
+    def clear_abort(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class FakeSampler:
+    def __init__(self, decoder: FakeDecoder, temperature: float, seed: int) -> None:
+        self._decoder = decoder
+        self._temperature = temperature
+        self._seed = seed
+        self._ids = np.arange(decoder.facts.vocabulary_size)
+
+    def _scores(self, row: int, position: int) -> npt.NDArray[np.float64]:
+        logits = self._decoder.row(row)
+        if self._temperature == 0:
+            return logits
+        return logits / self._temperature + gumbel(self._seed, position, self._ids)
+
+    def draw(self, row: int, position: int) -> int:
+        return int(self._scores(row, position).argmax())
+
+    def guess(self, row: int, position: int) -> Guess:
+        scores = self._scores(row, position)
+        second, first = np.argsort(scores)[-2:]
+        return Guess(int(first), int(second), float(scores[first] - scores[second]))
+
+    def accept(self, tokens: Sequence[int]) -> None: ...
+
+    def mark(self) -> None: ...
+
+    def rewind(self) -> None: ...
+
+    def close(self) -> None: ...
