@@ -66,8 +66,11 @@ class SettingsWindow(QDialog):
         self._choice(form, "when_full", fields)
         form = self._section(layout, "Engine")
         for name, info in describe(EngineSettings).items():
-            box = number_box(
-                info, getattr(settings.engine, name), partial(self._engine_changed, name)
+            value, change = getattr(settings.engine, name), partial(self._engine_changed, name)
+            box: QWidget = (
+                choice_box(info, {}, value, change)
+                if info.choices
+                else number_box(info, value, change)
             )
             form.addRow(self._label(info.title), box)
         hint = QLabel("A change here reloads the model at the next message.", self)
@@ -124,8 +127,9 @@ class SettingsWindow(QDialog):
     def _sampling_changed(self, name: str, value: float) -> None:
         self._set(sampling=changed(self._settings.sampling, **{name: value}))
 
-    def _engine_changed(self, name: str, value: float) -> None:
-        self._set(engine=changed(self._settings.engine, **{name: int(value)}))
+    def _engine_changed(self, name: str, value: float | str) -> None:
+        chosen = value if isinstance(value, str) else int(value)
+        self._set(engine=changed(self._settings.engine, **{name: chosen}))
 
     def _set(self, **changes: object) -> None:
         self._settings = changed(self._settings, **changes)

@@ -12,6 +12,7 @@ from headstart.core.settings import (
     Sampling,
     Settings,
     SettingsError,
+    Speculation,
     changed,
     describe,
 )
@@ -89,8 +90,13 @@ def test_every_described_default_is_within_its_bounds() -> None:
 
 def test_every_setting_is_in_the_docs() -> None:
     text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
-    kinds = ((Settings, ""), (Sampling, "sampling."), (EngineSettings, "engine."))
+    kinds = (
+        (Settings, ""),
+        (Sampling, "sampling."),
+        (EngineSettings, "engine."),
+        (Speculation, "speculation."),
+    )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:
-            if name not in ("sampling", "engine"):
+            if name not in ("sampling", "engine", "speculation"):
                 assert f"`{prefix}{name}`" in text

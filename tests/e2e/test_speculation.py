@@ -1,0 +1,295 @@
+"""Speculation on real weights: the words are those of plain decoding, whoever guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headstart.core.events import (
+    CancelToken,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+    Notice,
+    PromptMessage,
+    SpeedCurve,
+    TextAdded,
+)
+from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
+from headstart.core.values import ModelRef, Origin, Role, TurnFigures
+from headstart.engine.backends.llama_sampler import LlamaCppSampler
+from headstart.engine.local import LocalGenerator
+from headstart.hub.checked import CheckedModels
+from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
+
+TOPICS = ("rivers", "a stack in Python", "tea", "prime numbers", "Lisbon", "sleep", "SQL", "foxes")
+FORMS = (
+    "Write a short text about {}.",
+    "Explain {} to a child, step by step.",
+    "List five facts about {}.",
+    "Write code or a poem that has to do with {}.",
+    "Repeat the word {} ten times, then say why.",
+)
+PROMPTS = [form.format(topic) for form in FORMS for topic in TOPICS]
+TOKENS = 28
+MODES: dict[str, tuple[str, Speculation]] = {
+    **{
+        f"fixed {depth}": (
+            "layers",
+            Speculation(draft="d", depth_mode="fixed", depth=depth, repeats=False),
+        )
+        for depth in (1, 2, 3, 5, 8)
+    },
+    "automatic": ("layers", Speculation(draft="d")),
+    "repeats": ("", Speculation()),
+    "tree": (
+        "layers",
+        Speculation(draft="d", depth_mode="fixed", depth=3, second_guesses="always"),
+    ),
+    "other vocabulary": ("other", Speculation(draft="d", depth_mode="fixed", depth=4)),
+    "nearly the same vocabulary": ("near", Speculation(draft="d", depth_mode="fixed", depth=4)),
+}
+
+
+def _ref(path: Path) -> ModelRef:
+    return ModelRef(path, path.stem, path.stat().st_size)
+
+
+@pytest.fixture(scope="module")
+def drafts(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ModelRef]:
+    folder = tmp_path_factory.mktemp("drafts")
+    source = starter.path
+    # a file as large as the target's is no draft: these lose a layer too
+    near = drop_layers(source, folder / "near-1.gguf", [12])
+    return {
+        "layers": _ref(drop_layers(source, folder / "layers.gguf", [12, 18])),
+        "other": _ref(other_vocabulary(source, folder / "other.gguf")),
+        "near": _ref(renamed_tokens(near, folder / "near.gguf", range(260, 300))),
+    }
+
+
+@dataclass(slots=True)
+class Written:
+    text: str
+    figures: TurnFigures
+    events: list[GenerationEvent]
+
+    @property
+    def notices(self) -> list[str]:
+        return [event.text for event in self.events if isinstance(event, Notice)]
+
+
+class Engine:
+    """A local generator on this thread."""
+
+    def __init__(self, model: ModelRef, folder: Path, kv: KvType = "bf16") -> None:
+        self.model = model
+        self.settings = EngineSettings(context_length=1024, kv_type=kv)
+        checked = CheckedModels(folder / "checked.json")
+        self.generator = LocalGenerator(checked)
+        self._checked = checked
+
+    def write(
+        self,
+        prompt: str,
+        wanted: Speculation,
+        draft: ModelRef | None = None,
+        temperature: float = 0,
+        tokens: int = TOKENS,
+        **sampling: Any,
+    ) -> Written:
+        if draft is not None and draft.path.exists() and not self._checked.is_checked(draft):
+            self._checked.add(draft)
+        events: list[GenerationEvent] = []
+        self.generator.generate(
+            GenerationRequest(
+                self.model,
+                (PromptMessage(Role.USER, prompt, "q"),),
+                Sampling(temperature=temperature, max_tokens=tokens, seed=7, **sampling),
+                engine=self.settings,
+                speculation=wanted,
+                draft=draft,
+            ),
+            events.append,
+            CancelToken(),
+        )
+        last = events[-1]
+        assert isinstance(last, Finished)
+        pieces = [
+            piece for event in events if isinstance(event, TextAdded) for piece in event.pieces
+        ]
+        return Written("".join(piece.text for piece in pieces), last.figures, events)
+
+
+@pytest.fixture(scope="module")
+def engine(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = Engine(starter, tmp_path_factory.mktemp("engine"))
+    yield engine
+    engine.generator.close()
+
+
+OFF = Speculation(enabled=False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "prompts", [PROMPTS[::9], pytest.param(PROMPTS, marks=pytest.mark.proof)], ids=["some", "all"]
+)
+def test_greedy_words_are_those_of_plain_decoding(
+    engine: Engine, drafts: dict[str, ModelRef], mode: str, prompts: list[str]
+) -> None:
+    name, wanted = MODES[mode]
+    # guesses without a fixed depth come only where they may pay: later, in text that repeats
+    tokens = TOKENS if wanted.depth_mode == "fixed" else 4 * TOKENS
+    tested = 0
+    for prompt in prompts:
+        plain = engine.write(prompt, OFF, tokens=tokens)
+        guessed = engine.write(prompt, wanted, drafts.get(name), tokens=tokens)
+        assert guessed.text == plain.text
+        assert guessed.figures.generated_tokens == plain.figures.generated_tokens
+        assert guessed.notices == []
+        assert guessed.figures.speculation is not None
+        tested += guessed.figures.speculation.tested
+    assert tested > 0
+
+
+@pytest.mark.parametrize("mode", ["fixed 3", "automatic", "repeats", "tree"])
+def test_a_seed_gives_the_same_words_with_and_without_guesses(
+    engine: Engine, drafts: dict[str, ModelRef], mode: str
+) -> None:
+    name, wanted = MODES[mode]
+    for penalty in (1.0, 1.2):
+        for prompt in PROMPTS[::14]:
+            more = {"temperature": 0.9, "repeat_penalty": penalty}
+            plain = engine.write(prompt, OFF, **more)  # type: ignore[arg-type]
+            guessed = engine.write(prompt, wanted, drafts.get(name), **more)  # type: ignore[arg-type]
+            assert guessed.text == plain.text
+
+
+def test_guesses_of_a_fitting_draft_are_accepted_and_marked(
+    engine: Engine, drafts: dict[str, ModelRef]
+) -> None:
+    written = engine.write(PROMPTS[0], MODES["fixed 3"][1], drafts["layers"])
+    figures = written.figures.speculation
+    assert figures is not None
+    assert figures.draft_accepted > 5
+    assert figures.rounds < written.figures.generated_tokens
+    origins = {
+        piece.origin
+        for event in written.events
+        if isinstance(event, TextAdded)
+        for piece in event.pieces
+    }
+    assert origins == {Origin.DRAFT, Origin.TARGET}
+
+
+def test_in_the_default_setting_each_token_is_the_arg_max_of_its_forward(
+    starter: ModelRef,
+    drafts: dict[str, ModelRef],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = Engine(starter, tmp_path, kv="f16")
+    drawn: dict[int, int] = {}
+    real = LlamaCppSampler.draw
+
+    def draw(sampler: LlamaCppSampler, row: int, position: int) -> int:
+        token = real(sampler, row, position)
+        assert token == int(sampler._logits(row).argmax())
+        drawn[position] = token
+        return token
+
+    monkeypatch.setattr(LlamaCppSampler, "draw", draw)
+    for prompt in PROMPTS[::13]:
+        drawn.clear()
+        written = engine.write(prompt, MODES["fixed 5"][1], drafts["layers"])
+        decoder: Any = engine.generator._decoder
+        places = sorted(drawn)[: written.figures.generated_tokens]
+        text = b"".join(decoder.piece(drawn[place]) for place in places)
+        assert text.decode("utf-8", "ignore").startswith(written.text.rstrip("\ufffd"))
+    engine.generator.close()
+
+
+def test_a_stop_string_inside_a_guess_ends_the_reply_there(
+    engine: Engine, drafts: dict[str, ModelRef]
+) -> None:
+    plain = engine.write(PROMPTS[3], OFF, tokens=60)
+    stop = plain.text[40:44]
+    cut = engine.write(PROMPTS[3], OFF, tokens=60, stop=(stop,))
+    guessed = engine.write(
+        PROMPTS[3], MODES["fixed 8"][1], drafts["layers"], tokens=60, stop=(stop,)
+    )
+    assert guessed.text == cut.text == plain.text[: plain.text.index(stop)]
+    # what is in the KV state is still the token list: the next turn is right
+    assert engine.write(PROMPTS[3], OFF, tokens=60).text == plain.text
+
+
+@pytest.mark.parametrize("case", ["itself", "larger", "gone", "no model"])
+def test_a_draft_that_cannot_be_used_is_told_once_and_the_reply_comes(
+    starter: ModelRef, tmp_path: Path, case: str
+) -> None:
+    engine = Engine(starter, tmp_path)
+    copy = tmp_path / "copy.gguf"
+    if case == "larger":
+        copy.write_bytes(starter.path.read_bytes() + b"\0")
+    elif case == "no model":
+        copy.write_bytes(b"GGUF" + bytes(4000))
+    draft = starter if case == "itself" else ModelRef(copy, "copy", 1)
+    first = engine.write(PROMPTS[0], Speculation(draft=draft.key), draft)
+    assert len(first.notices) == 1
+    assert "cannot be used" in first.notices[0]
+    assert first.text
+    again = engine.write(PROMPTS[0], Speculation(draft=draft.key), draft)
+    assert again.notices == []
+    assert again.text == first.text
+    engine.generator.close()
+
+
+def test_a_draft_file_that_vanishes_while_loaded_does_no_harm(
+    engine: Engine, starter: ModelRef, tmp_path: Path
+) -> None:
+    path = drop_layers(starter.path, tmp_path / "vanishing.gguf", [9, 12])
+    draft = _ref(path)
+    wanted = MODES["fixed 3"][1]
+    first = engine.write(PROMPTS[1], wanted, draft)
+    path.unlink()
+    again = engine.write(PROMPTS[1], wanted, draft)
+    assert again.text == first.text
+    assert again.figures.speculation is not None
+    assert again.figures.speculation.draft_accepted > 0
+
+
+def test_turning_it_off_and_on_keeps_model_and_kv(
+    engine: Engine, drafts: dict[str, ModelRef]
+) -> None:
+    engine.write(PROMPTS[2], MODES["automatic"][1], drafts["layers"])
+    decoder = engine.generator._decoder
+    for wanted in (OFF, MODES["fixed 2"][1], Speculation()):
+        written = engine.write(PROMPTS[2], wanted, drafts["layers"])
+        assert written.figures.reused_tokens == written.figures.prompt_tokens - 1
+        assert engine.generator._decoder is decoder
+
+
+def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
+    engine: Engine, drafts: dict[str, ModelRef]
+) -> None:
+    before = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
+    resident = list(engine.generator._resident.tokens)
+    events: list[GenerationEvent] = []
+    engine.generator.measure(
+        engine.model, engine.settings, drafts["layers"], events.append, CancelToken()
+    )
+    curves = [event for event in events if isinstance(event, SpeedCurve)]
+    assert curves[-1].done == curves[-1].total
+    assert [depth for depth, _ in curves[-1].points] == list(range(17))
+    assert all(speed > 0 for _, speed in curves[-1].points)
+    decoder: Any = engine.generator._decoder
+    assert decoder.n_past(0) == len(resident)
+    assert decoder.n_past(1) == 0
+    again = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
+    assert again.text == before.text
+    assert again.figures.reused_tokens == again.figures.prompt_tokens - 1
