@@ -36,7 +36,8 @@ PEER_DEPTHS = (None, 1, 2, 3, 5, 7, 10)
 AUTO = Speculation(draft="draft")
 REPEATS = Speculation()
 WANTED = {"code": 1.5, "prose": 1.25, "chat": 1.25}
-COLD_PROMPTS = 3
+# half of the good draft's choose the best depth that the other half is compared with
+GOOD_PROMPTS, COLD_PROMPTS = 4, 2
 Speeds = dict[str, list[float]]
 
 
@@ -85,7 +86,7 @@ def good_draft(report: Report, found: dict[str, ModelRef]) -> None:
     differing = replies = 0
     for kind, prompts in PROMPTS.items():
         speeds: list[Speeds] = []
-        for prompt in prompts:
+        for prompt in prompts[:GOOD_PROMPTS]:
             one: Speeds = {}
             texts: dict[str, str] = {}
 
@@ -342,9 +343,9 @@ def overhead(report: Report, found: dict[str, ModelRef]) -> None:
 SECTIONS = {
     "overhead": overhead,
     "edit": editing,
-    "sampled": sampled,
     "cold": cold_drafts,
     "good": good_draft,
+    "sampled": sampled,
 }
 
 

@@ -24,6 +24,7 @@ from headstart.core.values import (
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.highlight import lex
+from headstart.ui.transcript.stack import anchor_at
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transcript.words import figures_text
 from tests.conftest import until
@@ -74,11 +75,11 @@ def test_the_view_follows_the_end_only_while_the_reader_is_there(view: Transcrip
     grow(30)
     assert bar.value() == bar.maximum()
     bar.setValue(bar.maximum() // 2)
-    item, past = view._anchor(bar.value()) or (None, 0)
+    item, past = anchor_at(view._items, bar.value()) or (None, 0)
     assert item is not None
     for lines in (60, 90, 120):
         grow(lines)
-        again = view._anchor(bar.value())
+        again = anchor_at(view._items, bar.value())
         assert again is not None
         assert again == (item, past)
     bar.setValue(bar.maximum())

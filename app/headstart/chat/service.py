@@ -18,7 +18,6 @@ from headstart.chat.changes import (
     BranchChanged,
     Change,
     ChatsChanged,
-    Measured,
     ModelState,
     ReplyEnded,
     ReplyEvent,
@@ -26,13 +25,14 @@ from headstart.chat.changes import (
 )
 from headstart.chat.drafts import DraftChoice, Drafts
 from headstart.chat.exchange.markdown import to_markdown
+from headstart.chat.measuring import Measuring
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import Reply
 from headstart.chat.titles import NEW_CHAT, title_from
 from headstart.chat.warming import Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import Failed, GenerationEvent, GenerationRequest, SpeedCurve
+from headstart.core.events import GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
     Speculation,
@@ -53,7 +53,7 @@ from headstart.core.values import (
     now_ms,
     text_part,
 )
-from headstart.engine.runner import Runner, Stream
+from headstart.engine.runner import Runner
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class ChatService:
         self._starting = asyncio.Lock()
         self._warmer = Warmer(runner, self._tell)
         self._drafts = Drafts(self.models)
-        self._measuring: Stream | None = None
+        self._measuring = Measuring(runner, self._warmer, self._tell)
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -249,7 +249,7 @@ class ChatService:
 
     async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
         """Measure the speed of every draft depth for the chat's models; tells `Measured`."""
-        if self._measuring is not None or self._closing:
+        if self._measuring.running or self._closing:
             return
         chat = await self.chat(chat_id) if chat_id else None
         model = await self.models.of_chat(chat)
@@ -258,26 +258,10 @@ class ChatService:
             raise EnvironmentProblem(
                 "There is no draft model to measure.", "Choose one under “Draft from” first."
             )
-        engine = self._preferences.current.engine
-        stream = self._measuring = self._runner.measure(model, engine, draft)
-        curve: SpeedCurve | None = None
-        problem: str | None = None
-        self._tell(Measured(None, running=True))
-        try:
-            async for event in stream:
-                self._warmer.follow(event, model, engine, draft)
-                if isinstance(event, SpeedCurve):
-                    curve = event
-                    self._tell(Measured(curve, running=True))
-                elif isinstance(event, Failed):
-                    problem = f"{event.message} {event.remedy}".strip()
-        finally:
-            self._measuring = None
-            self._tell(Measured(curve, problem=problem))
+        await self._measuring.run(model, self._preferences.current.engine, draft)
 
     def cancel_measuring(self) -> None:
-        if self._measuring is not None:
-            self._measuring.cancel()
+        self._measuring.cancel()
 
     async def close(self) -> None:
         """Stop every reply, store what it wrote, end the engine."""
@@ -375,8 +359,6 @@ class ChatService:
 
         def tell(event: GenerationEvent) -> None:
             self._warmer.follow(event, model, settings.engine, draft)
-            if isinstance(event, SpeedCurve):
-                self._tell(Measured(event))
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(

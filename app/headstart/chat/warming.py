@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headstart.chat.changes import Change, DraftState, ModelState
+from headstart.chat.changes import Change, DraftState, Measured, ModelState
 from headstart.core.events import (
     Failed,
     GenerationEvent,
     Loaded,
     Loading,
     Notice,
+    SpeedCurve,
     TextAdded,
 )
 from headstart.core.settings import EngineSettings
@@ -65,7 +66,9 @@ class Warmer:
         draft: ModelRef | None,
     ) -> None:
         """Keep track of the models through any stream of events, a reply's too."""
-        if isinstance(event, Loading) and event.draft:
+        if isinstance(event, SpeedCurve) and event.total == 1:
+            self._tell(Measured(event))
+        elif isinstance(event, Loading) and event.draft:
             self._tell(DraftState(event.model.name, event.fraction >= 1))
         elif isinstance(event, Notice) and event.kind == "draft":
             self._tell(DraftState("", False))

@@ -168,6 +168,9 @@ class LocalGenerator:
             return select.open_decoder(model, settings, progress, clamp=True)
 
         self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
+        curve = self._speculation.curve(0) if draft is not None else None
+        if curve is not None:
+            emit(curve)
 
     def _unload(self) -> None:
         if self._speculation is not None:

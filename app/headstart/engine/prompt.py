@@ -117,3 +117,13 @@ def drop_oldest(messages: Sequence[PromptMessage], turns: int) -> list[PromptMes
 
 def droppable_turns(messages: Sequence[PromptMessage]) -> int:
     return max(0, sum(item.role is Role.USER for item in messages) - 1)
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many tokens at the beginning are the same."""
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

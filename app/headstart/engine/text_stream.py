@@ -41,15 +41,13 @@ class TextStream:
     def push(self, data: bytes, origin: Origin = Origin.TARGET) -> list[TextPiece]:
         """What can be shown after these bytes; nothing after `stopped`."""
         text = self._decoder.decode(data)
-        if self._plain and not self._held and not self._trim and not self._at_start:
+        if not (self._stop or self._held or self._at_start or self._trim or self.stopped) and (
+            self._kind is PartKind.TEXT
+        ):
             # nearly every token: there is nothing to look for
             self._raw.append(text)
             return [TextPiece(self._kind, text, origin)] if text else []
         return self._advance(text, origin, last=False)
-
-    @property
-    def _plain(self) -> bool:
-        return not self._stop and self._kind is PartKind.TEXT and not self.stopped
 
     @property
     def incomplete(self) -> int:

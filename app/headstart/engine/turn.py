@@ -27,7 +27,12 @@ from headstart.core.events import (
 )
 from headstart.core.values import FinishReason, Origin, TurnFigures
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
-from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
+from headstart.engine.prompt import (
+    PromptEncoder,
+    common_prefix,
+    drop_oldest,
+    droppable_turns,
+)
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
@@ -211,7 +216,7 @@ class Turn:
         began = time.perf_counter()
         resident = self._resident.tokens
         # the last token is always decoded, to get its logits
-        common = _common_prefix(resident, prompt[:-1])
+        common = common_prefix(resident, prompt[:-1])
         common = self._decoder.truncate(common)
         del resident[common:]
         self._reused = common
@@ -393,12 +398,3 @@ class Turn:
             seed=self._seed if self._request.sampling.temperature > 0 else None,
             speculation=None if self._speculator is None else self._speculator.figures,
         )
-
-
-def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -6,8 +6,6 @@ with their traceback and shown too; neither closes the window.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections.abc import Coroutine
 from pathlib import Path
@@ -39,8 +37,7 @@ from headstart.core.events import (
 )
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ModelRef, OriginRun, PartKind, append_run
-
-log = logging.getLogger(__name__)
+from headstart.ui.tasks import Tasks
 
 # how often the list says how fast a reply is being written
 LIST_SECONDS = 0.5
@@ -77,7 +74,7 @@ class ChatController(QObject):
         self.service = service
         self.chat: Chat | None = None
         self.draft_options = ChatOptions()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = Tasks(self.problem.emit)
         self._serial = 0
         self._wanted: str | None = None
         self._sending = False
@@ -407,25 +404,8 @@ class ChatController(QObject):
     # --- the seam ------------------------------------------------------------------------
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_event_loop().create_task(self._guard(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except EnvironmentProblem as problem:
-            log.info("%s", problem)
-            self.problem.emit(problem.message, problem.remedy)
-        except Exception as error:
-            log.exception("a task of the window failed")
-            self.problem.emit(
-                f"Headstart made a mistake: {type(error).__name__}: {error}.",
-                "Your chats are safe. Start with --debug and report the log.",
-            )
+        self._tasks.spawn(work)
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
-        deadline = time.monotonic() + seconds
-        while self._tasks and time.monotonic() < deadline:
-            await asyncio.wait(self._tasks, timeout=deadline - time.monotonic())
+        await self._tasks.settle(seconds)

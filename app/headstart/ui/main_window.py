@@ -6,8 +6,6 @@ Widgets emit, the controller does; nothing here waits for anything.
 from __future__ import annotations
 
 import itertools
-import re
-from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -21,7 +19,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -39,6 +36,7 @@ from headstart.core.values import Chat, Message
 from headstart.ui import icons, theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
+from headstart.ui.export_dialog import ask_export_path
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.models.model_menu import ModelPill
 from headstart.ui.notices import Banner, Toast
@@ -136,6 +134,7 @@ class MainWindow(QMainWindow):
         self.draft_pill = QLabel(header)
         self.draft_pill.setObjectName("draftPill")
         self.draft_pill.setAccessibleName("The draft model that guesses ahead")
+        self.draft_pill.setFixedHeight(28)
         self.draft_pill.hide()
         self._sidebar_button = self._header_button("Show or hide the chats (Ctrl+B)")
         self._sidebar_button.clicked.connect(self.toggle_sidebar)
@@ -269,15 +268,7 @@ class MainWindow(QMainWindow):
     def ask_export_of(self, chat_id: str) -> None:
         index = self.sidebar.model.index_of(chat_id)
         title = str(index.data()) if index.isValid() else NEW_CHAT
-        name = re.sub(r"[^\w\- ]+", "", title).strip()[:60] or "chat"
-        dialog = QFileDialog(self, "Export as Markdown", str(Path.home()))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("Markdown (*.md)")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setDefaultSuffix("md")
-        dialog.selectFile(f"{name}.md")
-        dialog.fileSelected.connect(lambda path: self.controller.export_markdown(chat_id, path))
-        dialog.open()
+        ask_export_path(self, title, lambda path: self.controller.export_markdown(chat_id, path))
 
     def show_problem(self, message: str, remedy: str) -> None:
         self.banner.show_text("problem", f"{message} {remedy}".strip())
@@ -330,8 +321,15 @@ class MainWindow(QMainWindow):
 
     def _on_draft(self, name: str, loaded: bool) -> None:
         """Which draft is really there, not which one was asked for."""
-        self.draft_pill.setText(f"draft: {name}" if loaded else f"draft: {name} · loading")
-        self.draft_pill.setVisible(bool(name))
+        short = name if len(name) <= 20 else name[:19] + "…"
+        self.draft_pill.setText(f"draft: {short}" if loaded else f"draft: {short} · loading")
+        self.draft_pill.setToolTip(name)
+        self._show_draft_pill()
+
+    def _show_draft_pill(self) -> None:
+        # in a narrow window the chat's title needs the room
+        shown = bool(self.draft_pill.toolTip()) and self.width() >= INSPECTOR_FROM
+        self.draft_pill.setVisible(shown)
 
     def _on_deleted(self, chat_id: str, title: str) -> None:
         short = title if len(title) <= 40 else title[:39] + "…"
@@ -391,6 +389,7 @@ class MainWindow(QMainWindow):
         narrow, was = event.size().width() < INSPECTOR_FROM, event.oldSize().width()
         if narrow != (was < INSPECTOR_FROM) or was < 0:
             self.inspector.setVisible(self._wants_inspector and not narrow)
+            self._show_draft_pill()
         QTimer.singleShot(0, self._after_resize)
 
     def _after_resize(self) -> None:

@@ -67,12 +67,12 @@ class SettingsWindow(QDialog):
         form = self._section(layout, "Engine")
         for name, info in describe(EngineSettings).items():
             value, change = getattr(settings.engine, name), partial(self._engine_changed, name)
-            box: QWidget = (
+            field: QWidget = (
                 choice_box(info, {}, value, change)
                 if info.choices
                 else number_box(info, value, change)
             )
-            form.addRow(self._label(info.title), box)
+            form.addRow(self._label(info.title), field)
         hint = QLabel("A change here reloads the model at the next message.", self)
         hint.setObjectName("quiet")
         layout.addWidget(hint)

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.models import Vocabulary, spelled
+from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
+from headstart.engine.backends import llama_vocabulary
 from headstart.engine.backends.llama_library import (
     AbortFlag,
     automatic_threads,
@@ -30,7 +31,6 @@ from headstart.engine.decoder import (
     ContextFull,
     DecodeAborted,
     ModelFacts,
-    SpecialToken,
 )
 
 # tokens a forward may take: 256 reads within 2 % as fast as 512 and is one KV chunk, so that
@@ -103,9 +103,7 @@ class LlamaCppDecoder:
         )
         self._vocabulary = lib.llama_vocab_n_tokens(self._vocab)
         self._pieces: dict[int, bytes] = {}
-        self._ends: frozenset[int] = frozenset(
-            token for token in range(self._vocabulary) if lib.llama_vocab_is_eog(self._vocab, token)
-        )
+        self._ends = llama_vocabulary.ends(self._vocab)
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._candidates: Candidates | None = None
         self._checkpoint: tuple[int, Any] | None = None
@@ -157,15 +155,7 @@ class LlamaCppDecoder:
 
     def _read_facts(self) -> ModelFacts:
         vocab = self._vocab
-        control = lib.LLAMA_TOKEN_ATTR_CONTROL
-        special = []
-        for token in range(self._vocabulary):
-            attributes = lib.llama_vocab_get_attr(vocab, token)
-            if attributes & control:
-                text = lib.llama_vocab_get_text(vocab, token).decode("utf-8", "replace")
-                left = bool(attributes & lib.LLAMA_TOKEN_ATTR_LSTRIP)
-                right = bool(attributes & lib.LLAMA_TOKEN_ATTR_RSTRIP)
-                special.append(SpecialToken(token, text, left, right))
+        special = llama_vocabulary.special_tokens(vocab)
         texts = {token.id: token.text for token in special}
         begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
         template = lib.llama_model_chat_template(self._model, None)
@@ -173,7 +163,7 @@ class LlamaCppDecoder:
             context_length=lib.llama_n_ctx(self._context),
             vocabulary_size=self._vocabulary,
             chat_template=template.decode("utf-8", "replace") if template else None,
-            special_tokens=tuple(special),
+            special_tokens=special,
             begin_token=begin if begin >= 0 and lib.llama_vocab_get_add_bos(vocab) else None,
             begin_text=texts.get(begin, ""),
             end_text=texts.get(end, ""),
@@ -188,25 +178,12 @@ class LlamaCppDecoder:
         return self._facts
 
     def encode(self, text: str) -> list[int]:
-        data = text.encode("utf-8", "replace")
-        room = len(data) + 8
-        buffer = (lib.llama_token * room)()
-        count = lib.llama_tokenize(self._vocab, data, len(data), buffer, room, False, False)
-        if count < 0:
-            raise RuntimeError(f"tokenization of {len(data)} bytes wants {-count} tokens")
-        return list(buffer[:count])
+        return llama_vocabulary.encode(self._vocab, text)
 
     def piece(self, token: int) -> bytes:
         known = self._pieces.get(token)
         if known is None:
-            size = 64
-            while True:
-                buffer = ctypes.create_string_buffer(size)
-                count = lib.llama_token_to_piece(self._vocab, token, buffer, size, 0, False)
-                if count >= 0:
-                    break
-                size = -count
-            known = self._pieces[token] = buffer.raw[:count]
+            known = self._pieces[token] = llama_vocabulary.piece(self._vocab, token)
         return known
 
     def is_end(self, token: int) -> bool:
@@ -216,20 +193,7 @@ class LlamaCppDecoder:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
 
     def vocabulary(self) -> Vocabulary:
-        vocab = self._vocab
-        kind = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}.get(
-            lib.llama_vocab_type(vocab), "other"
-        )
-        begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
-        return Vocabulary(
-            kind,
-            tuple(
-                spelled(kind, lib.llama_vocab_get_text(vocab, token) or b"")
-                for token in range(self._vocabulary)
-            ),
-            begin if begin >= 0 else None,
-            end if end >= 0 else None,
-        )
+        return llama_vocabulary.vocabulary(self._vocab)
 
     def forward(
         self,

@@ -47,10 +47,11 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
     """Which tier the two vocabularies allow."""
     if target.kind == draft.kind:
         shared = range(FIRST_WORD, min(len(target.texts), len(draft.texts)))
+        share = len(shared) / max(1, len(target.texts))
         differing = sum(target.texts[index] != draft.texts[index] for index in shared)
-        if differing == 0 and len(shared):
+        if differing == 0 and share > 0.9:
             return VocabularyMatch("same", 0, 1.0)
-        if differing * NEAR_SHARE <= len(shared):
+        if share > 0.9 and differing * NEAR_SHARE <= len(shared):
             return VocabularyMatch("near", differing, 1 - differing / len(shared))
     known = set(draft.texts)
     common = total = 0.0

@@ -101,12 +101,12 @@ class Speculator:
         tested. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
-        room = min(room, self._target.facts.batch - 1, self._room_in_context())
         match = self._tell(pending)
-        context = len(self._tokens)
         lag = self._lag()
         if match is None and lag is None:
             return self._plain(pending, began)
+        context = len(self._tokens)
+        room = min(room, self._target.facts.batch - 1, self._room_in_context())
         unseen = self._draft.unseen if self._draft is not None else 0
         plan = self._depth.plan(context, room, match, lag, unseen)
         if plan.probe:

@@ -6,12 +6,14 @@ without the markup. So each shown character is found in the source after the one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from headstart.core.values import Origin, OriginRun
 
 # markup between two shown characters: the longest is a link's address
 _LOOK_AHEAD = 400
+_LINE_ENDS = re.compile("[\n\u2028\u2029]")
 
 
 def tinted_ranges(
@@ -48,17 +50,16 @@ def tinted_ranges(
 
 
 def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[int, int, Origin]]:
-    """Ranges cut at line ends, so that no tint runs over the rest of a line."""
+    """Ranges cut at line ends, without the space at the ends of lines."""
     result = []
     for begin, end, origin in ranges:
         at = begin
-        for offset, character in enumerate(shown[begin:end], begin):
-            if character in "\n\u2028\u2029":
-                if offset > at:
-                    result.append((at, offset, origin))
-                at = offset + 1
-        if end > at:
-            result.append((at, end, origin))
+        for line in _LINE_ENDS.split(shown[begin:end]):
+            words = line.strip()
+            if words:
+                first = at + line.index(words[0])
+                result.append((first, first + len(words), origin))
+            at += len(line) + 1
     return result
 
 

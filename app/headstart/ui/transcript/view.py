@@ -8,7 +8,6 @@ view follows the end only while the reader is at the end.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -25,30 +24,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
-from headstart.core.values import Message, MessageStatus, OriginRun, PartKind, Role
+from headstart.core.values import Message, MessageStatus, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.selecting import Selecting
+from headstart.ui.transcript.stack import Item, anchor_at, estimated_height, stack
 
-SPACING = 20
 MARGIN = 24
-TOP = 22
 # widgets are made this far beyond the viewport, and kept this far (in px)
 AHEAD, KEEP = 400, 2400
 FRAME_MS = 16
 # after the window is there, before anybody has read what is in it
 PREPARE_MS = 200
-
-
-@dataclass(slots=True)
-class _Item:
-    message: Message
-    height: int
-    measured_for: int = -1  # the width its height belongs to
-    widget: MessageWidget | None = None
-    top: int = 0
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -68,7 +57,7 @@ class TranscriptView(QAbstractScrollArea):
         self.setAccessibleName("Conversation")
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.highlighter = Highlighter(self)
-        self._items: list[_Item] = []
+        self._items: list[Item] = []
         self._selecting = Selecting(self)
         self._following = True
         self._writing = False
@@ -97,7 +86,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def set_branch(self, messages: list[Message], same_chat: bool) -> None:
         """Show these messages; widgets of the same messages live on when the chat is the same."""
-        anchor = None if self._following else self._anchor(self.verticalScrollBar().value())
+        anchor = (
+            None if self._following else anchor_at(self._items, self.verticalScrollBar().value())
+        )
         before = [item.message.id for item in self._items]
         old = {item.message.id: item for item in self._items}
         keep = old if same_chat else {}
@@ -106,7 +97,7 @@ class TranscriptView(QAbstractScrollArea):
         for message in messages:
             item = keep.pop(message.id, None)
             if item is None:
-                item = _Item(message, _estimate(message, width))
+                item = Item(message, estimated_height(message, width))
             else:
                 item.message = message
                 if item.widget is not None:
@@ -130,8 +121,8 @@ class TranscriptView(QAbstractScrollArea):
         self._place(self._moved_anchor(anchor, before, width))
 
     def _moved_anchor(
-        self, anchor: tuple[_Item, int] | None, before: list[str], width: int
-    ) -> tuple[_Item, int] | None:
+        self, anchor: tuple[Item, int] | None, before: list[str], width: int
+    ) -> tuple[Item, int] | None:
         """Where the reader's place is among the new messages.
 
         When their message is gone (another version took its place), the foot of the new one
@@ -225,7 +216,7 @@ class TranscriptView(QAbstractScrollArea):
     def close_workers(self) -> None:
         self.highlighter.close()
 
-    def _find(self, message_id: str) -> _Item | None:
+    def _find(self, message_id: str) -> Item | None:
         return next((item for item in self._items if item.message.id == message_id), None)
 
     def _paint_reply(self) -> None:
@@ -257,7 +248,7 @@ class TranscriptView(QAbstractScrollArea):
         if not self._relayout.isActive():
             self._relayout.start()
 
-    def _place(self, anchor: tuple[_Item, int] | None = None) -> None:
+    def _place(self, anchor: tuple[Item, int] | None = None) -> None:
         """Give every near message its widget and every widget its place.
 
         `anchor` is the message at the top of the view and how far it is scrolled past; without
@@ -271,20 +262,20 @@ class TranscriptView(QAbstractScrollArea):
         finally:
             self._placing = False
 
-    def _place_now(self, anchor: tuple[_Item, int] | None) -> None:
+    def _place_now(self, anchor: tuple[Item, int] | None) -> None:
         bar = self.verticalScrollBar()
         width, view = self._column_width(), self.viewport().height()
         # centred in the whole, as the composer below is, with or without the scroll bar
         left = (self.width() - width) // 2
-        anchor = anchor or self._anchor(bar.value())
+        anchor = anchor or anchor_at(self._items, bar.value())
         # measuring changes heights, which changes what is near: twice is enough, since
         # everything near is measured after the first time
         for _ in range(3):
-            total = self._stack()
+            total = stack(self._items)
             at = self._scroll_target(anchor, total, view)
             if not self._measure(at - AHEAD, at + view + AHEAD, width):
                 break
-        total = self._stack()
+        total = stack(self._items)
         at = self._scroll_target(anchor, total, view)
         bar.setPageStep(view)
         bar.setRange(0, max(0, total - view))
@@ -301,26 +292,12 @@ class TranscriptView(QAbstractScrollArea):
         if not self._items:
             self.viewport().update()
 
-    def _anchor(self, value: int) -> tuple[_Item, int] | None:
-        """The first message in view and how far it is scrolled past."""
-        for item in self._items:
-            if item.top + item.height > value:
-                return item, value - item.top
-        return None
-
-    def _scroll_target(self, anchor: tuple[_Item, int] | None, total: int, view: int) -> int:
+    def _scroll_target(self, anchor: tuple[Item, int] | None, total: int, view: int) -> int:
         end = max(0, total - view)
         if self._following or anchor is None:
             return end
         item, past = anchor
         return min(end, max(0, item.top + past))
-
-    def _stack(self) -> int:
-        y = TOP
-        for item in self._items:
-            item.top = y
-            y += item.height + SPACING
-        return y + 4
 
     def _measure(self, begin: int, end: int, width: int) -> bool:
         """Make and measure widgets between two heights; whether a height changed."""
@@ -336,7 +313,7 @@ class TranscriptView(QAbstractScrollArea):
                 item.height = height
         return changed
 
-    def _widget(self, item: _Item) -> MessageWidget:
+    def _widget(self, item: Item) -> MessageWidget:
         if item.widget is None:
             widget = MessageWidget(self, self.viewport(), item.message)
             widget.copy_requested.connect(self._copy_message)
@@ -350,7 +327,7 @@ class TranscriptView(QAbstractScrollArea):
         return item.widget
 
     @staticmethod
-    def _drop(item: _Item) -> None:
+    def _drop(item: Item) -> None:
         if item.widget is not None:
             item.widget.hide()
             item.widget.deleteLater()
@@ -454,14 +431,3 @@ class TranscriptView(QAbstractScrollArea):
             bar.setValue(0)
         else:
             super().keyPressEvent(event)
-
-
-def _estimate(message: Message, width: int) -> int:
-    """A height before anything is laid out; good enough for the scroll bar."""
-    per_line = max(20, width // 8)
-    lines = 0
-    for part in message.parts:
-        if part.kind is PartKind.TEXT:
-            lines += sum(1 + len(line) // per_line for line in part.text.splitlines())
-    extra = 60 if message.role is Role.ASSISTANT else 50
-    return max(1, lines) * theme.px(theme.LINE_HEIGHT) + extra

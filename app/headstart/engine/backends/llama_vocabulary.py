@@ -1,0 +1,68 @@
+"""llama.cpp's vocabulary: tokens to text and back. `vocab` is its pointer. Engine thread."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import llama_cpp as lib
+
+from headstart.core.models import Vocabulary, spelled
+from headstart.engine.decoder import SpecialToken
+
+_KINDS = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}
+
+
+def special_tokens(vocab: Any) -> tuple[SpecialToken, ...]:
+    """The control tokens, and which of them swallow the white space beside them."""
+    found = []
+    for token in range(lib.llama_vocab_n_tokens(vocab)):
+        attributes = lib.llama_vocab_get_attr(vocab, token)
+        if attributes & lib.LLAMA_TOKEN_ATTR_CONTROL:
+            text = lib.llama_vocab_get_text(vocab, token).decode("utf-8", "replace")
+            left = bool(attributes & lib.LLAMA_TOKEN_ATTR_LSTRIP)
+            right = bool(attributes & lib.LLAMA_TOKEN_ATTR_RSTRIP)
+            found.append(SpecialToken(token, text, left, right))
+    return tuple(found)
+
+
+def ends(vocab: Any) -> frozenset[int]:
+    """The tokens that end a reply."""
+    every = range(lib.llama_vocab_n_tokens(vocab))
+    return frozenset(token for token in every if lib.llama_vocab_is_eog(vocab, token))
+
+
+def vocabulary(vocab: Any) -> Vocabulary:
+    kind = _KINDS.get(lib.llama_vocab_type(vocab), "other")
+    begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
+    return Vocabulary(
+        kind,
+        tuple(
+            spelled(kind, lib.llama_vocab_get_text(vocab, token) or b"")
+            for token in range(lib.llama_vocab_n_tokens(vocab))
+        ),
+        begin if begin >= 0 else None,
+        end if end >= 0 else None,
+    )
+
+
+def encode(vocab: Any, text: str) -> list[int]:
+    """Token ids of plain text; control tokens in it stay plain text."""
+    data = text.encode("utf-8", "replace")
+    room = len(data) + 8
+    buffer = (lib.llama_token * room)()
+    count = lib.llama_tokenize(vocab, data, len(data), buffer, room, False, False)
+    if count < 0:
+        raise RuntimeError(f"tokenization of {len(data)} bytes wants {-count} tokens")
+    return list(buffer[:count])
+
+
+def piece(vocab: Any, token: int) -> bytes:
+    """The bytes of a token's text; empty for control tokens."""
+    size = 64
+    while True:
+        buffer = ctypes.create_string_buffer(size)
+        count = lib.llama_token_to_piece(vocab, token, buffer, size, 0, False)
+        if count >= 0:
+            return buffer.raw[:count]
+        size = -count

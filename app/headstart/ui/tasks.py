@@ -1,0 +1,49 @@
+"""Tasks of the window: what is asked for runs on the event loop, and no error is lost.
+
+Environment problems are shown, bugs are logged with their traceback and shown too; neither
+closes the window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from headstart.core.errors import EnvironmentProblem
+
+log = logging.getLogger(__name__)
+
+
+class Tasks:
+    """`show` gets what happened and what to do about it."""
+
+    def __init__(self, show: Callable[[str, str], None]) -> None:
+        self._show = show
+        self._running: set[asyncio.Task[None]] = set()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_event_loop().create_task(self._guard(work))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except EnvironmentProblem as problem:
+            log.info("%s", problem)
+            self._show(problem.message, problem.remedy)
+        except Exception as error:
+            log.exception("a task of the window failed")
+            self._show(
+                f"Headstart made a mistake: {type(error).__name__}: {error}.",
+                "Your chats are safe. Start with --debug and report the log.",
+            )
+
+    async def settle(self, seconds: float) -> None:
+        """Wait for what was asked for so far, but not for ever."""
+        deadline = time.monotonic() + seconds
+        while self._running and time.monotonic() < deadline:
+            await asyncio.wait(self._running, timeout=deadline - time.monotonic())

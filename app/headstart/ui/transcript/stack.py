@@ -1,0 +1,50 @@
+"""The messages of a transcript as a stack of heights: what is where before it is a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headstart.core.values import Message, PartKind, Role
+from headstart.ui import theme
+from headstart.ui.transcript.message import MessageWidget
+
+SPACING = 20
+TOP = 22
+
+
+@dataclass(slots=True)
+class Item:
+    message: Message
+    height: int
+    measured_for: int = -1  # the width its height belongs to
+    widget: MessageWidget | None = None
+    top: int = 0
+
+
+def stack(items: Sequence[Item]) -> int:
+    """Place the items below each other; returns the height of all."""
+    y = TOP
+    for item in items:
+        item.top = y
+        y += item.height + SPACING
+    return y + 4
+
+
+def anchor_at(items: Sequence[Item], value: int) -> tuple[Item, int] | None:
+    """The first message in view at a scroll position, and how far it is scrolled past."""
+    for item in items:
+        if item.top + item.height > value:
+            return item, value - item.top
+    return None
+
+
+def estimated_height(message: Message, width: int) -> int:
+    """A height before anything is laid out; good enough for the scroll bar."""
+    per_line = max(20, width // 8)
+    lines = 0
+    for part in message.parts:
+        if part.kind is PartKind.TEXT:
+            lines += sum(1 + len(line) // per_line for line in part.text.splitlines())
+    extra = 60 if message.role is Role.ASSISTANT else 50
+    return max(1, lines) * theme.px(theme.LINE_HEIGHT) + extra

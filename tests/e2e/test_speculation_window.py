@@ -1,0 +1,99 @@
+"""Speculation in the real window: verdicts, figures, tint, measuring, and what survives."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from headstart.core.settings import Sampling
+from headstart.core.values import ModelRef, Origin
+from headstart.hub.checked import CheckedModels
+from tests.conftest import OpenApp, until
+from tests.e2e.driver import ask
+from tests.models.drafts import drop_layers
+
+QUESTION = "Write a short text about rivers."
+
+
+@pytest.fixture
+def draft(starter: ModelRef, tmp_path: Path) -> ModelRef:
+    path = drop_layers(starter.path, tmp_path / "small-draft.gguf", [12, 18])
+    return ModelRef(path, path.stem, path.stat().st_size)
+
+
+async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
+    running: OpenApp, draft: ModelRef
+) -> None:
+    async with running() as app:
+        CheckedModels(app.home.checked_models).add(draft)
+        app.preferences.update(
+            model_files=(draft.key,), sampling=Sampling(temperature=0, max_tokens=40)
+        )
+        app.controller.list_drafts()
+        panel = app.window.inspector.speculation
+        await until(lambda: panel.draft_box.findData(draft.key) > 0)
+        assert "works" in panel.draft_box.itemText(panel.draft_box.findData(draft.key))
+        panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
+        assert "same vocabulary" in panel.verdict.text()
+        panel._fixed.setChecked(True)
+        panel.tint.setChecked(True)
+        reply = await ask(app, QUESTION)
+        assert reply.figures is not None
+        figures = reply.figures.speculation
+        assert figures is not None
+        assert figures.draft_accepted > 0
+        assert draft.name in app.window.draft_pill.toolTip()
+        await until(lambda: "of" in panel._live["Accepted"].text())
+        text_part = reply.parts[0]
+        assert {run.origin for run in text_part.origins} == {Origin.DRAFT, Origin.TARGET}
+        assert sum(run.length for run in text_part.origins) == len(text_part.text)
+        chat_id = app.controller.chat_id
+        assert chat_id is not None
+    async with running() as app:
+        app.controller.open_chat(chat_id)
+        await until(lambda: app.controller.chat_id == chat_id)
+        await app.controller.settle()
+        (stored,) = [m for m in await app.service.branch(chat_id) if m.figures is not None]
+        assert stored.figures is not None
+        assert stored.figures.speculation == figures
+        panel = app.window.inspector.speculation
+        assert panel.draft_box.currentData() == draft.key
+        assert panel._value.depth_mode == "fixed"
+        widget = app.window.transcript.widget_of(stored.id)
+        assert widget is not None
+        assert app.window.transcript.tinted
+        assert widget.blocks[0]._tint_selections()
+        app.window.grab()
+        # another chat decides for itself
+        app.window.new_chat()
+        assert panel.draft_box.currentData() == ""
+
+
+async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
+    running: OpenApp, draft: ModelRef
+) -> None:
+    async with running() as app:
+        CheckedModels(app.home.checked_models).add(draft)
+        app.preferences.update(model_files=(draft.key,))
+        panel = app.window.inspector.speculation
+        assert not panel.measure.isEnabled()
+        app.controller.list_drafts()
+        await until(lambda: panel.draft_box.findData(draft.key) > 0)
+        panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
+        assert panel.measure.isEnabled()
+        panel.measure.click()
+        await until(lambda: panel._measuring)
+        assert panel.measure.text() == "Cancel"
+        await until(lambda: panel.curve._curve is not None)
+        panel.measure.click()
+        await until(lambda: not panel._measuring)
+        panel.measure.click()
+        await until(lambda: panel._measuring)
+        await until(lambda: not panel._measuring)
+        curve = panel.curve._curve
+        assert curve is not None
+        assert curve.done == curve.total > 1
+        panel.grab()
+        await asyncio.sleep(0)

@@ -1,0 +1,77 @@
+"""Verdicts before loading, each with its reason; vocabularies compared by what tokens stand for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headstart.core.models import ModelCard, Vocabulary, spelled
+from headstart.core.values import ModelRef
+from headstart.engine.speculation.compatibility import compare, judge, memory_needed
+
+WORDS = tuple(f"w{number}".encode() for number in range(2000))
+GB = 1_000_000_000
+
+
+def vocabulary(*texts: bytes) -> Vocabulary:
+    return Vocabulary("bpe", texts)
+
+
+def card(name: str, size: int, words: tuple[bytes, ...] = WORDS) -> ModelCard:
+    ref = ModelRef(Path(f"/models/{name}.gguf"), name, size)
+    return ModelCard(ref, "llama", "full", 8192, 20_000, len(words), vocabulary(*words))
+
+
+TARGET = card("target", 8 * GB)
+
+
+@pytest.mark.parametrize(
+    ("draft", "works", "reason"),
+    [
+        (TARGET, "no", "the same model"),
+        (card("big", 9 * GB), "no", "not smaller than the target"),
+        (card("small", GB // 2), "yes", "same vocabulary (2,000 tokens)"),
+        (card("padded", GB // 2, (*WORDS, b"pad1", b"pad2")), "yes", "same vocabulary"),
+        (
+            card("near", GB // 2, (*WORDS[:100], b"other", *WORDS[101:])),
+            "yes",
+            "same vocabulary but for 1 tokens",
+        ),
+        (card("mixed", GB // 2, WORDS[::-1]), "yes", "another vocabulary, 100%"),
+        (card("text", GB // 2, WORDS[::5]), "by text", "guesses go by text"),
+        (card("alien", GB // 2, (b"x", b"y")), "no", "no tokens in common"),
+        (replace(card("short", GB // 2), context_length=512), "yes", "the last 512 tokens"),
+        (replace(card("state", GB // 2), cache="hybrid"), "yes", "cannot take guesses back"),
+        (card("half", 5 * GB), "yes", "little to win"),
+    ],
+)
+def test_every_draft_gets_a_verdict_with_its_reason(
+    draft: ModelCard, works: str, reason: str
+) -> None:
+    verdict = judge(TARGET, draft, 8192, 16 * GB)
+    assert verdict.works == works
+    assert reason in verdict.reason
+
+
+def test_memory_counts_weights_keys_values_and_context() -> None:
+    draft = card("small", GB)
+    assert memory_needed(draft, 8192) - memory_needed(draft, 4096) == 4096 * 20_000
+    verdict = judge(TARGET, draft, 8192, GB)
+    assert verdict.works == "no"
+    assert "memory" in verdict.reason
+    assert "are free" in verdict.reason
+
+
+def test_control_tokens_may_differ() -> None:
+    other = (b"<a>", b"<b>", *WORDS[2:])
+    assert compare(vocabulary(*WORDS), vocabulary(*other)).tier == "same"
+
+
+def test_tokens_are_compared_by_their_bytes() -> None:
+    assert spelled("bpe", "Ġthe".encode()) == b" the"
+    assert spelled("bpe", "Ċ".encode()) == b"\n"
+    assert spelled("spm", "▁the".encode()) == b" the"
+    assert spelled("spm", b"<0x0A>") == b"\n"
+    assert spelled("bpe", b"<|im_end|>") == b"<|im_end|>"
