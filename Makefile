@@ -38,6 +38,7 @@ bench: setup
 	@mkdir -p build/bench
 	@$(BIN)/python -m tests.benchmarks.startup --json build/bench/startup.json
 	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
+	@$(BIN)/python -m tests.benchmarks.speculation --json build/bench/speculation.json
 
 peers: setup
 	@$(BIN)/python -m tests.benchmarks.peers

@@ -37,7 +37,7 @@ AUTO = Speculation(draft="draft")
 REPEATS = Speculation()
 WANTED = {"code": 1.5, "prose": 1.25, "chat": 1.25}
 # half of the good draft's choose the best depth that the other half is compared with
-GOOD_PROMPTS, COLD_PROMPTS = 4, 2
+GOOD_PROMPTS, COLD_PROMPTS = 3, 2
 Speeds = dict[str, list[float]]
 
 
@@ -81,6 +81,8 @@ def good_draft(report: Report, found: dict[str, ModelRef]) -> None:
     """Auto with a kept profile: against plain, our fixed depths and the peer."""
     auto, other = Engine(found["wide"], found["good"]), Engine(found["wide"], found["good"])
     threads = automatic_threads()
+    # the profile of an earlier run: "Measure" once, and four replies
+    auto.measure()
     for prompt in EARLIER:
         auto.run(prompt, TOKENS, AUTO)
     differing = replies = 0

@@ -125,6 +125,13 @@ class Engine:
         self.generator.generate(request, emit, CancelToken())
         return Run(figures[0], tuple(times), "".join(text))
 
+    def measure(self) -> None:
+        """What the button in the window does."""
+        assert self.draft is not None
+        self.generator.measure(
+            self.model, EngineSettings(), self.draft, lambda _event: None, CancelToken()
+        )
+
     def rendered(self, prompt: str) -> str:
         """The prompt as the chat template makes it."""
         encoder = self.generator._encoder

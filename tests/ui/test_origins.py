@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstart.core.values import Origin, OriginRun
-from headstart.ui.transcript.origins import tinted_ranges
+from headstart.ui.transcript.origins import in_utf16, tinted_ranges
 
 T, D, R = Origin.TARGET, Origin.DRAFT, Origin.REPEAT
 
@@ -50,3 +50,7 @@ def test_a_block_takes_its_part_of_the_messages_origins() -> None:
 def test_text_of_the_target_alone_has_no_ranges() -> None:
     source, origins = runs(("nothing guessed", T))
     assert tinted_ranges(source, source, 0, origins) == []
+
+
+def test_characters_that_qt_counts_twice_move_what_follows() -> None:
+    assert in_utf16("a😀b", [(0, 1, D), (2, 3, R)]) == [(0, 1, D), (3, 4, R)]

@@ -73,6 +73,9 @@ class Warmer:
         elif isinstance(event, Notice) and event.kind == "draft":
             self._tell(DraftState("", False))
         elif isinstance(event, Loading):
+            if event.fraction == 0:
+                # the draft goes with the model that it guessed for
+                self._tell(DraftState("", False))
             self._loaded = None
             self._tell(ModelState(model.name, event.fraction))
         elif isinstance(event, Loaded):

@@ -108,6 +108,8 @@ class TurnFigures:
         guessed = self.speculation
         if guessed is None or not guessed.tested or self.generate_seconds <= 0:
             return None
+        if guessed.plain_seconds <= 0:
+            return None
         return guessed.plain_seconds / self.generate_seconds
 
     @property

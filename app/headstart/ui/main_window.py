@@ -6,6 +6,7 @@ Widgets emit, the controller does; nothing here waits for anything.
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -183,6 +184,7 @@ class MainWindow(QMainWindow):
         self.pill.file_chosen.connect(controller.open_model_file)
         self.pill.menu_opening.connect(controller.list_models)
         self.inspector.options_changed.connect(controller.set_options)
+        self.inspector.options_changed.connect(lambda *_: self._show_draft_pill())
         panel = self.inspector.speculation
         panel.tint_changed.connect(lambda on: self._preferences.update(show_origins=on))
         panel.measure_requested.connect(controller.measure)
@@ -288,6 +290,7 @@ class MainWindow(QMainWindow):
         if not same_chat:
             options = chat.options if chat else self.controller.draft_options
             self.inspector.set_chat(self._shown_id, options)
+            self._show_draft_pill()
         self.transcript.set_branch(messages, same_chat)
         self.sidebar.show_current(chat.id if chat else None)
         self._export_button.setEnabled(bool(messages))
@@ -320,16 +323,20 @@ class MainWindow(QMainWindow):
         self.pill.show_state(state)
 
     def _on_draft(self, name: str, loaded: bool) -> None:
-        """Which draft is really there, not which one was asked for."""
-        short = name if len(name) <= 20 else name[:19] + "…"
-        self.draft_pill.setText(f"draft: {short}" if loaded else f"draft: {short} · loading")
-        self.draft_pill.setToolTip(name)
+        self._loaded_draft = name if loaded else ""
         self._show_draft_pill()
 
+    _loaded_draft = ""
+
     def _show_draft_pill(self) -> None:
-        # in a narrow window the chat's title needs the room
-        shown = bool(self.draft_pill.toolTip()) and self.width() >= INSPECTOR_FROM
-        self.draft_pill.setVisible(shown)
+        """The draft of this chat, and whether it is really there; not in a narrow window."""
+        chosen = self.inspector.speculation.value
+        name = Path(chosen.draft).name.removesuffix(".gguf") if chosen.enabled else ""
+        short = name if len(name) <= 20 else name[:19] + "…"
+        state = "" if name == self._loaded_draft else " · not loaded yet"
+        self.draft_pill.setText(f"draft: {short}{state}")
+        self.draft_pill.setToolTip(name)
+        self.draft_pill.setVisible(bool(name) and self.width() >= INSPECTOR_FROM)
 
     def _on_deleted(self, chat_id: str, title: str) -> None:
         short = title if len(title) <= 40 else title[:39] + "…"
@@ -338,6 +345,7 @@ class MainWindow(QMainWindow):
     def _on_settings(self, settings: Settings) -> None:
         self.inspector.set_settings(settings)
         self.transcript.set_tinted(settings.show_origins)
+        self._show_draft_pill()
         self.apply_theme()
 
     def _on_settings_closed(self) -> None:

@@ -12,8 +12,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
+from headstart.core.profiles import ProfileKey
 from headstart.storage import schema
 from headstart.storage.database import open_database
+from headstart.storage.messages import MessageTable
+from headstart.storage.profiles import ProfileTable
 from headstart.storage.tables import metadata
 
 
@@ -107,3 +110,47 @@ def test_an_older_schema_is_copied_before_it_is_migrated(
     _open(tmp_path).dispose()
     assert len(migrated) == 1
     assert len(list((tmp_path / "backups").glob(f"a-*-schema-{before}.db"))) == 1
+
+
+def _at_revision(path: Path, revision: str) -> None:
+    from alembic import command
+
+    from headstart.storage.database import open_engine
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(schema.__file__).parent / "migrations"))
+    engine = open_engine(path)
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
+
+
+def test_a_database_of_the_first_schema_keeps_everything(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    _at_revision(path, "0001")
+    _change(
+        path,
+        "INSERT INTO chats VALUES ('c', 'Rivers', 0, 0, 5, 6, NULL, NULL, '{}', 'q')",
+        "INSERT INTO messages VALUES "
+        "('q', 'c', NULL, 1, 'user', 'complete', 5, NULL, NULL, 'a'),"
+        "('a', 'c', 'q', 2, 'assistant', 'complete', 6, 'SmolLM2', NULL, NULL)",
+        "INSERT INTO parts VALUES ('q', 0, 'text', 'Why?', '[]'),"
+        """('a', 0, 'text', 'Because.', '[[8,"target"]]')""",
+        "INSERT INTO turns VALUES (1, 'a', 6, 'end', 10, 2, 0.1, 0.2, 3, 0.4, NULL)",
+    )
+    engine = _open(tmp_path)
+    question, answer = MessageTable(engine).branch("c")
+    assert (question.text, answer.text) == ("Why?", "Because.")
+    assert answer.figures is not None
+    assert answer.figures.generated_tokens == 3
+    assert answer.figures.speculation is None
+    profiles = ProfileTable(engine)
+    key = ProfileKey("target", "draft", "device")
+    assert profiles.load(key) is None
+    for data in (b'{"a":1}', b'{"a":2}'):
+        profiles.save(key, data)
+    assert profiles.load(key) == b'{"a":2}'
+    assert profiles.load(key._replace(draft="")) is None
+    engine.dispose()
+    assert len(list((tmp_path / "backups").glob("a-*-schema-0001.db"))) == 1

@@ -48,6 +48,11 @@ class Bridge(Protocol):
         ...
 
     @property
+    def shift(self) -> int:
+        """How many more tokens the target has for the same text: places are the target's."""
+        ...
+
+    @property
     def ready(self) -> bool:
         """Whether the draft sees all of the text (no character is cut in two)."""
         ...
@@ -63,7 +68,7 @@ def make_bridge(target: Decoder, draft: Decoder) -> tuple[Bridge | None, Vocabul
         return None, match
     if match.tier == "text":
         return TextBridge(target, draft), match
-    if match.tier == "same" and len(mine.texts) >= len(other.texts):
+    if match.tier == "same" and len(mine.texts) == len(other.texts):
         return SameBridge(), match
     return MappedBridge(draft, mine, other, by_id=match.tier != "mapped"), match
 
@@ -74,6 +79,7 @@ class SameBridge:
     names = None
     greedy = False
     ready = True
+    shift = 0
 
     def __init__(self) -> None:
         self.tokens: list[int] = []
@@ -98,6 +104,7 @@ class MappedBridge:
 
     def __init__(self, draft: Decoder, mine: Vocabulary, other: Vocabulary, by_id: bool) -> None:
         self.tokens: list[int] = []
+        self.shift = 0
         self._draft = draft
         self._texts = mine.texts
         self._known: dict[int, tuple[int, ...]] = {}
@@ -115,7 +122,7 @@ class MappedBridge:
                 self._known.setdefault(name, (index,))
 
     def begin(self, tokens: Sequence[int]) -> None:
-        self.tokens = []
+        self.tokens, self.shift = [], 0
         self.extend(tokens)
 
     def extend(self, more: Sequence[int]) -> int:
@@ -126,6 +133,7 @@ class MappedBridge:
                 text = self._texts[token].decode("utf-8", "ignore")
                 known = self._known[token] = tuple(self._draft.encode(text)) if text else ()
             self.tokens.extend(known)
+            self.shift += 1 - len(known)
         return at
 
     def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
@@ -145,6 +153,7 @@ class TextBridge:
 
     names = None
     greedy = True
+    shift = 0
 
     def __init__(self, target: Decoder, draft: Decoder) -> None:
         self.tokens: list[int] = []
@@ -195,8 +204,15 @@ class TextBridge:
         ):
             start -= 1
         before = b"".join(self._draft.piece(token) for token in self.tokens[start:])
+        while start > 0 and before and before[0] & 0xC0 == 0x80:
+            # the look-behind begins in the middle of a character
+            start -= 1
+            before = self._draft.piece(self.tokens[start]) + before
         text, self._cut = _whole(before + self._cut + data)
         fresh = self._draft.encode(text)
+        if start and fresh and self._draft.piece(fresh[0]) == b" " and not text.startswith(" "):
+            # SentencePiece puts a space in front of every text
+            del fresh[0]
         same = 0
         for old, new in zip(self.tokens[start:], fresh, strict=False):
             if old != new:

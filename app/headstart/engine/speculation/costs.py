@@ -52,7 +52,18 @@ class Costs(msgspec.Struct):
     def ratio(self, n: int, context: int) -> float:
         if n <= 1:
             return 1.0
-        return _interpolated(self._curve(context).ratios, n)
+        curve = self._curve(context)
+        ratio = _interpolated(curve.ratios, n)
+        if curve.counts.get(n, 0) < _TRUSTED:
+            # few samples may have met a slow moment, and what looks slow is not tried again:
+            # a forward with more rows that is known to be faster speaks against them
+            trusted = (
+                more
+                for size, more in curve.ratios.items()
+                if size > n and curve.counts.get(size, 0) >= _TRUSTED
+            )
+            ratio = min(ratio, min(trusted, default=ratio))
+        return ratio
 
     def worst_ratio(self, n: int, context: int) -> float:
         """No more than this, from what was measured: n rows never cost more than n / m times m

@@ -1,9 +1,11 @@
 """How deep to guess, and whether at all: most expected tokens for the expected time. Pure.
 
-Costs are counted in forwards of one token of the target. Every choice is worth its expected
-tokens minus its expected time times the best rate known (the ratio rule for renewal rewards,
-Dinkelbach 1967), so that a guess has to beat what the time is worth elsewhere. All depths are
-looked at, because the cost of a forward moves in steps.
+Costs are counted in forwards of one token of the target. The source with the most expected tokens
+for the expected time wins; within a round every further guess is worth its expected tokens minus
+its time times that rate (the ratio rule for renewal rewards, Dinkelbach 1967). The rate is what the
+draft can give in this text, not an average of the past: against that, one plain token after
+another would look cheap in a text where guesses are right less often. All depths are looked at,
+because the cost of a forward moves in steps.
 
 Never slower: a risky action runs only if its worst case, nothing accepted, fits in what was
 saved so far, plus one hundredth of the time spent, plus `START` forwards of one token. Whatever
@@ -33,10 +35,12 @@ FIRST_PROBE, PROBE_WINDOW = 16, 32
 REST_FIRST, REST_LONGEST = 64, 1024
 # a plain forward now and then keeps the unit of cost honest
 PLAIN_EVERY = 48
-_RATE_FADE = 0.94
+# the best rate known is a long average: a lucky streak must not make every guess look dear
+_RATE_FADE, _RATE_KEPT = 0.97, 0.4
 # what a pair must promise for its prompt to be read before it has proven itself in this chat
 _PROVEN = 0.05
 _CREDIT_LIMIT = 30.0
+_SLACK = 0.25  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Depth:
         self._since_probe = 0
         self._gain_tokens = 0
         self._gain_seconds = 0.0
+        # tokens for each forward of one that time is worth: what the draft gives at its best
+        self._worth = 1.0
         self._table: list[float] = []
         self._worst: list[float] = []
         self._table_of: tuple[int, int] | None = None
@@ -104,7 +110,8 @@ class Depth:
         self._elapsed = 0.0
         self._tokens = self._since_probe = self._since_plain = 0
         self._gain_tokens, self._gain_seconds = 0, 0.0
-        self._rate_tokens = self._rate_seconds = 0.0
+        self._rate_tokens *= _RATE_KEPT
+        self._rate_seconds *= _RATE_KEPT
 
     def end(self) -> None:
         """The reply is over: what was saved and learned is carried to the next one."""
@@ -132,15 +139,16 @@ class Depth:
         self._elapsed += seconds
         self._gain_seconds -= seconds
 
-    def earn(self, tokens: int, seconds: float, plain: bool) -> None:
-        """A round emitted `tokens` in `seconds`, the guessing included."""
+    def earn(self, tokens: int, seconds: float, guessed: bool, drafted: bool) -> None:
+        """A round emitted `tokens` in `seconds`, guesses that were dropped included."""
         unit = self.target.costs.unit
         self._elapsed += seconds
         self._tokens += tokens
         self._since_probe += tokens
-        self._since_plain = 0 if plain else self._since_plain + 1
-        if not plain:
+        self._since_plain = self._since_plain + 1 if guessed else 0
+        if guessed:
             self._saved += tokens * unit - seconds
+        if drafted:
             self._gain_tokens += tokens
             self._gain_seconds += tokens * unit - seconds
         self._rate_tokens = self._rate_tokens * _RATE_FADE + tokens
@@ -158,12 +166,11 @@ class Depth:
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
         return costs.unit
 
-    @property
-    def rate(self) -> float:
-        """Tokens a second that time is worth: plain decoding's, or better if it goes better."""
-        unit = self.target.costs.unit
-        recent = self._rate_tokens / self._rate_seconds if self._rate_seconds > 0 else 0.0
-        return max(1 / unit, recent)
+    def _recent_rate(self) -> float:
+        """Tokens for each forward of one that this text gave lately, at least plain decoding's."""
+        if self._rate_seconds <= 0:
+            return 1.0
+        return max(1.0, self._rate_tokens / self._rate_seconds * self.target.costs.unit)
 
     # --- choosing ------------------------------------------------------------------------
 
@@ -176,29 +183,35 @@ class Depth:
         draft = lag is not None and self.pair is not None
         if room < 1 or (match is None and not draft):
             return PLAIN
+        costs = self.target.costs
+        if not costs.known or self._since_plain >= PLAIN_EVERY:
+            # the speed of plain decoding is what everything is compared with
+            return PLAIN
         if self.settings.depth_mode == "fixed":
             return self._fixed(room, match, draft)
-        costs = self.target.costs
         if costs.unit_samples < 2 and not self._trusted():
             return PLAIN
-        if self._since_plain >= PLAIN_EVERY:
-            return PLAIN
-        table, rate = self._costs(context), self._rate()
-        best, plan = 1 - rate, PLAIN
+        table = self._costs(context)
         allowed = self.allowance() / costs.unit
         if unseen and lag is not None and self._affordable(unseen, context, allowed / 2):
             # the draft began with the end of the text only, and has earned to see the rest
             return Plan(Origin.DRAFT, probe=True, anew=True)
+        live = lag is not None and lag <= LIVE_LAG and self.pair is not None
+        self._worth = self._draft_rate(table, lag or 1, context, room, allowed) if live else 1.0
+        best, plan = 1.0, PLAIN
+        if self._worth > 1:
+            best, plan = self._worth, Plan(Origin.DRAFT, min(room, MAX_DRAFT))
         if match is not None:
-            depth, value = self._repeat(table, rate, match, min(room, MAX_REPEAT), allowed)
-            if value > best:
-                best, plan = value, Plan(Origin.REPEAT, depth)
-        if lag is None or self.pair is None:
-            return plan
-        if lag <= LIVE_LAG:
-            value = self._draft_value(table, rate, lag, context, room, allowed)
-            return Plan(Origin.DRAFT, min(room, MAX_DRAFT)) if value > best else plan
-        return self._entry(context, lag) or plan
+            depth, rate = self._repeat(table, match, min(room, MAX_REPEAT), allowed)
+            if rate > best:
+                best, plan = rate, Plan(Origin.REPEAT, depth)
+        if plan is PLAIN and live:
+            # on the whole it does not pay, but guesses that look sure may
+            value = self._draft_value(table, lag or 1, context, room, allowed)
+            return Plan(Origin.DRAFT, min(room, MAX_DRAFT)) if value > 0 else PLAIN
+        if lag is not None and not live and self.pair is not None:
+            return self._entry(context, lag) or plan
+        return plan
 
     def _trusted(self) -> bool:
         """Whether the unit is known well enough from an earlier start."""
@@ -216,41 +229,56 @@ class Depth:
         return Plan(Origin.DRAFT, depth) if draft else PLAIN
 
     def _repeat(
-        self, table: list[float], rate: float, match: Match, room: int, allowed: float
+        self, table: list[float], match: Match, room: int, allowed: float
     ) -> tuple[int, float]:
-        lengths = self.target.lengths
-        depth, best = 0, float("-inf")
+        """The depth at which to test a repeat, and its tokens for each forward of one.
+
+        Repeats come and go: the time is worth what the text gives on average.
+        """
+        lengths, worth = self.target.lengths, max(self._worth, self._recent_rate())
+        depth, best, rate = 0, float("-inf"), 0.0
         reach = expected = 1.0
         for guesses in range(1, room + 1):
             reach *= lengths.chance(match.length + guesses - 1)
             expected += reach
             if self._worst[guesses + 1] - 1 > allowed:
                 break
-            value = expected - rate * table[guesses + 1]
+            value = expected - worth * table[guesses + 1]
             if value > best:
-                depth, best = guesses, value
-        return depth, best
+                depth, best, rate = guesses, value, expected / table[guesses + 1]
+        return depth, rate
 
-    def _draft_value(
-        self, table: list[float], rate: float, lag: int, context: int, room: int, allowed: float
+    def _draft_rate(
+        self, table: list[float], lag: int, context: int, room: int, allowed: float
     ) -> float:
-        """What drafting is worth before its first guess is seen: it may still be dropped."""
+        """Tokens for each forward of one at the best depth, if guesses are right as usual."""
         pair = self.pair
         assert pair is not None
-        lag = max(1, lag)
+        if self._worst_draft_cost(lag, context) + self._worst[2] - 1 > allowed:
+            return 1.0
+        mean, step = pair.margins.mean, self._draft_cost(1, context)
+        spent = self._draft_cost(lag, context) - step
+        reach = expected = best = 1.0
+        for guesses in range(1, min(room, MAX_DRAFT) + 1):
+            reach *= mean
+            expected += reach
+            best = max(best, expected / (table[guesses + 1] + guesses * step + spent))
+        return best
+
+    def _draft_value(
+        self, table: list[float], lag: int, context: int, room: int, allowed: float
+    ) -> float:
+        """What one look at the draft gains over a plain forward: its guess may still be dropped."""
+        pair = self.pair
+        assert pair is not None
         if self._worst_draft_cost(lag, context) + self._worst[2] - 1 > allowed:
             return float("-inf")
-        step = self._draft_cost(lag, context)
-        plain = 1 - rate
-        value = -rate * step
+        value = -self._draft_cost(lag, context)
         for index in range(len(pair.margins.prior)):
-            chance = pair.margins.chance_in(index)
             path = Path()
-            path.add(chance)
-            more = max(
-                path.expected[1] - rate * table[2], self._further(table, rate, path, context, room)
-            )
-            value += pair.margins.share(index) * max(more, plain)
+            path.add(pair.margins.chance_in(index))
+            more = max(path.expected[1] - table[2], self._further(table, 1.0, path, context, room))
+            value += pair.margins.share(index) * max(more, 0.0)
         return value
 
     def _further(
@@ -277,19 +305,20 @@ class Depth:
             return False
         if self.settings.depth_mode == "fixed":
             return True
-        table, rate = self._costs(context), self._rate()
+        table, rate = self._costs(context), self._worth
         unit = self.target.costs.unit
         risk = spent / unit + self._worst_draft_cost(1, context) + self._worst[made + 2] - 1
         if risk > (self.allowance() + self._credit()) / unit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
-        return self._further(table, rate, path, context, room) > now
+        # as good as equal is worth going on: low guesses are right a little more often than thought
+        return self._further(table, rate, path, context, room) > now - _SLACK
 
     def cut(self, path: Path, context: int) -> int:
         """How many of the guesses to put before the target."""
         if self.settings.depth_mode == "fixed":
             return len(path.chances)
-        table, rate = self._costs(context), self._rate()
+        table, rate = self._costs(context), self._worth
         values = [expected - rate * table[n + 1] for n, expected in enumerate(path.expected)]
         return max(range(len(values)), key=values.__getitem__)
 
@@ -298,7 +327,7 @@ class Depth:
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
             return []
-        table, rate = self._costs(context), self._rate()
+        table, rate = self._costs(context), self._worth
         second, reach, gains = pair.margins.second, 1.0, []
         for index, chance in enumerate(path.chances):
             gains.append((reach * (1 - chance) * second, index))
@@ -349,9 +378,8 @@ class Depth:
         self._since_probe = 0
         for margin, hit in right:
             pair.margins.observe(margin, hit)
-        table, rate = self._costs(context), self._rate()
-        worth = self._draft_value(table, rate, 1, context, MAX_DRAFT, float("inf"))
-        if worth > 1 - rate:
+        freely = (self._costs(context), 1, context, MAX_DRAFT, float("inf"))
+        if self._draft_rate(*freely) > 1 or self._draft_value(*freely) > 0:
             pair.rest = 0
         elif right:
             pair.rest = min(REST_LONGEST, max(REST_FIRST, 2 * pair.rest))
@@ -378,10 +406,6 @@ class Depth:
     def _worst_draft_cost(self, tokens: int, context: int) -> float:
         assert self.pair is not None
         return self.pair.costs.worst_seconds(tokens, context) / self.target.costs.unit
-
-    def _rate(self) -> float:
-        """The best rate known, in tokens for each forward of one token."""
-        return self.rate * self.target.costs.unit
 
 
 def confidence_margin(confidence: float) -> float:

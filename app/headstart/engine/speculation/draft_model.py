@@ -66,6 +66,7 @@ class DraftModel:
             self._sampler.close()
             self._sampler = None
         self._next = None
+        self._cancelled = lambda: False
 
     def close(self) -> None:
         self.end()
@@ -146,10 +147,12 @@ class DraftModel:
         self.decoder.checkpoint()
         return scores
 
-    def score(self, tokens: Sequence[int], start: int, costs: Costs) -> list[tuple[float, bool]]:
+    def score(
+        self, tokens: Sequence[int], start: int, costs: Costs, cancelled: Callable[[], bool]
+    ) -> list[tuple[float, bool]]:
         """How the draft guesses the text `tokens` of the target from `start` on: margin and
         whether it was right, token by token. What it held before is forgotten."""
-        self.begin(tokens, Sampling(temperature=0), 0, self._cancelled)
+        self.begin(tokens, Sampling(temperature=0), 0, cancelled)
         self.forget()
         try:
             scores = self.read(costs, score=len(tokens) - start)
@@ -204,7 +207,7 @@ class DraftModel:
 
     def _guess(self, row: int, position: int) -> Guess:
         assert self._sampler is not None
-        return self._sampler.guess(row, position)
+        return self._sampler.guess(row, position + self._bridge.shift)
 
     def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
         try:

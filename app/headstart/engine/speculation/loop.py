@@ -14,10 +14,9 @@ import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from headstart.core.errors import EnvironmentProblem
 from headstart.core.settings import Speculation
 from headstart.core.values import Origin, SpeculationFigures
-from headstart.engine.decoder import ContextFull, Decoder, Guess, Sampler
+from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
 from headstart.engine.speculation.bridge import Guessed
 from headstart.engine.speculation.depth import PLAIN, Depth, Path, Plan, confidence_margin
 from headstart.engine.speculation.draft_model import DraftModel
@@ -121,6 +120,7 @@ class Speculator:
             guesses = [Guessed(token, -1, 0.0) for token in self._repeats.guess(match, plan.depth)]
         elif plan.source is Origin.DRAFT and self._draft is not None:
             guesses, path = self._guess(plan, context)
+        drafted = plan.source is Origin.DRAFT
         if not guesses:
             plan = PLAIN
         tree = self._tree(plan, guesses, path, context)
@@ -129,7 +129,7 @@ class Speculator:
         self.rounds += 1
         self.seconds += seconds
         self.last_source, self.last_depth = plan.source, len(tree.tokens)
-        self._depth.earn(len(emitted), seconds, plain=not tree.tokens)
+        self._depth.earn(len(emitted), seconds, guessed=bool(guesses) or drafted, drafted=drafted)
         self._plain_seconds += len(emitted) * self._depth.target.costs.unit
         return emitted
 
@@ -193,7 +193,9 @@ class Speculator:
             if plan.anew:
                 draft.forget()
             scores = draft.read(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
-        except (EnvironmentProblem, ContextFull) as problem:
+        except DecodeAborted:
+            raise
+        except Exception as problem:
             self._drop_draft(problem)
             return
         finally:
@@ -215,8 +217,11 @@ class Speculator:
             return self._depth.go_on(path, context, plan.depth, seconds)
 
         try:
-            guesses = draft.guess(pair.costs, go_on, plan.depth)
-        except (EnvironmentProblem, ContextFull) as problem:
+            # by text, a guess can become several tokens
+            guesses = draft.guess(pair.costs, go_on, plan.depth)[: plan.depth]
+        except DecodeAborted:
+            raise
+        except Exception as problem:
             self._drop_draft(problem)
             return [], Path()
         # by text, guesses come back as other tokens, each with its own chance
@@ -232,8 +237,8 @@ class Speculator:
         return guesses[:keep], kept
 
     def _drop_draft(self, problem: Exception) -> None:
-        """The draft failed: say so once, and go on without it."""
-        log.warning("the draft failed: %s", problem)
+        """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
+        log.warning("the draft failed: %s", problem, exc_info=problem)
         self._draft = None
         self._on_draft_failed(str(problem) or type(problem).__name__)
 

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import CancelToken, Emit, SpeedCurve
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth import MAX_DRAFT
 from headstart.engine.speculation.profile import PairProfile
@@ -55,7 +56,7 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
     """
     draft, pair = state.draft, state.pair
     if draft is None or pair is None:
-        return
+        raise EnvironmentProblem("The draft is not loaded.", "Choose another one.")
     costs = state.target_profile.costs
     total = len(BEGINNINGS) + MAX_DRAFT
 
@@ -67,7 +68,7 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
     try:
         for number, beginning in enumerate(BEGINNINGS, 1):
             written, start = _write(target, beginning, costs, cancel)
-            for margin, right in draft.score(written, start, pair.costs):
+            for margin, right in draft.score(written, start, pair.costs, lambda: cancel.cancelled):
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
         context = target.n_past(SPARE)
@@ -78,6 +79,11 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
                 # twice: the first sample of a size is taken for a rough one
                 costs.observe(depth + 1, context, seconds)
             _tell(emit, costs, pair, len(BEGINNINGS) + depth, total)
+    except ContextFull as error:
+        raise EnvironmentProblem(
+            "This chat fills the model's context: there is no room to measure.",
+            "Open a new chat and measure there.",
+        ) from error
     finally:
         cancel.set_hook(None)
         target.clear_abort()

@@ -77,9 +77,11 @@ class SpeculationState:
 
         Raises DecodeAborted on a cancel; every other trouble is a notice, told once.
         """
-        if wanted is None or wanted == self._draft_ref or wanted.key in self._failed:
+        if wanted is None or wanted == self._draft_ref:
             return
         self._unload_draft()
+        if wanted.key in self._failed:
+            return
         try:
             self._load(wanted, engine, open_draft, emit, cancel)
         except EnvironmentProblem as problem:

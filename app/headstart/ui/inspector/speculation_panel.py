@@ -96,6 +96,7 @@ class SpeculationPanel(QWidget):
         self._fixed.toggled.connect(self._mode_toggled)
         self.depth_box = QSpinBox(self)
         self.depth_box.setRange(1, 16)
+        self.depth_box.setKeyboardTracking(False)
         self.depth_box.setSuffix(" tokens")
         self.depth_box.setAccessibleName("Fixed draft depth")
         self.depth_box.setToolTip(fields["depth"].description)
@@ -107,6 +108,8 @@ class SpeculationPanel(QWidget):
         self._layout.addLayout(row)
         self.confidence = QDoubleSpinBox(self)
         self.confidence.setRange(0, 0.99)
+        # a value is taken when it is whole, not while it is typed
+        self.confidence.setKeyboardTracking(False)
         self.confidence.setSingleStep(0.05)
         self.confidence.setSpecialValueText("automatic")
         self.confidence.setAccessibleName("Least confidence of a guess")
@@ -160,7 +163,14 @@ class SpeculationPanel(QWidget):
 
     # --- what is shown -------------------------------------------------------------------
 
+    @property
+    def value(self) -> Speculation:
+        return self._value
+
     def set_value(self, value: Speculation) -> None:
+        if value.draft != self._value.draft:
+            # a curve belongs to its pair
+            self.curve.set_curve(None)
         self._value = value
         self._show()
 
@@ -285,8 +295,7 @@ class SpeculationPanel(QWidget):
     def _set(self, **changes: object) -> None:
         if self._quiet:
             return
-        self._value = changed(self._value, **changes)
-        self._show()
+        self.set_value(changed(self._value, **changes))
         self.edited.emit(self._value)
 
     def _draft_chosen(self, index: int) -> None:

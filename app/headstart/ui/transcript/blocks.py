@@ -29,7 +29,7 @@ from headstart.core.values import Origin, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
-from headstart.ui.transcript.origins import tinted_ranges
+from headstart.ui.transcript.origins import in_utf16, tinted_ranges
 
 
 class BlockHost(Protocol):
@@ -93,7 +93,7 @@ class TextBlock(QWidget):
         if self._tints is None:
             source, start = self.source()
             shown = self.document.toPlainText()
-            self._tints = tinted_ranges(shown, source, start, self._origins)
+            self._tints = in_utf16(shown, tinted_ranges(shown, source, start, self._origins))
         colours = theme.current()
         fill = {Origin.DRAFT: colours.by_draft, Origin.REPEAT: colours.by_repeat}
         return [

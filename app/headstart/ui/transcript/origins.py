@@ -7,6 +7,7 @@ without the markup. So each shown character is found in the source after the one
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from headstart.core.values import Origin, OriginRun
@@ -75,3 +76,16 @@ def _slice(runs: Sequence[OriginRun], start: int, length: int) -> list[OriginRun
         if at >= end:
             break
     return result
+
+
+def in_utf16(
+    shown: str, ranges: Sequence[tuple[int, int, Origin]]
+) -> list[tuple[int, int, Origin]]:
+    """The ranges in UTF-16 units, as Qt counts: an emoji is two."""
+    if shown.isascii():
+        return list(ranges)
+    wide = [index for index, character in enumerate(shown) if ord(character) > 0xFFFF]
+    return [
+        (begin + bisect_left(wide, begin), end + bisect_left(wide, end), origin)
+        for begin, end, origin in ranges
+    ]

@@ -149,6 +149,8 @@ def _loop(target: FakeDecoder, draft: FakeDecoder | None, wanted: Speculation) -
         model = DraftModel(draft, SameBridge())
         model.begin(tokens, sampling, 0, lambda: False)
     depth = Depth(TargetProfile(), PairProfile() if model else None, wanted)
+    # a target that was timed: before that, the first rounds are plain
+    depth.target.costs.observe(1, 0, 1.0)
     failed: list[str] = []
     loop = Speculator(
         target, tokens, target.sampler(sampling, 0), depth, wanted, None, model, failed.append
