@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SPARE = 1
 REPEATED = 3
 WRITTEN = 32
+CONTEXT = 120
 BEGINNINGS = (
     "def read_lines(path):\n    lines = []\n",
     "It was late in the evening when the old ship came back to the harbour. ",
@@ -71,8 +72,10 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
             for margin, right in draft.score(written, start, pair.costs, lambda: cancel.cancelled):
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
+        tokens = target.encode(BEGINNINGS[1] * 8)
+        # a context as replies have it: rows cost more the more they look back on
+        target.forward(tokens[:CONTEXT], [], SPARE)
         context = target.n_past(SPARE)
-        tokens = target.encode(BEGINNINGS[1] * 2)
         for depth in range(1, MAX_DRAFT + 1):
             times = [_timed(target, tokens[: depth + 1], context, cancel) for _ in range(REPEATED)]
             for seconds in (statistics.median(times),) * 2:
