@@ -39,7 +39,8 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         assert len(reply.text.split()) > 5
         assert shown_text(app, 1).split() == reply.text.split()
         assert sum(run.length for run in reply.parts[0].origins) == len(reply.text)
-        assert {run.origin for run in reply.parts[0].origins} == {Origin.TARGET}
+        # without a draft model, only repeats are guessed
+        assert {run.origin for run in reply.parts[0].origins} <= {Origin.TARGET, Origin.REPEAT}
         assert app.window.composer.text() == ""
         assert reply.figures is not None
         assert reply.figures.generated_tokens > 3

@@ -23,6 +23,9 @@ from headstart.core.settings import EngineSettings, KvType, Sampling, Speculatio
 from headstart.core.values import ModelRef, Origin, Role, TurnFigures
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
+from headstart.engine.speculation import bridge
+from headstart.engine.speculation.compatibility import VocabularyMatch
+from headstart.engine.speculation.state import SpeculationState
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 
@@ -293,3 +296,27 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     again = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
     assert again.text == before.text
     assert again.figures.reused_tokens == again.figures.prompt_tokens - 1
+
+
+def test_a_draft_by_text_changes_no_word_and_is_often_right(
+    starter: ModelRef,
+    drafts: dict[str, ModelRef],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    match = VocabularyMatch("text", 40_000, 0.5)
+    monkeypatch.setattr(bridge, "compare", lambda _target, _draft: match)
+    engine = Engine(starter, tmp_path)
+    wanted = Speculation(draft="d", depth_mode="fixed", depth=4, repeats=False)
+    accepted = 0
+    for prompt in (*PROMPTS[::10], "Write three emoji and a word in Chinese: 😀 你好"):
+        plain = engine.write(prompt, OFF)
+        guessed = engine.write(prompt, wanted, drafts["other"])
+        assert guessed.text == plain.text
+        assert guessed.notices == []
+        assert guessed.figures.speculation is not None
+        accepted += guessed.figures.speculation.draft_accepted
+    assert isinstance(engine.generator._speculation, SpeculationState)
+    assert engine.generator._speculation.match is match
+    assert accepted > 20
+    engine.generator.close()
