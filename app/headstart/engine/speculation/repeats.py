@@ -29,6 +29,9 @@ class RepeatIndex:
     """Indexes a growing text. `sync` follows it through cuts and other branches."""
 
     def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
         self._tokens: list[int] = []
         self._short: dict[tuple[int, ...], int] = {}
         self._long: list[tuple[int, dict[tuple[int, ...], int]]] = [(n, {}) for n in LONGER]
@@ -42,7 +45,7 @@ class RepeatIndex:
         """Make the index that of `tokens`; cheap when they only grew."""
         known = len(self._tokens)
         if known > len(tokens) or self._tokens != list(tokens[:known]):
-            self.__init__()  # type: ignore[misc]
+            self._clear()
             known = 0
         self.extend(tokens[known:])
 
