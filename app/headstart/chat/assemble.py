@@ -1,11 +1,35 @@
-"""From stored messages to what the chat template gets; pure."""
+"""Messages as they are made, and from stored ones to what the chat template gets; pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from headstart.core.events import PromptMessage
-from headstart.core.values import Message, Part, PartKind, Role
+from headstart.core.values import (
+    Message,
+    MessageStatus,
+    ModelRef,
+    Part,
+    PartKind,
+    Role,
+    new_id,
+    now_ms,
+    text_part,
+)
+
+
+def new_question(chat_id: str, parent: str | None, text: str) -> Message:
+    """A user's message, complete."""
+    status = MessageStatus.COMPLETE
+    return Message(new_id(), chat_id, parent, Role.USER, status, text_part(text), now_ms())
+
+
+def open_reply(chat_id: str, parent: str | None, model: ModelRef) -> Message:
+    """A reply that is going to be written."""
+    status = MessageStatus.OPEN
+    return Message(
+        new_id(), chat_id, parent, Role.ASSISTANT, status, (), now_ms(), model=model.name
+    )
 
 
 def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:

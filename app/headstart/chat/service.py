@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from headstart.chat.assemble import prompt_messages, reply_so_far
+from headstart.chat.assemble import new_question, open_reply, prompt_messages, reply_so_far
 from headstart.chat.changes import (
     BranchChanged,
     Change,
@@ -24,7 +24,7 @@ from headstart.chat.changes import (
     Trouble,
 )
 from headstart.chat.drafts import DraftChoice, Drafts
-from headstart.chat.exchange.markdown import to_markdown
+from headstart.chat.exchange.markdown import to_markdown, write_file
 from headstart.chat.measuring import Measuring
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
@@ -48,10 +48,8 @@ from headstart.core.values import (
     MessageStatus,
     ModelRef,
     Part,
-    Role,
     new_id,
     now_ms,
-    text_part,
 )
 from headstart.engine.runner import Runner
 from headstart.storage.worker import Storage
@@ -144,7 +142,7 @@ class ChatService:
         async with self._starting:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self.models.of_chat(chat)
-            answer = self._open_reply(chat.id, message.parent_id, model)
+            answer = open_reply(chat.id, message.parent_id, model)
             await self._storage.run(lambda store: store.messages.add([answer]))
             await self._start(chat, _before(branch, message_id), answer, model)
 
@@ -210,13 +208,7 @@ class ChatService:
             ]
         system = effective_system_prompt(self._preferences.current, chat.options)
         text = to_markdown(chat, branch, system)
-        try:
-            await asyncio.to_thread(_write, path, text)
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"The file {path} could not be written: {error.strerror or error}.",
-                "Choose another folder, or free some disk space.",
-            ) from error
+        await asyncio.to_thread(write_file, path, text)
 
     # --- the model -----------------------------------------------------------------------
 
@@ -301,32 +293,11 @@ class ChatService:
         self, chat: Chat, before: list[Message], text: str, model: ModelRef, fresh: bool = False
     ) -> None:
         """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
-        question = Message(
-            new_id(),
-            chat.id,
-            before[-1].id if before else None,
-            Role.USER,
-            MessageStatus.COMPLETE,
-            text_part(text),
-            now_ms(),
-        )
-        answer = self._open_reply(chat.id, question.id, model)
+        question = new_question(chat.id, before[-1].id if before else None, text)
+        answer = open_reply(chat.id, question.id, model)
         created = chat if fresh else None
         await self._storage.run(lambda store: store.messages.add([question, answer], created))
         await self._start(chat, [*before, question], answer, model)
-
-    @staticmethod
-    def _open_reply(chat_id: str, parent: str | None, model: ModelRef) -> Message:
-        return Message(
-            new_id(),
-            chat_id,
-            parent,
-            Role.ASSISTANT,
-            MessageStatus.OPEN,
-            (),
-            now_ms(),
-            model=model.name,
-        )
 
     async def _start(
         self,
@@ -415,12 +386,3 @@ class ChatService:
 def _before(branch: list[Message], message_id: str) -> list[Message]:
     at = next(index for index, item in enumerate(branch) if item.id == message_id)
     return branch[:at]
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

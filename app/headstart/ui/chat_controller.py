@@ -36,7 +36,8 @@ from headstart.core.events import (
     TextAdded,
 )
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ModelRef, OriginRun, PartKind, append_run
+from headstart.core.values import Chat, ModelRef
+from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
 # how often the list says how fast a reply is being written
@@ -79,9 +80,7 @@ class ChatController(QObject):
         self._wanted: str | None = None
         self._sending = False
         self._model_name = ""
-        self._text = ""
-        self._reasoning = ""
-        self._origins: list[OriginRun] = []
+        self._shown = ReplyText()
         self._titles: dict[str, str] = {}
         self._contexts: dict[str, tuple[int, int]] = {}
         self._last_status = 0.0
@@ -225,17 +224,9 @@ class ChatController(QObject):
 
     def _after_show(self, same_chat: bool = False) -> None:
         reply = self.service.reply_in(self.chat_id)
-        self._text = self._reasoning = ""
-        self._origins = []
+        self._shown = ReplyText(() if reply is None else reply.parts)
         if reply is not None:
-            for part in reply.parts:
-                if part.kind is PartKind.TEXT:
-                    self._text += part.text
-                    for run in part.origins:
-                        append_run(self._origins, run.length, run.origin)
-                else:
-                    self._reasoning += part.text
-            self.reply_text.emit(reply.message_id, self._text, self._reasoning)
+            self._emit_reply(reply.message_id)
             if not same_chat:
                 for notice in reply.notices:
                     self.noticed.emit(notice.kind, notice.text)
@@ -361,13 +352,8 @@ class ChatController(QObject):
         match event:
             case TextAdded(pieces=pieces) if fresh:
                 for piece in pieces:
-                    if piece.kind is PartKind.TEXT:
-                        self._text += piece.text
-                        append_run(self._origins, len(piece.text), piece.origin)
-                    else:
-                        self._reasoning += piece.text
-                self.reply_origins.emit(message_id, tuple(self._origins))
-                self.reply_text.emit(message_id, self._text, self._reasoning)
+                    self._shown.add(piece)
+                self._emit_reply(message_id)
             case Loading(model=model, fraction=fraction, draft=draft):
                 what = f"the draft {model.name}" if draft else model.name
                 text = f"Loading {what}… {fraction:.0%}"
@@ -385,6 +371,11 @@ class ChatController(QObject):
                 self.noticed.emit(kind, text)
             case Failed(message=message, remedy=remedy) if fresh:
                 self.problem.emit(message, remedy)
+
+    def _emit_reply(self, message_id: str) -> None:
+        shown = self._shown
+        self.reply_origins.emit(message_id, tuple(shown.origins))
+        self.reply_text.emit(message_id, shown.text, shown.reasoning)
 
     def _tell_list(self, chat_id: str, event: TextAdded) -> None:
         now = time.monotonic()

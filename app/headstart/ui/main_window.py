@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -20,12 +20,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFrame,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
-    QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -34,12 +30,12 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.settings import Settings
 from headstart.core.values import Chat, Message
-from headstart.ui import icons, theme
+from headstart.ui import theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
 from headstart.ui.export_dialog import ask_export_path
+from headstart.ui.header import Header
 from headstart.ui.inspector.inspector import Inspector
-from headstart.ui.models.model_menu import ModelPill
 from headstart.ui.notices import Banner, Toast
 from headstart.ui.settings_window import SettingsWindow
 from headstart.ui.sidebar.sidebar import Sidebar
@@ -69,6 +65,9 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setMinimumSize(720, 480)
         self.resize(1360, 860)
+        self.header = Header(self)
+        self.title, self.pill = self.header.title, self.header.pill
+        self.draft_pill = self.header.draft_pill
         self.sidebar = Sidebar(self)
         self.transcript = TranscriptView(self)
         self.transcript.set_hint(EMPTY_HINT)
@@ -90,7 +89,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(self._centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._build_header())
+        column.addWidget(self.header)
         column.addWidget(self.transcript, 1)
         below = QWidget(self._centre)
         below.setMaximumWidth(theme.COLUMN_WIDTH)
@@ -117,54 +116,17 @@ class MainWindow(QMainWindow):
             self.composer.edit,
             self.composer.button,
             self.pill,
-            self._export_button,
-            self._inspector_button,
+            self.header.export_button,
+            self.header.inspector_button,
         ]
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
 
-    def _build_header(self) -> QFrame:
-        header = QFrame(self)
-        header.setObjectName("header")
-        header.setFixedHeight(48)
-        self.title = QLabel(NEW_CHAT, header)
-        self.title.setObjectName("chatTitle")
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.pill = ModelPill(header)
-        self.draft_pill = QLabel(header)
-        self.draft_pill.setObjectName("draftPill")
-        self.draft_pill.setAccessibleName("The draft model that guesses ahead")
-        self.draft_pill.setFixedHeight(28)
-        self.draft_pill.hide()
-        self._sidebar_button = self._header_button("Show or hide the chats (Ctrl+B)")
-        self._sidebar_button.clicked.connect(self.toggle_sidebar)
-        self._export_button = self._header_button("Export this chat as Markdown (Ctrl+S)")
-        self._export_button.setText("Export")
-        self._export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._export_button.clicked.connect(self.ask_export)
-        self._inspector_button = self._header_button("Show or hide the chat's settings (Ctrl+I)")
-        self._inspector_button.clicked.connect(self.toggle_inspector)
-        layout = QHBoxLayout(header)
-        layout.setContentsMargins(12, 0, 12, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._sidebar_button)
-        layout.addWidget(self.title, 1)
-        layout.addWidget(self.pill)
-        layout.addWidget(self.draft_pill)
-        layout.addWidget(self._export_button)
-        layout.addWidget(self._inspector_button)
-        return header
-
-    def _header_button(self, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        button.setIconSize(QSize(16, 16))
-        return button
-
     def _connect(self) -> None:
         controller, transcript = self.controller, self.transcript
+        self.header.sidebar_button.clicked.connect(self.toggle_sidebar)
+        self.header.export_button.clicked.connect(self.ask_export)
+        self.header.inspector_button.clicked.connect(self.toggle_inspector)
         self.sidebar.new_requested.connect(self.new_chat)
         self.sidebar.chat_chosen.connect(self.open_chat)
         self.sidebar.rename_requested.connect(controller.rename)
@@ -226,7 +188,7 @@ class MainWindow(QMainWindow):
             ("Esc", self._on_escape),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(action)
-        self.apply_icons()
+        self.header.apply_icons()
 
     def _on_escape(self) -> None:
         if not self.transcript.leave_edit():
@@ -285,7 +247,7 @@ class MainWindow(QMainWindow):
             if self.banner.kind != "start":
                 self.banner.dismiss()
         title = chat.title if chat else NEW_CHAT
-        self._set_title(title)
+        self.header.set_title(title)
         self.setWindowTitle(f"{title} – Headstart" if chat else "Headstart")
         if not same_chat:
             options = chat.options if chat else self.controller.draft_options
@@ -293,7 +255,7 @@ class MainWindow(QMainWindow):
             self._show_draft_pill()
         self.transcript.set_branch(messages, same_chat)
         self.sidebar.show_current(chat.id if chat else None)
-        self._export_button.setEnabled(bool(messages))
+        self.header.export_button.setEnabled(bool(messages))
 
     _shown_id = ""
 
@@ -332,11 +294,9 @@ class MainWindow(QMainWindow):
         """The draft of this chat, and whether it is really there; not in a narrow window."""
         chosen = self.inspector.speculation.value
         name = Path(chosen.draft).name.removesuffix(".gguf") if chosen.enabled else ""
-        short = name if len(name) <= 20 else name[:19] + "…"
-        state = "" if name == self._loaded_draft else " · not loaded yet"
-        self.draft_pill.setText(f"draft: {short}{state}")
-        self.draft_pill.setToolTip(name)
-        self.draft_pill.setVisible(bool(name) and self.width() >= INSPECTOR_FROM)
+        self.header.show_draft(
+            name, loaded=name == self._loaded_draft, room=self.width() >= INSPECTOR_FROM
+        )
 
     def _on_deleted(self, chat_id: str, title: str) -> None:
         short = title if len(title) <= 40 else title[:39] + "…"
@@ -365,28 +325,13 @@ class MainWindow(QMainWindow):
             return
         self._applied = wanted
         theme.apply(app, settings.theme, settings.text_font)
-        self.apply_icons()
+        self.header.apply_icons()
         self.sidebar.refresh_theme()
         self.transcript.refresh_theme()
         self.composer.refresh_theme()
         self.banner.refresh_theme()
 
     _applied: tuple[object, ...] = ()
-
-    def apply_icons(self) -> None:
-        self._sidebar_button.setIcon(icons.icon("panel-left"))
-        self._inspector_button.setIcon(icons.icon("panel-right"))
-        self._export_button.setIcon(icons.icon("upload"))
-
-    def _set_title(self, title: str) -> None:
-        self._full_title = title
-        self.title.setToolTip(title)
-        metrics = self.title.fontMetrics()
-        self.title.setText(
-            metrics.elidedText(title, Qt.TextElideMode.ElideRight, max(80, self.title.width()))
-        )
-
-    _full_title = NEW_CHAT
 
     def _apply_panels(self) -> None:
         self.sidebar.setVisible(self._preferences.current.show_sidebar)
@@ -401,7 +346,7 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self._after_resize)
 
     def _after_resize(self) -> None:
-        self._set_title(self._full_title)
+        self.header.elide_title()
         self.toast.place()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

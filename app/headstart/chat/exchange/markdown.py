@@ -8,7 +8,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.values import Chat, Message, MessageStatus, PartKind, Role
 
 _HEADINGS = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System"}
@@ -54,3 +56,19 @@ def _message(message: Message) -> str:
 def _iso(milliseconds: int) -> str:
     moment = datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).astimezone()
     return moment.isoformat(timespec="seconds")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `text` to `path`: complete, or not there. Raises EnvironmentProblem."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        try:
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"The file {path} could not be written: {error.strerror or error}.",
+            "Choose another folder, or free some disk space.",
+        ) from error

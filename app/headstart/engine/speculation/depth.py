@@ -14,13 +14,12 @@ the draft does, the total stays within plain / 0.99 + START forwards.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from headstart.core.settings import Speculation
 from headstart.core.values import Origin
 from headstart.engine.speculation.costs import bucket
+from headstart.engine.speculation.plan import PLAIN, Path, Plan
 from headstart.engine.speculation.profile import BANK_LIMIT, PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import Match
 
@@ -41,37 +40,6 @@ _RATE_FADE, _RATE_KEPT = 0.97, 0.4
 _PROVEN = 0.05
 _CREDIT_LIMIT = 30.0
 _SLACK = 0.25  # tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do in the next round: plain (TARGET), REPEAT, or DRAFT with at most `depth`."""
-
-    source: Origin
-    depth: int = 0
-    # read at most so many tokens into the draft first; None reads all it lacks
-    window: int | None = None
-    # only score the draft on the text so far, and decide afterwards
-    probe: bool = False
-    # read the whole text, what is held is forgotten
-    anew: bool = False
-
-
-PLAIN = Plan(Origin.TARGET)
-
-
-@dataclass(slots=True)
-class Path:
-    """A chain of guesses as it grows: the chance of each, and of getting that far."""
-
-    chances: list[float] = field(default_factory=list)
-    reach: float = 1.0
-    expected: list[float] = field(default_factory=lambda: [1.0])
-
-    def add(self, chance: float) -> None:
-        self.chances.append(chance)
-        self.reach *= chance
-        self.expected.append(self.expected[-1] + self.reach)
 
 
 class Depth:
@@ -406,8 +374,3 @@ class Depth:
     def _worst_draft_cost(self, tokens: int, context: int) -> float:
         assert self.pair is not None
         return self.pair.costs.worst_seconds(tokens, context) / self.target.costs.unit
-
-
-def confidence_margin(confidence: float) -> float:
-    """The margin at which the first candidate has this share of the first two."""
-    return math.log(confidence / (1 - confidence)) if confidence > 0 else float("-inf")

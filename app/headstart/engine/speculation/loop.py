@@ -18,8 +18,9 @@ from headstart.core.settings import Speculation
 from headstart.core.values import Origin, SpeculationFigures
 from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
 from headstart.engine.speculation.bridge import Guessed
-from headstart.engine.speculation.depth import PLAIN, Depth, Path, Plan, confidence_margin
+from headstart.engine.speculation.depth import Depth
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.plan import PLAIN, Path, Plan, confidence_margin
 from headstart.engine.speculation.repeats import Match, RepeatIndex
 from headstart.engine.speculation.verify import Tree, verify
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from headstart.core.events import SpeedCurve
 from headstart.ui import theme
 
-HEIGHT = 132
+HEIGHT, EMPTY_HEIGHT = 132, 40
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 22, 20
 
 
@@ -18,7 +18,6 @@ class SpeedCurveView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._curve: SpeedCurve | None = None
         self.set_curve(None)
@@ -28,6 +27,7 @@ class SpeedCurveView(QWidget):
 
     def set_curve(self, curve: SpeedCurve | None) -> None:
         self._curve = curve
+        self.setFixedHeight(HEIGHT if curve is not None else EMPTY_HEIGHT)
         if curve is None:
             self.setAccessibleName("Speed by draft depth: not measured yet")
         else:

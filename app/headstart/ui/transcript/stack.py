@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headstart.core.values import Message, PartKind, Role
@@ -37,6 +37,26 @@ def anchor_at(items: Sequence[Item], value: int) -> tuple[Item, int] | None:
         if item.top + item.height > value:
             return item, value - item.top
     return None
+
+
+def moved_anchor(
+    items: Sequence[Item],
+    anchor: tuple[Item, int] | None,
+    before: Sequence[str],
+    measure: Callable[[Item], int],
+) -> tuple[Item, int] | None:
+    """Where the reader's place is among new `items`; `before` are the ids of the old ones.
+
+    When their message is gone (another version took its place), the foot of the new one stands
+    where the foot of the old one was: that is where the arrows are.
+    """
+    if anchor is None or not items:
+        return None
+    item, past = anchor
+    if any(item is other for other in items):
+        return anchor
+    new = items[min(before.index(item.message.id), len(items) - 1)]
+    return new, measure(new) - (item.height - past)
 
 
 def estimated_height(message: Message, width: int) -> int:

@@ -22,15 +22,16 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from headstart.core.values import Message, MessageStatus, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.context_menu import open_menu
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.selecting import Selecting
-from headstart.ui.transcript.stack import Item, anchor_at, estimated_height, stack
+from headstart.ui.transcript.stack import Item, anchor_at, estimated_height, moved_anchor, stack
 
 MARGIN = 24
 # widgets are made this far beyond the viewport, and kept this far (in px)
@@ -118,25 +119,7 @@ class TranscriptView(QAbstractScrollArea):
         for item in items:
             if item.widget is not None:
                 item.widget.set_busy(self._writing)
-        self._place(self._moved_anchor(anchor, before, width))
-
-    def _moved_anchor(
-        self, anchor: tuple[Item, int] | None, before: list[str], width: int
-    ) -> tuple[Item, int] | None:
-        """Where the reader's place is among the new messages.
-
-        When their message is gone (another version took its place), the foot of the new one
-        stands where the foot of the old one was: that is where the arrows are.
-        """
-        if anchor is None or not self._items:
-            return None
-        item, past = anchor
-        if any(item is other for other in self._items):
-            return anchor
-        index = min(before.index(item.message.id), len(self._items) - 1)
-        new = self._items[index]
-        new.height, new.measured_for = self._widget(new).layout_width(width), width
-        return new, new.height - (item.height - past)
+        self._place(moved_anchor(self._items, anchor, before, self._measured))
 
     def set_writing(self, writing: bool) -> None:
         """Whether a reply is being written in the open chat."""
@@ -313,6 +296,12 @@ class TranscriptView(QAbstractScrollArea):
                 item.height = height
         return changed
 
+    def _measured(self, item: Item) -> int:
+        """The height of an item as it is now; its widget is made if need be."""
+        width = self._column_width()
+        item.height, item.measured_for = self._widget(item).layout_width(width), width
+        return item.height
+
     def _widget(self, item: Item) -> MessageWidget:
         if item.widget is None:
             widget = MessageWidget(self, self.viewport(), item.message)
@@ -399,17 +388,9 @@ class TranscriptView(QAbstractScrollArea):
         self._selecting.select_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction("Copy\tCtrl+C", self._copy_selection)
-        copy.setEnabled(self._selecting.any)
-        menu.addAction("Select all\tCtrl+A", self.select_all)
-        if self._hovered_link:
-            url = self._hovered_link
-            menu.addAction("Copy link", lambda: QGuiApplication.clipboard().setText(url))
-        menu.popup(event.globalPos())
+        open_menu(self, event.globalPos(), self._selecting.any, self._hovered_link)
 
-    def _copy_selection(self) -> None:
+    def copy_selection(self) -> None:
         text = self.selected_text()
         if text:
             QGuiApplication.clipboard().setText(text)
@@ -422,7 +403,7 @@ class TranscriptView(QAbstractScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()
         if event.matches(QKeySequence.StandardKey.Copy):
-            self._copy_selection()
+            self.copy_selection()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.key() == Qt.Key.Key_End:

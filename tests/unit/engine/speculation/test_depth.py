@@ -13,9 +13,10 @@ from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.bridge import SameBridge
 from headstart.engine.speculation.costs import Costs, bucket
-from headstart.engine.speculation.depth import SHARE, START, Depth, Path, confidence_margin
+from headstart.engine.speculation.depth import SHARE, START, Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.plan import Path, confidence_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table

@@ -1,0 +1,44 @@
+"""What a round is going to do, and a chain of guesses as it grows. Pure values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from headstart.core.values import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do in the next round: plain (TARGET), REPEAT, or DRAFT with at most `depth`."""
+
+    source: Origin
+    depth: int = 0
+    # read at most so many tokens into the draft first; None reads all it lacks
+    window: int | None = None
+    # only score the draft on the text so far, and decide afterwards
+    probe: bool = False
+    # read the whole text, what is held is forgotten
+    anew: bool = False
+
+
+PLAIN = Plan(Origin.TARGET)
+
+
+@dataclass(slots=True)
+class Path:
+    """A chain of guesses as it grows: the chance of each, and of getting that far."""
+
+    chances: list[float] = field(default_factory=list)
+    reach: float = 1.0
+    expected: list[float] = field(default_factory=lambda: [1.0])
+
+    def add(self, chance: float) -> None:
+        self.chances.append(chance)
+        self.reach *= chance
+        self.expected.append(self.expected[-1] + self.reach)
+
+
+def confidence_margin(confidence: float) -> float:
+    """The margin at which the first candidate has this share of the first two."""
+    return math.log(confidence / (1 - confidence)) if confidence > 0 else float("-inf")

@@ -1,0 +1,30 @@
+"""The words of the reply that is being written in the open chat, as the transcript shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headstart.core.events import TextPiece
+from headstart.core.values import OriginRun, Part, PartKind, append_run
+
+
+class ReplyText:
+    """Text and reasoning apart, and where the text's characters came from."""
+
+    def __init__(self, parts: Iterable[Part] = ()) -> None:
+        self.text = self.reasoning = ""
+        self.origins: list[OriginRun] = []
+        for part in parts:
+            if part.kind is PartKind.TEXT:
+                self.text += part.text
+                for run in part.origins:
+                    append_run(self.origins, run.length, run.origin)
+            else:
+                self.reasoning += part.text
+
+    def add(self, piece: TextPiece) -> None:
+        if piece.kind is PartKind.TEXT:
+            self.text += piece.text
+            append_run(self.origins, len(piece.text), piece.origin)
+        else:
+            self.reasoning += piece.text
