@@ -25,7 +25,9 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.service import ChatService
 from headstart.core.errors import EnvironmentProblem
 from headstart.engine.generator import Generator
+from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
+from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from headstart.ui import theme
@@ -33,6 +35,9 @@ from headstart.ui.chat_controller import ChatController
 from headstart.ui.main_window import MainWindow
 
 log = logging.getLogger("headstart")
+
+# what quitting may wait for prefixes that are still being written
+WRITE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,10 @@ class Home:
         return self.path / "logs" / "headstart.log"
 
     @property
+    def prefixes(self) -> Path:
+        return self.path / "prefixes"
+
+    @property
     def lock(self) -> Path:
         return self.path / "headstart.lock"
 
@@ -80,6 +89,7 @@ class App:
     service: ChatService
     preferences: Preferences
     storage: Storage
+    prefix_store: PrefixStore
 
 
 Script = Callable[[App], Awaitable[int]]
@@ -170,15 +180,21 @@ async def open_app(home: Home) -> App:
         from headstart.hub.checked import CheckedModels
         from headstart.storage.profiles import StoredProfiles
 
-        return LocalGenerator(CheckedModels(home.checked_models), StoredProfiles(storage))
+        return LocalGenerator(
+            CheckedModels(home.checked_models),
+            StoredProfiles(storage),
+            prefix_store,
+            StoredTraces(storage),
+        )
 
-    service = ChatService(storage, Runner(make_generator), preferences)
+    prefix_store = PrefixStore(home.prefixes, StoredPrefixes(storage))
+    service = ChatService(storage, Runner(make_generator), preferences, prefix_store)
     controller = ChatController(service)
     window = MainWindow(controller, preferences)
     controller.start()
     if notice:
         window.banner.show_text("start", notice)
-    return App(home, window, controller, service, preferences, storage)
+    return App(home, window, controller, service, preferences, storage, prefix_store)
 
 
 async def close_app(app: App) -> None:
@@ -187,6 +203,7 @@ async def close_app(app: App) -> None:
     app.window.transcript.close_workers()
     await app.service.close()
     await app.controller.settle()
+    await asyncio.to_thread(app.prefix_store.close, WRITE_SECONDS)
     await asyncio.to_thread(app.storage.close)
     await asyncio.to_thread(app.preferences.close)
 

@@ -26,7 +26,6 @@ from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder, Guess, Sampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation.state import SpeculationState
-from headstart.engine.turn import Resident
 from headstart.hub.checked import CheckedModels
 from tests.benchmarks.peers import bench_cache, peer
 
@@ -100,7 +99,7 @@ class Engine:
     ) -> Run:
         """Write a reply to `prompt`, with nothing read before."""
         self.decoder.truncate(0)
-        self.generator._resident = Resident()
+        self.generator.resident.tokens.clear()
         if self.state.draft is not None:
             self.state.draft.forget()
         times: list[tuple[int, float]] = []

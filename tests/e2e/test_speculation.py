@@ -281,7 +281,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     engine: Engine, drafts: dict[str, ModelRef]
 ) -> None:
     before = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
-    resident = list(engine.generator._resident.tokens)
+    resident = list(engine.generator.resident.tokens)
     events: list[GenerationEvent] = []
     engine.generator.measure(
         engine.model, engine.settings, drafts["layers"], events.append, CancelToken()

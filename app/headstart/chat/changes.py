@@ -58,6 +58,20 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
+class AheadState:
+    """So much of a chat's next prompt has been read, `typed` tokens of it while it is typed."""
+
+    chat_id: str
+    tokens: int
+    typed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixesChanged:
+    """What is kept of what models have read was cleared."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnded:
     """The reply is stored; nothing writes in this chat any more."""
 
@@ -80,6 +94,8 @@ Change = (
     | ModelState
     | DraftState
     | Measured
+    | AheadState
+    | PrefixesChanged
     | ReplyEnded
     | Trouble
 )

@@ -28,11 +28,14 @@ from headstart.chat.exchange.markdown import to_markdown, write_file
 from headstart.chat.measuring import Measuring
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.reading_ahead import ReadingAhead
 from headstart.chat.reply import Reply
+from headstart.chat.stores import Stores
 from headstart.chat.titles import NEW_CHAT, title_from
 from headstart.chat.warming import Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import GenerationEvent, GenerationRequest
+from headstart.core.events import AheadRequest, GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
     Speculation,
@@ -49,8 +52,10 @@ from headstart.core.values import (
     ModelRef,
     Part,
     new_id,
+    new_private_id,
     now_ms,
 )
+from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.storage.worker import Storage
 
@@ -58,8 +63,14 @@ log = logging.getLogger(__name__)
 
 
 class ChatService:
-    def __init__(self, storage: Storage, runner: Runner, preferences: Preferences) -> None:
-        self._storage = storage
+    def __init__(
+        self,
+        storage: Storage,
+        runner: Runner,
+        preferences: Preferences,
+        prefix_store: PrefixStore | None = None,
+    ) -> None:
+        self._stores = Stores(storage)
         self._runner = runner
         self._preferences = preferences
         self.models = Models(preferences)
@@ -74,6 +85,10 @@ class ChatService:
         self._warmer = Warmer(runner, self._tell)
         self._drafts = Drafts(self.models)
         self._measuring = Measuring(runner, self._warmer, self._tell)
+        self.prefixes = Prefixes(prefix_store, preferences, self._tell)
+        self.ahead = ReadingAhead(runner, preferences, self._prepare_ahead, self._tell)
+        # options of the chat that is not there yet, for reading ahead of its first message
+        self.new_options = ChatOptions()
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -81,13 +96,13 @@ class ChatService:
         self._listeners.append(listener)
 
     async def summaries(self) -> list[ChatSummary]:
-        return await self._storage.run(lambda store: store.chats.summaries())
+        return await self._stores.summaries()
 
     async def chat(self, chat_id: str) -> Chat | None:
-        return await self._storage.run(lambda store: store.chats.get(chat_id))
+        return await self._stores.run(chat_id, lambda store: store.chats.get(chat_id))
 
     async def branch(self, chat_id: str) -> list[Message]:
-        messages = await self._storage.run(lambda store: store.messages.branch(chat_id))
+        messages = await self._stores.run(chat_id, lambda store: store.messages.branch(chat_id))
         return [self._unsaved.get(message.id, message) for message in messages]
 
     def reply_in(self, chat_id: str | None) -> Reply | None:
@@ -99,16 +114,26 @@ class ChatService:
 
     # --- writing -------------------------------------------------------------------------
 
-    async def send(self, chat_id: str | None, text: str, options: ChatOptions | None = None) -> str:
+    async def send(
+        self,
+        chat_id: str | None,
+        text: str,
+        options: ChatOptions | None = None,
+        private: bool = False,
+    ) -> str:
         """Add a user message at the end of the chat (a new one without an id) and answer it.
 
-        Returns the chat's id. Raises ModelProblem before anything is stored.
+        A new chat may be private: nothing of it is ever on disk. Returns the chat's id. Raises
+        ModelProblem before anything is stored.
         """
         async with self._starting:
-            return await self._send(chat_id, text, options)
+            return await self._send(chat_id, text, options, private)
 
-    async def _send(self, chat_id: str | None, text: str, options: ChatOptions | None) -> str:
+    async def _send(
+        self, chat_id: str | None, text: str, options: ChatOptions | None, private: bool
+    ) -> str:
         self._check_free(chat_id)
+        self.ahead.sent(chat_id or "")
         chat = await self.chat(chat_id) if chat_id else None
         if chat_id and chat is None:
             raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
@@ -116,7 +141,7 @@ class ChatService:
         if chat is None:
             now = now_ms()
             chat = Chat(
-                new_id(),
+                new_private_id() if private else new_id(),
                 title_from(text),
                 now,
                 now,
@@ -143,7 +168,7 @@ class ChatService:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self.models.of_chat(chat)
             answer = open_reply(chat.id, message.parent_id, model)
-            await self._storage.run(lambda store: store.messages.add([answer]))
+            await self._stores.run(chat_id, lambda store: store.messages.add([answer]))
             await self._start(chat, _before(branch, message_id), answer, model)
 
     async def continue_reply(self, chat_id: str, message_id: str) -> None:
@@ -151,7 +176,7 @@ class ChatService:
         async with self._starting:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self.models.of_chat(chat)
-            await self._storage.run(lambda store: store.messages.reopen(message_id))
+            await self._stores.run(chat_id, lambda store: store.messages.reopen(message_id))
             self._unsaved.pop(message_id, None)
             await self._start(chat, _before(branch, message_id), message, model, message.parts)
 
@@ -159,8 +184,11 @@ class ChatService:
         async with self._starting:
             if chat_id in self._replies:
                 return
-            await self._storage.run(lambda store: store.messages.show_version(message_id, step))
+            await self._stores.run(
+                chat_id, lambda store: store.messages.show_version(message_id, step)
+            )
         self._tell(BranchChanged(chat_id))
+        await self.ahead.read(chat_id)
 
     def stop(self, chat_id: str) -> None:
         reply = self._replies.get(chat_id)
@@ -171,28 +199,30 @@ class ChatService:
 
     async def rename(self, chat_id: str, title: str) -> None:
         title = " ".join(title.split()) or NEW_CHAT
-        await self._change(lambda store: store.chats.rename(chat_id, title, by_user=True))
+        await self._change(chat_id, lambda store: store.chats.rename(chat_id, title, by_user=True))
 
     async def pin(self, chat_id: str, pinned: bool) -> None:
-        await self._change(lambda store: store.chats.pin(chat_id, pinned))
+        await self._change(chat_id, lambda store: store.chats.pin(chat_id, pinned))
 
     async def delete(self, chat_id: str) -> None:
         """Hide the chat until the next start; `undo_delete` brings it back."""
         async with self._starting:
             self.stop(chat_id)
-            await self._change(lambda store: store.chats.delete(chat_id))
+            await self._change(chat_id, lambda store: store.chats.delete(chat_id))
 
     async def undo_delete(self, chat_id: str) -> None:
-        await self._change(lambda store: store.chats.restore(chat_id))
+        await self._change(chat_id, lambda store: store.chats.restore(chat_id))
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
-        await self._storage.run(lambda store: store.chats.set_options(chat_id, options))
+        await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
+        if not options.keep_on_disk:
+            await self.prefixes.forget(chat_id)
 
     async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
         """The model of this chat and of new ones."""
         self._preferences.update(model=model.key)
         if chat_id:
-            await self._change(lambda store: store.chats.set_model(chat_id, model.key))
+            await self._change(chat_id, lambda store: store.chats.set_model(chat_id, model.key))
 
     async def export_markdown(self, chat_id: str, path: Path) -> None:
         """Write the active branch to `path`; the file is complete or not there."""
@@ -227,7 +257,53 @@ class ChatService:
             return None
         settings = self._preferences.current
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
-        return await self._warmer.warm(model, settings.engine, draft)
+        trouble = await self._warmer.warm(model, settings.engine, draft)
+        if not trouble:
+            await self.ahead.read(chat_id or "")
+        return trouble
+
+    async def opened(self, chat_id: str) -> None:
+        """The user looks at a chat: have it restored or read, if its model is or can be there.
+
+        Another model that is loaded stays until something is typed.
+        """
+        if not self.ahead.allowed:
+            return
+        if self._warmer.idle:
+            await self.warm(chat_id)
+        else:
+            await self.ahead.read(chat_id)
+
+    async def _prepare_ahead(self, chat_id: str, typed: str) -> AheadRequest | None:
+        """What reading ahead needs to know of a chat ("" for the one that is not there yet)."""
+        if self._replies or self._closing:
+            return None
+        chat = await self.chat(chat_id) if chat_id else None
+        if chat_id and chat is None:
+            return None
+        settings = self._preferences.current
+        options = chat.options if chat is not None else self.new_options
+        try:
+            model = await self.models.of_chat(chat)
+        except ModelProblem:
+            return None
+        if not self._warmer.has_loaded(model, settings.engine):
+            return None
+        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        branch = await self.branch(chat.id) if chat is not None else []
+        if self._replies or self._closing:
+            return None
+        return AheadRequest(
+            model=model,
+            messages=prompt_messages(branch, effective_system_prompt(settings, options)),
+            engine=settings.engine,
+            chat_id=chat_id,
+            typed=typed,
+            draft=draft,
+            when_full=effective_when_full(settings, options),
+            # of a chat that is not there yet nothing is on disk: it may become a private one
+            keep_on_disk=chat is not None and self.prefixes.may_be_on_disk(chat),
+        )
 
     def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
         chosen = chat.options if chat is not None else options or ChatOptions()
@@ -259,6 +335,7 @@ class ChatService:
         """Stop every reply, store what it wrote, end the engine."""
         self._closing = True
         self._warmer.cancel()
+        self.ahead.cancel()
         self.cancel_measuring()
         async with self._starting:
             for reply in list(self._replies.values()):
@@ -271,6 +348,7 @@ class ChatService:
             if isinstance(result, Exception):
                 log.error("a reply ended badly while closing", exc_info=result)
         await asyncio.to_thread(self._runner.close)
+        await self._stores.close()
 
     # --- inside --------------------------------------------------------------------------
 
@@ -296,7 +374,9 @@ class ChatService:
         question = new_question(chat.id, before[-1].id if before else None, text)
         answer = open_reply(chat.id, question.id, model)
         created = chat if fresh else None
-        await self._storage.run(lambda store: store.messages.add([question, answer], created))
+        await self._stores.run(
+            chat.id, lambda store: store.messages.add([question, answer], created)
+        )
         await self._start(chat, [*before, question], answer, model)
 
     async def _start(
@@ -320,6 +400,8 @@ class ChatService:
             reply_so_far=reply_so_far(written),
             speculation=speculation,
             draft=draft,
+            reply_key=answer.id,
+            keep_on_disk=self.prefixes.may_be_on_disk(chat),
         )
         message_id = answer.id
 
@@ -333,7 +415,12 @@ class ChatService:
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(
-            self._storage, chat.id, message_id, written, self._runner.stream(request), tell
+            self._stores.of(chat.id),
+            chat.id,
+            message_id,
+            written,
+            self._runner.stream(request),
+            tell,
         )
         self._replies[chat.id] = reply
         self._keep(self._drive(reply))
@@ -350,6 +437,9 @@ class ChatService:
             self._replies.pop(reply.chat_id, None)
             self._tell(ReplyEnded(reply.chat_id, reply.message_id))
             self._tell(ChatsChanged())
+        if not self._closing:
+            # the tokens that close the reply, and whatever was typed meanwhile
+            await self.ahead.read(reply.chat_id)
 
     def _keep_unsaved(
         self, reply: Reply, branch: list[Message], problem: EnvironmentProblem
@@ -367,10 +457,10 @@ class ChatService:
 
     async def _retitle(self, chat: Chat, text: str) -> None:
         title = title_from(text)
-        await self._change(lambda store: store.chats.rename(chat.id, title, by_user=False))
+        await self._change(chat.id, lambda store: store.chats.rename(chat.id, title, by_user=False))
 
-    async def _change(self, call: Callable[[Any], object]) -> None:
-        await self._storage.run(call)
+    async def _change(self, chat_id: str, call: Callable[[Any], object]) -> None:
+        await self._stores.run(chat_id, call)
         self._tell(ChatsChanged())
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:

@@ -54,6 +54,14 @@ class Warmer:
             self._stream = None
         return trouble
 
+    @property
+    def idle(self) -> bool:
+        """Nothing is loaded, and nothing is on its way."""
+        return self._loaded is None and self._stream is None
+
+    def has_loaded(self, model: ModelRef, engine: EngineSettings) -> bool:
+        return self._loaded is not None and self._loaded[:2] == (model, engine)
+
     def cancel(self, unless: Wanted | None = None) -> None:
         if self._stream is not None and (unless is None or self._loading != unless):
             self._stream.cancel()

@@ -43,6 +43,35 @@ class GenerationRequest:
     # a draft model is loaded only when `draft` is given and speculation is on
     speculation: Speculation = field(default_factory=Speculation)
     draft: ModelRef | None = None
+    # the key that the reply will have among later messages
+    reply_key: str = ""
+    # whether what was read may be kept on disk, or in memory only
+    keep_on_disk: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AheadRequest:
+    """Read what is sure to come: the history, and the settled part of what is being typed.
+
+    Nothing happens when the model is not the one that is loaded.
+    """
+
+    model: ModelRef
+    messages: tuple[PromptMessage, ...]
+    engine: EngineSettings
+    chat_id: str
+    typed: str = ""
+    draft: ModelRef | None = None
+    when_full: WhenFull = "stop"
+    keep_on_disk: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """`tokens` of the chat are in place, `typed` of them of the message being typed."""
+
+    tokens: int
+    typed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +180,7 @@ GenerationEvent = (
     | Notice
     | ContextUse
     | Guessing
+    | ReadAhead
     | SpeedCurve
     | Finished
     | Failed

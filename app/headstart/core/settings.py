@@ -68,6 +68,30 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
     second_guesses: SecondGuesses = "auto"
 
 
+class PrefixSettings(Struct, frozen=True):
+    """What is kept of what models have read, so that it is not read again."""
+
+    on_disk: Annotated[
+        bool, Meta(title="Keep prefixes on disk", description="so that a restart reads nothing")
+    ] = True
+    most_gb: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            title="Most disk space",
+            description="in GB; never more than a quarter of what is free",
+        ),
+    ] = 8
+    read_ahead: Annotated[
+        bool,
+        Meta(
+            title="Read ahead",
+            description="while you type or look at a chat; costs battery, pauses when it is low",
+        ),
+    ] = True
+
+
 class ChatOptions(Struct, frozen=True, omit_defaults=True):
     """What one chat decides for itself; what it leaves unset follows the settings."""
 
@@ -75,6 +99,8 @@ class ChatOptions(Struct, frozen=True, omit_defaults=True):
     sampling: Sampling | None = None
     when_full: WhenFull | None = None
     speculation: Speculation | None = None
+    # whether what the model has read of this chat may be kept on disk
+    keep_on_disk: bool = True
 
 
 class EngineSettings(Struct, frozen=True):
@@ -114,6 +140,7 @@ class Settings(Struct, frozen=True):
     ] = "stop"
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
+    prefix: PrefixSettings = field(default_factory=PrefixSettings)
     # whether words that were guessed ahead are tinted in replies
     show_origins: Annotated[
         bool, Meta(title="Tint guessed words", description="by where each token came from")

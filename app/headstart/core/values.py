@@ -15,6 +15,8 @@ from pathlib import Path
 
 from headstart.core.settings import ChatOptions
 
+_PRIVATE = "private-"
+
 
 class Role(StrEnum):
     SYSTEM = "system"
@@ -89,6 +91,20 @@ class SpeculationFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class PrefixFigures:
+    """Where the reused tokens of a turn came from, and what was read again although it had been
+    read before. Reused tokens that came from neither memory nor disk were still in place."""
+
+    from_memory: int = 0
+    from_disk: int = 0
+    # read while the user looked or typed, before the request
+    ahead: int = 0
+    reread: int = 0
+    # which message differs first and why, in words; empty when nothing was read again
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFigures:
     """What one generation cost; shown under the reply and stored with it."""
 
@@ -101,6 +117,7 @@ class TurnFigures:
     generate_seconds: float
     seed: int | None = None
     speculation: SpeculationFigures | None = None
+    prefix: PrefixFigures = PrefixFigures()
 
     @property
     def against_plain(self) -> float | None:
@@ -156,6 +173,10 @@ class Chat:
     model: str | None = None
     options: ChatOptions = field(default_factory=ChatOptions)
 
+    @property
+    def private(self) -> bool:
+        return is_private(self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
@@ -188,6 +209,15 @@ class ModelRef:
 
 def new_id() -> str:
     return uuid.uuid4().hex
+
+
+def new_private_id() -> str:
+    """The id of a chat that leaves nothing on disk; everyone can tell by looking at it."""
+    return _PRIVATE + uuid.uuid4().hex
+
+
+def is_private(chat_id: str | None) -> bool:
+    return chat_id is not None and chat_id.startswith(_PRIVATE)
 
 
 def now_ms() -> int:

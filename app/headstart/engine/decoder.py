@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
+
+if TYPE_CHECKING:
+    # numpy takes a tenth of a second to import: it comes with the first model
+    import numpy as np
+    import numpy.typing as npt
+
+# a part of a KV state as bytes; only the backend that made it knows what they mean
+Blob: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 class DecodeAborted(Exception):
@@ -52,6 +60,10 @@ class ModelFacts:
     leaves: int = 1
     # what else decides the speed: backend, threads, KV type
     device: str = ""
+    # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
+    chunk: int = 256
+    # what else decides what KV bytes mean, besides the model file: library, KV types, layout
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +165,32 @@ class Decoder(Protocol):
         Fewer than `n` are left where the model's cache cannot be cut exactly there; the caller
         reads the rest again.
         """
+        ...
+
+    def reach(self, n: int) -> int:
+        """What `truncate(n)` would leave of the live sequence."""
+        ...
+
+    def export(self, start: int, end: int) -> Blob:
+        """The KV state of the live sequence's tokens `start` to `end`, at most `facts.chunk`."""
+        ...
+
+    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+        """Append what `export` gave to a live sequence of `start` tokens, in order.
+
+        Models that keep more than ranges (`facts.rollback` "checkpoint") need the snapshot of
+        the place that is to be reached; `back` follows. False: the bytes do not fit, and what
+        the sequence holds has to be looked at.
+        """
+        ...
+
+    def snapshot(self) -> Blob:
+        """The part of the live sequence's state that has no ranges, as it is now."""
+        ...
+
+    def back(self, snapshot: Blob, n: int) -> bool:
+        """Make the live sequence what it was after its first `n` tokens, when `snapshot` was
+        taken; what has ranges must hold at least those. False as in `restore`."""
         ...
 
     def abort(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from headstart.core.events import CancelToken, Emit, GenerationRequest
+from headstart.core.events import AheadRequest, CancelToken, Emit, GenerationRequest
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
 
@@ -36,6 +36,17 @@ class Generator(Protocol):
         cancel: CancelToken,
     ) -> None:
         """Measure how fast each draft depth is; emits a growing `SpeedCurve`."""
+        ...
+
+    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+        """Read what is sure to come of a chat; a cancel ends it within 50 ms."""
+        ...
+
+    def rest(self, cancel: CancelToken) -> float | None:
+        """Nobody asks for anything: keep what was read. Returns as soon as it is cancelled.
+
+        The result says in how many seconds there is more to do; None: nothing.
+        """
         ...
 
     def close(self) -> None: ...

@@ -6,22 +6,46 @@ stays until another is asked for.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import CancelToken, Emit, GenerationRequest, Loaded, Loading, Notice
+from headstart.core.events import (
+    AheadRequest,
+    CancelToken,
+    Emit,
+    GenerationRequest,
+    Loaded,
+    Loading,
+    Notice,
+)
+from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
 from headstart.core.settings import EngineSettings, changed
 from headstart.core.values import ModelRef
 from headstart.engine import template
+from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.prefix import fingerprint, keys, speeds
+from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.speeds import PrefixSpeeds
+from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.reading import Reader, Resident
 from headstart.engine.speculation.measure import measure
 from headstart.engine.speculation.state import SpeculationState
-from headstart.engine.turn import Resident, Turn
+from headstart.engine.turn import Turn
+
+log = logging.getLogger(__name__)
+
+# a chat that has rested for so long has its tail on disk
+REST_SECONDS = 60.0
+# what quitting may take to fetch what is missing; writing it may take as long again
+QUIT_SECONDS = 1.0
 
 
 class CheckedModels(Protocol):
@@ -35,15 +59,32 @@ class CheckedModels(Protocol):
 class LocalGenerator:
     """A `Generator` over one decoder. `checked` may be shared; it is called on this thread."""
 
-    def __init__(self, checked: CheckedModels, profiles: Profiles | None = None) -> None:
+    def __init__(
+        self,
+        checked: CheckedModels,
+        profiles: Profiles | None = None,
+        store: PrefixStore | None = None,
+        traces: Traces | None = None,
+    ) -> None:
         self._checked = checked
         self._profiles = profiles
+        self._store = store
+        self._tracer = Tracer(traces)
         self._wanted: tuple[ModelRef, EngineSettings] | None = None
         self._decoder: Decoder | None = None
         self._encoder: PromptEncoder | None = None
         self._template: template.ChatTemplate | None = None
-        self._resident = Resident()
+        self._reader: Reader | None = None
+        self._speeds = PrefixSpeeds()
+        self._speed_key = ("", "")
         self._speculation: SpeculationState | None = None
+
+    @property
+    def resident(self) -> Resident:
+        """What the loaded model's context holds; RuntimeError when none is loaded."""
+        if self._reader is None:
+            raise RuntimeError("no model is loaded")
+        return self._reader.resident
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
         try:
@@ -52,6 +93,7 @@ class LocalGenerator:
         except DecodeAborted as error:
             raise LoadCancelled from error
         assert self._encoder is not None
+        assert self._reader is not None
         assert self._template is not None
         assert self._speculation is not None
         if self._template.fallback:
@@ -59,13 +101,17 @@ class LocalGenerator:
         turn = Turn(
             decoder,
             self._encoder,
-            self._resident,
+            self._reader,
+            self._tracer,
             request,
             emit,
             cancel,
             self._template.stop,
             self._speculation,
         )
+        if self._store is not None:
+            # files wait until the reply is written
+            self._store.pause()
         try:
             turn.run()
         except template.TemplateError as error:
@@ -73,6 +119,82 @@ class LocalGenerator:
                 f"The chat template of {request.model.name} refuses this chat: {error}.",
                 "Try without a system prompt, or with another model.",
             ) from error
+        finally:
+            if self._store is not None:
+                self._store.resume()
+
+    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+        decoder, reader, speculation = self._decoder, self._reader, self._speculation
+        if decoder is None or self._wanted != (request.model, request.engine):
+            return
+        assert self._encoder is not None
+        assert reader is not None
+        assert speculation is not None
+
+        def abort() -> None:
+            decoder.abort()
+            speculation.abort()
+
+        cancel.set_hook(abort)
+        try:
+            tokens = read_ahead(
+                request,
+                self._encoder,
+                reader,
+                decoder.facts.context_length,
+                emit,
+                lambda: cancel.cancelled,
+            )
+            if tokens and request.draft is not None:
+                speculation.read_ahead(request.draft, tokens, lambda: cancel.cancelled)
+        except DecodeAborted:
+            pass
+        except template.TemplateError as error:
+            # the request itself will say so
+            log.info("nothing is read ahead: %s", error)
+        finally:
+            cancel.set_hook(None)
+            decoder.clear_abort()
+            speculation.clear_abort()
+            reader.synchronize()
+
+    def rest(self, cancel: CancelToken) -> float | None:
+        reader, speculation = self._reader, self._speculation
+        if reader is None or reader.keeper is None or speculation is None:
+            return None
+        resident = reader.resident
+        if resident.unsaved:
+            for _ in reader.keeper.save(resident.tokens, resident.chat_id, resident.to_disk):
+                if cancel.cancelled:
+                    return 0.0
+            for _ in speculation.save_prefix(resident.chat_id, resident.to_disk):
+                if cancel.cancelled:
+                    return 0.0
+            resident.unsaved = False
+            speeds.save(self._profiles, *self._speed_key, self._speeds)
+        if not resident.tail_unsaved or not resident.to_disk:
+            return None
+        wait = resident.rested_since + REST_SECONDS - time.monotonic()
+        if wait > 0:
+            return wait
+        return None if self._leave(lambda: cancel.cancelled) else 0.0
+
+    def _leave(self, stop: Callable[[], bool]) -> bool:
+        """Have everything of the resident chat on disk; False when stopped before the end."""
+        reader, speculation = self._reader, self._speculation
+        if reader is None or reader.keeper is None or speculation is None:
+            return True
+        resident = reader.resident
+        if not resident.tail_unsaved or not resident.to_disk:
+            return True
+        for _ in reader.keeper.leave(resident.tokens, resident.chat_id):
+            if stop():
+                return False
+        for _ in speculation.save_prefix(resident.chat_id, True, leave=True):
+            if stop():
+                return False
+        resident.unsaved = resident.tail_unsaved = False
+        return True
 
     def warm(
         self,
@@ -105,6 +227,9 @@ class LocalGenerator:
             raise LoadCancelled from error
 
     def close(self) -> None:
+        """Save what is missing if that is soon done, and free everything."""
+        until = time.monotonic() + QUIT_SECONDS
+        self._leave(lambda: time.monotonic() > until)
         self._unload()
 
     def _load(
@@ -112,6 +237,8 @@ class LocalGenerator:
     ) -> Decoder:
         if self._decoder is not None and self._wanted == (model, engine):
             return self._decoder
+        # another model: what this one has read comes back with it
+        self._leave(lambda: cancel.cancelled)
         self._unload()
         began = time.perf_counter()
         emit(Loading(model, 0.0))
@@ -146,10 +273,37 @@ class LocalGenerator:
             frozenset(token.text for token in facts.special_tokens),
         )
         self._encoder = PromptEncoder(decoder, self._template)
-        self._speculation = SpeculationState(model, decoder, self._profiles)
+        self._speed_key = (model.signature, facts.device)
+        self._speeds = speeds.load(self._profiles, *self._speed_key)
+        keeper = self._make_keeper(model, decoder)
+        self._reader = Reader(decoder, Resident(), keeper, self._speeds)
+        if keeper is not None:
+            self._tracer.use(
+                keeper.family,
+                model.name,
+                self._encoder,
+                cannot_cut=keeper.needs_snapshots,
+                reads_clock=self._template.reads_clock,
+            )
+        self._speculation = SpeculationState(
+            model, decoder, self._profiles, self._make_keeper if keeper is not None else None
+        )
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
+
+    def _make_keeper(self, model: ModelRef, decoder: Decoder) -> Keeper | None:
+        """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
+        if self._store is None:
+            return None
+        try:
+            weights = fingerprint.fingerprint(model.path)
+        except OSError as error:
+            log.warning("prefixes of %s are not kept: %s", model.name, error)
+            return None
+        self._store.wait_until_ready()
+        family = keys.family(weights, decoder.facts.state, decoder.facts.chunk)
+        return Keeper(decoder, self._store, family, self._speeds)
 
     def _load_draft(
         self, draft: ModelRef | None, engine: EngineSettings, emit: Emit, cancel: CancelToken
@@ -178,8 +332,7 @@ class LocalGenerator:
         if self._decoder is not None:
             self._decoder.close()
         self._decoder = self._encoder = self._template = self._wanted = None
-        self._speculation = None
-        self._resident = Resident()
+        self._speculation = self._reader = None
 
 
 class LoadCancelled(Exception):

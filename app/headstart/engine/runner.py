@@ -7,6 +7,7 @@ engine thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import queue
@@ -16,6 +17,7 @@ from enum import IntEnum
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
+    AheadRequest,
     CancelToken,
     Emit,
     Failed,
@@ -31,6 +33,7 @@ from headstart.engine.local import LoadCancelled
 log = logging.getLogger(__name__)
 _NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
 _Work = Callable[[Emit, CancelToken], None]
+_Job = tuple[int, int, _Work | None, "Stream | None"]
 
 
 class Priority(IntEnum):
@@ -38,6 +41,7 @@ class Priority(IntEnum):
 
     REQUEST = 0
     WARM = 10
+    AHEAD = 20
     LAST = 99
 
 
@@ -87,12 +91,11 @@ class Runner:
 
     def __init__(self, make_generator: Callable[[], Generator], name: str = "engine") -> None:
         self._make_generator = make_generator
-        self._queue: queue.PriorityQueue[tuple[int, int, _Work | None, Stream | None]] = (
-            queue.PriorityQueue()
-        )
+        self._queue: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
         self._generator: Generator | None = None
-        self._current: Stream | None = None
+        self._current: tuple[Priority, Stream] | None = None
+        self._resting: CancelToken | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -120,13 +123,21 @@ class Runner:
             lambda emit, cancel: self._made().measure(model, engine, draft, emit, cancel),
         )
 
+    def ahead(self, request: AheadRequest) -> Stream:
+        """Read what is sure to come; every other job ends it."""
+        return self._submit(
+            Priority.AHEAD,
+            lambda emit, cancel: self._made().ahead(request, emit, cancel),
+        )
+
     def close(self, timeout: float = 5.0) -> None:
         """Cancel what runs, drop what waits, free the model, end the thread."""
         self._closing = True
         current = self._current
         if current is not None:
-            current.cancel()
+            current[1].cancel()
         self._queue.put((Priority.LAST, next(self._order), None, None))
+        self._wake()
         self._thread.join(timeout)
 
     def _submit(self, priority: Priority, work: _Work) -> Stream:
@@ -136,7 +147,17 @@ class Runner:
             stream.cancel()
             return stream
         self._queue.put((priority, next(self._order), work, stream))
+        self._wake()
+        current = self._current
+        if current is not None and current[0] is Priority.AHEAD:
+            current[1].cancel()
         return stream
+
+    def _wake(self) -> None:
+        """Whatever is done in times of rest makes way."""
+        resting = self._resting
+        if resting is not None:
+            resting.cancel()
 
     def _made(self) -> Generator:
         if self._generator is None:
@@ -145,20 +166,47 @@ class Runner:
 
     def _run(self) -> None:
         while True:
-            _, _, work, stream = self._queue.get()
+            priority, _, work, stream = self._next()
             if work is None or stream is None:
                 break
             if self._closing:
                 stream.cancel()
             if not stream.start():
                 continue
-            self._current = stream
+            self._current = (Priority(priority), stream)
+            if priority == Priority.AHEAD and not self._queue.empty():
+                # somebody asked between the queue and here
+                stream.cancel()
             if self._closing:
                 stream.cancel()
             _perform(work, stream)
             self._current = None
         if self._generator is not None:
             self._generator.close()
+
+    def _next(self) -> _Job:
+        """The next job; until there is one, the generator rests."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._queue.get_nowait()
+            pause = self._rest()
+            with contextlib.suppress(queue.Empty):
+                return self._queue.get(timeout=pause)
+
+    def _rest(self) -> float | None:
+        if self._generator is None or self._closing:
+            return None
+        token = self._resting = CancelToken()
+        if not self._queue.empty():
+            # it came before anyone could see the token
+            token.cancel()
+        try:
+            return self._generator.rest(token)
+        except Exception:
+            log.exception("the engine failed while nobody asked for anything")
+            return None
+        finally:
+            self._resting = None
 
 
 def _perform(work: _Work, stream: Stream) -> None:

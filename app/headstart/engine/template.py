@@ -49,6 +49,11 @@ class ChatTemplate:
     fallback: str | None = None
     stop: tuple[str, ...] = ()
 
+    @property
+    def reads_clock(self) -> bool:
+        """Whether the same messages read differently on another day."""
+        return "strftime_now" in self.source
+
     def render(self, messages: Sequence[PromptMessage]) -> str:
         """The prompt as text, ending where the assistant begins; raises TemplateError."""
         plain = [{"role": message.role.value, "content": message.text} for message in messages]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -25,14 +24,14 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
-from headstart.core.values import FinishReason, Origin, TurnFigures
+from headstart.core.values import FinishReason, Origin, PrefixFigures, Role, TurnFigures
+from headstart.engine.ahead import sure_tokens
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
-from headstart.engine.prompt import (
-    PromptEncoder,
-    common_prefix,
-    drop_oldest,
-    droppable_turns,
-)
+from headstart.engine.fitting import Fitting
+from headstart.engine.prefix.keeper import Restored
+from headstart.engine.prefix.tracer import Tracer
+from headstart.engine.prompt import PromptEncoder
+from headstart.engine.reading import Reader
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
@@ -43,19 +42,6 @@ EMIT_SECONDS = 0.033
 GUESSING_SECONDS = 0.25
 # from this share on the user hears that the context is about to be full
 WARN_SHARE = 0.85
-# what a prompt must leave free for the reply, in tokens, at most a quarter of the context
-REPLY_ROOM = 256
-# dropping turns makes room down to this share, so that the next turns find their prefix again
-DROP_TO_SHARE = 0.7
-
-
-@dataclass(slots=True)
-class Resident:
-    """What the decoder's live sequence holds, and what was left out of which chat so far."""
-
-    tokens: list[int] = field(default_factory=list)
-    # chat id -> key of the oldest user message still kept
-    kept_from: dict[str, str] = field(default_factory=dict)
 
 
 class Turn:
@@ -65,7 +51,8 @@ class Turn:
         self,
         decoder: Decoder,
         encoder: PromptEncoder,
-        resident: Resident,
+        reader: Reader,
+        tracer: Tracer | None,
         request: GenerationRequest,
         emit: Emit,
         cancel: CancelToken,
@@ -74,7 +61,9 @@ class Turn:
     ) -> None:
         self._decoder = decoder
         self._encoder = encoder
-        self._resident = resident
+        self._reader = reader
+        self._resident = reader.resident
+        self._tracer = tracer
         self._request = request
         self._emit = emit
         self._cancel = cancel
@@ -97,7 +86,16 @@ class Turn:
         self._reused = 0
         self._read_seconds = 0.0
         self._warned = False
-        self._dropped = 0
+        self._fitting = Fitting(
+            encoder,
+            reader.resident,
+            request.messages,
+            request.when_full,
+            request.chat_id,
+            self._size,
+        )
+        self._reread = (0, "")
+        self._came, self._ahead = Restored(), 0
 
     def run(self) -> None:
         """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit."""
@@ -105,7 +103,8 @@ class Turn:
         stream = TextStream(self._stop)
         self._cancel.set_hook(self._abort)
         try:
-            rendered, prompt = self._fit(self._request.reply_so_far)
+            self._reader.enter(self._request.chat_id, self._request.keep_on_disk)
+            rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
             self._prompt_tokens = len(prompt)
             stream = TextStream(
                 self._stop,
@@ -113,6 +112,7 @@ class Turn:
                 at_start=not self._request.reply_so_far,
             )
             self._read(prompt)
+            self._explain(rendered, prompt)
             finish = self._generate(rendered, stream)
         except DecodeAborted:
             pass
@@ -121,7 +121,7 @@ class Turn:
             self._cancel.set_hook(None)
             self._decoder.clear_abort()
             self._speculation.clear_abort()
-            self._synchronize()
+            self._reader.synchronize()
             self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
@@ -134,111 +134,39 @@ class Turn:
         self._decoder.abort()
         self._speculation.abort()
 
-    def _fit(self, reply_so_far: str) -> tuple[str, list[int]]:
-        """The prompt as text and tokens, older turns left out if the user's rule says so."""
-        messages = self._request.messages
-        limit = self._size - min(REPLY_ROOM, self._size // 4)
-        rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
-        if len(tokens) <= limit:
-            return rendered, tokens
-        remembered = self._remembered_drop(messages)
-        if remembered > self._dropped:
-            # what was left out last time stays out, so that the prefix is found again
-            self._dropped = remembered
-            rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
-            if len(tokens) <= limit:
-                self._tell_dropped()
-                return rendered, tokens
-        droppable = droppable_turns(messages)
-        if self._request.when_full == "stop" or droppable == 0:
-            alone = droppable == 0
-            what = "This message is" if alone else "This chat has become"
-            if reply_so_far:
-                what = "Together with its question, this reply is"
-            raise EnvironmentProblem(
-                f"{what} too long for the model's context: {len(tokens):,} of "
-                f"{self._size:,} tokens, and the reply needs room too.",
-                "Shorten it, or choose a larger context length in the settings."
-                if alone
-                else "Let the oldest turns be left out (chat settings), choose a larger context "
-                "length, or start a new chat.",
-            )
-        while self._dropped < droppable and len(tokens) > self._size * DROP_TO_SHARE:
-            self._dropped += 1
-            rendered, tokens = self._encode(messages, self._dropped, reply_so_far)
-        if len(tokens) > limit:
-            self._dropped = 0
-            raise EnvironmentProblem(
-                f"Even alone, the last message is too long for the model's context of "
-                f"{self._size:,} tokens.",
-                "Shorten it, or choose a larger context length in the settings.",
-            )
-        self._remember_drop(messages)
-        self._tell_dropped()
-        return rendered, tokens
-
-    def _tell_dropped(self) -> None:
-        plural = "turn is" if self._dropped == 1 else "turns are"
-        self._emit(
-            Notice(
-                "context-dropped",
-                f"The context is full: the {self._dropped} oldest {plural} left out of what the "
-                "model reads. The system prompt stays, and nothing is deleted here.",
-            )
-        )
-
-    def _encode(
-        self, messages: Sequence[PromptMessage], dropped: int, reply_so_far: str
-    ) -> tuple[str, list[int]]:
-        kept = drop_oldest(messages, dropped)
-        rendered = self._encoder.render(kept)
-        if rendered.rstrip().endswith(THINK_OPEN):
-            # the template has opened the block that the reply so far begins with
-            reply_so_far = reply_so_far.removeprefix(THINK_OPEN).lstrip("\n")
-        rendered += self._encoder.guard(reply_so_far)
-        return rendered, self._encoder.encode(rendered)
-
-    def _remembered_drop(self, messages: Sequence[PromptMessage]) -> int:
-        """How many turns an earlier turn of this chat left out, if they are still its first."""
-        if self._request.when_full != "drop_oldest":
-            return 0
-        key = self._resident.kept_from.get(self._request.chat_id)
-        users = [message.key for message in messages if message.role.value == "user"]
-        return users.index(key) if key and key in users else 0
-
-    def _remember_drop(self, messages: Sequence[PromptMessage]) -> None:
-        users = [message.key for message in messages if message.role.value == "user"]
-        if self._request.chat_id and self._dropped < len(users):
-            self._resident.kept_from[self._request.chat_id] = users[self._dropped]
-
     def _read(self, prompt: list[int]) -> None:
         """Make the KV state hold `prompt`; the last row's logits are ready afterwards."""
         began = time.perf_counter()
-        resident = self._resident.tokens
         # the last token is always decoded, to get its logits
-        common = common_prefix(resident, prompt[:-1])
-        common = self._decoder.truncate(common)
-        del resident[common:]
+        common = self._reader.reuse(prompt[:-1], lambda: self._cancel.cancelled)
         self._reused = common
         total = len(prompt)
         self._emit(Reading(common, total, common))
         self._emit(ContextUse(total, self._size))
-        batch = self._decoder.facts.batch
-        at = common
-        while at < total:
-            if self._cancel.cancelled:
-                raise DecodeAborted
-            # slices end at multiples of the batch, so that their borders do not depend on what
-            # was resident before
-            end = min(total, (at // batch + 1) * batch)
-            self._forward(prompt[at:end], [end - at - 1] if end == total else [])
-            at = end
-            self._emit(Reading(at, total, common))
+        self._reader.read(
+            prompt,
+            self._emit,
+            lambda: self._cancel.cancelled,
+            places=self._places(total),
+        )
         self._read_seconds += time.perf_counter() - began
 
-    def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
-        self._decoder.forward(tokens, outputs)
-        self._resident.tokens.extend(tokens)
+    def _places(self, total: int) -> list[int]:
+        """Where an edit of the last question, or another reply to it, would begin."""
+        keeper = self._reader.keeper
+        if keeper is None or not keeper.needs_snapshots:
+            return []
+        kept = self._fitting.kept
+        last = next(
+            (index for index in reversed(range(len(kept))) if kept[index].role is Role.USER), None
+        )
+        if last is None:
+            return [total]
+
+        def encode(messages: Sequence[PromptMessage]) -> list[int]:
+            return self._encoder.encode(self._encoder.render(messages))
+
+        return [len(sure_tokens(encode, kept[:last], "")), total]
 
     def _reasoning_open(self, rendered: str) -> bool:
         """Whether the reply goes on, or begins, within a reasoning block."""
@@ -261,6 +189,9 @@ class Turn:
             self._speculation.end()
             # whatever ended the reply: the next turn finds these tokens again
             self._remember_reply(rendered, stream)
+            if self._tracer is not None:
+                text = self._request.reply_so_far + stream.raw
+                self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
 
     def _remember_reply(self, rendered: str, stream: TextStream) -> None:
@@ -322,13 +253,12 @@ class Turn:
 
     def _make_room(self, stream: TextStream) -> bool:
         """In the middle of a reply: leave out older turns and read the shorter chat again."""
-        messages = self._request.messages
-        if self._request.when_full == "stop" or self._dropped >= droppable_turns(messages):
+        if not self._fitting.can_drop:
             return False
         self._flush(force=True)
         written = self._request.reply_so_far + stream.raw
         try:
-            _, prompt = self._fit(written)
+            _, prompt = self._fitting.fit(written, self._emit)
         except EnvironmentProblem:
             return False
         self._read(prompt)
@@ -377,14 +307,6 @@ class Turn:
                 )
             )
 
-    def _synchronize(self) -> None:
-        """After an abort the KV state may be shorter than the list of what was asked for."""
-        del self._resident.tokens[self._decoder.n_past() :]
-        if len(self._resident.tokens) != self._decoder.n_past():
-            # more cells than tokens: an aborted slice left part of itself
-            kept = self._decoder.truncate(len(self._resident.tokens))
-            del self._resident.tokens[kept:]
-
     def _figures(self, finish: FinishReason) -> TurnFigures:
         ended = time.perf_counter()
         return TurnFigures(
@@ -397,4 +319,26 @@ class Turn:
             generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,
             speculation=None if self._speculator is None else self._speculator.figures,
+            prefix=self._prefix_figures(),
         )
+
+    def _prefix_figures(self) -> PrefixFigures:
+        came, reused = self._came, self._reused
+        from_disk = min(came.from_disk, reused)
+        return PrefixFigures(
+            from_memory=min(came.from_memory, reused - from_disk),
+            from_disk=from_disk,
+            ahead=min(self._ahead, reused - from_disk),
+            reread=self._reread[0],
+            reason=self._reread[1],
+        )
+
+    def _explain(self, rendered: str, prompt: list[int]) -> None:
+        """Before the reply: what came from where, and why something was read again."""
+        resident = self._resident
+        self._came, self._ahead = resident.restored, resident.ahead
+        resident.restored, resident.ahead = Restored(), 0
+        if self._tracer is not None:
+            self._reread = self._tracer.explain(
+                self._request, self._fitting.kept, rendered, prompt, self._reused
+            )

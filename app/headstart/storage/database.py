@@ -15,13 +15,15 @@ from sqlalchemy.pool import StaticPool
 
 from headstart.core.errors import DatabaseProblem
 from headstart.storage import schema
+from headstart.storage.tables import metadata
 
 
-def open_engine(path: Path) -> Engine:
-    """An engine over `path` with WAL and foreign keys on; transactions begin IMMEDIATE."""
+def open_engine(path: Path | None) -> Engine:
+    """An engine over `path` (None: memory) with WAL and foreign keys on; transactions begin
+    IMMEDIATE."""
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(path, isolation_level=None, timeout=5),
+        creator=lambda: sqlite3.connect(path or ":memory:", isolation_level=None, timeout=5),
         poolclass=StaticPool,
     )
 
@@ -66,6 +68,15 @@ def open_database(path: Path, backups: Path) -> Engine:
                 f"copy from {backups} in its place.",
             ) from error
         raise
+    return engine
+
+
+def open_memory() -> Engine:
+    """A database that is never on disk, with the same tables; gone when it is closed."""
+    engine = open_engine(None)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA temp_store=MEMORY")
+        metadata.create_all(connection)
     return engine
 
 

@@ -19,6 +19,7 @@ from headstart.core.values import (
     OriginRun,
     Part,
     PartKind,
+    PrefixFigures,
     Role,
     SpeculationFigures,
     TurnFigures,
@@ -84,6 +85,13 @@ def figures_value(row: Row[Any]) -> TurnFigures:
             repeat_accepted=row.repeat_accepted,
             plain_seconds=row.plain_seconds,
         ),
+        prefix=PrefixFigures(
+            from_memory=row.from_memory,
+            from_disk=row.from_disk,
+            ahead=row.ahead,
+            reread=row.reread,
+            reason=row.reread_reason,
+        ),
     )
 
 
@@ -98,6 +106,11 @@ def figures_row(figures: TurnFigures) -> dict[str, Any]:
         "generated_tokens": figures.generated_tokens,
         "generate_seconds": figures.generate_seconds,
         "seed": figures.seed,
+        "from_memory": figures.prefix.from_memory,
+        "from_disk": figures.prefix.from_disk,
+        "ahead": figures.prefix.ahead,
+        "reread": figures.prefix.reread,
+        "reread_reason": figures.prefix.reason,
     }
     guessed = figures.speculation
     if guessed is not None:

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 HEAD = REVISIONS[-1]
 KEPT_COPIES = 5
 

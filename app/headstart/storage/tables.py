@@ -13,6 +13,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -89,6 +90,12 @@ turns = Table(
     Column("repeat_tested", Integer),
     Column("repeat_accepted", Integer),
     Column("plain_seconds", Float),
+    # where reused tokens came from, and what was read again and why
+    Column("from_memory", Integer, nullable=False, server_default="0"),
+    Column("from_disk", Integer, nullable=False, server_default="0"),
+    Column("ahead", Integer, nullable=False, server_default="0"),
+    Column("reread", Integer, nullable=False, server_default="0"),
+    Column("reread_reason", Text, nullable=False, server_default=""),
     Index("ix_turns_message", "message_id"),
 )
 
@@ -101,6 +108,51 @@ speed_profiles = Table(
     Column("device", Text, primary_key=True),
     Column("updated_at", Integer, nullable=False),
     # JSON of the engine's own: read whole, by the engine only
+    Column("data", Text, nullable=False),
+)
+
+# one row for each file of KV state under prefixes/; the file says the same in its header
+prefix_records = Table(
+    "prefix_records",
+    metadata,
+    Column("key", LargeBinary, primary_key=True),
+    Column("parent", LargeBinary, nullable=False),
+    Column("family", LargeBinary, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("tokens", LargeBinary, nullable=False),
+    Column("size", Integer, nullable=False),
+    # a counter: clocks can go back
+    Column("used", Integer, nullable=False),
+)
+
+# which chat needs which record; no foreign key to chats: a deleted chat is hidden first
+prefix_uses = Table(
+    "prefix_uses",
+    metadata,
+    Column("chat_id", Text, primary_key=True),
+    Column(
+        "key",
+        LargeBinary,
+        ForeignKey("prefix_records.key", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Index("ix_prefix_uses_key", "key"),
+)
+
+prefix_written = Table(
+    "prefix_written",
+    metadata,
+    Column("day", Text, primary_key=True),
+    Column("bytes", Integer, nullable=False),
+)
+
+# what each chat's last prompt was made of, to say why tokens are read again
+prefix_traces = Table(
+    "prefix_traces",
+    metadata,
+    Column("chat_id", Text, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
+    # JSON of the engine's own, digests instead of words
     Column("data", Text, nullable=False),
 )
 

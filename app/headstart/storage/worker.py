@@ -18,6 +18,7 @@ from headstart.core.errors import DatabaseProblem
 if TYPE_CHECKING:
     from headstart.storage.chats import ChatTable
     from headstart.storage.messages import MessageTable
+    from headstart.storage.prefixes import PrefixTable
     from headstart.storage.profiles import ProfileTable
 
 log = logging.getLogger(__name__)
@@ -31,13 +32,15 @@ class Store:
     chats: ChatTable
     messages: MessageTable
     profiles: ProfileTable
+    prefixes: PrefixTable
     interrupted: int  # replies that the last run left unfinished
 
 
 class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
-    def __init__(self, path: Path, backups: Path) -> None:
+    def __init__(self, path: Path | None, backups: Path | None = None) -> None:
+        """`path` None keeps everything in memory, for private chats."""
         self._path = path
         self._backups = backups
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
@@ -70,18 +73,24 @@ class Storage:
             cause = getattr(error, "orig", error)
             raise DatabaseProblem(
                 f"The chat database could not be used: {cause}.",
-                f"Is the disk of {self._path.parent} full, or not writable?",
+                "Is this computer out of memory?"
+                if self._path is None
+                else f"Is the disk of {self._path.parent} full, or not writable?",
             ) from error
 
     def _open(self) -> Store:
         # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
         from headstart.storage.chats import ChatTable
-        from headstart.storage.database import open_database
+        from headstart.storage.database import open_database, open_memory
         from headstart.storage.messages import MessageTable
+        from headstart.storage.prefixes import PrefixTable
         from headstart.storage.profiles import ProfileTable
 
         try:
-            self._engine = open_database(self._path, self._backups)
+            if self._path is None or self._backups is None:
+                self._engine = open_memory()
+            else:
+                self._engine = open_database(self._path, self._backups)
         except OSError as error:
             raise DatabaseProblem(
                 f"The folder of the chat database cannot be used: {error}.",
@@ -95,7 +104,8 @@ class Storage:
         except Exception:
             # what is hidden stays hidden; no reason not to open
             log.exception("deleted chats could not be removed")
-        return Store(chats, messages, ProfileTable(self._engine), interrupted)
+        profiles, prefixes = ProfileTable(self._engine), PrefixTable(self._engine)
+        return Store(chats, messages, profiles, prefixes, interrupted)
 
     def _close(self) -> None:
         if self._opened.exception() is None:

@@ -11,6 +11,7 @@ import pytest
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
+    AheadRequest,
     CancelToken,
     Emit,
     Failed,
@@ -35,6 +36,8 @@ class FakeGenerator:
         self.gate = threading.Event()
         self.plays: dict[str, Callable[[Emit, CancelToken], None]] = {}
         self.closed = False
+        self.rests = 0
+        self.resting: Callable[[CancelToken], float | None] = lambda _cancel: None
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
         self.order.append(request.chat_id)
@@ -61,6 +64,14 @@ class FakeGenerator:
         cancel: CancelToken,
     ) -> None:
         self.order.append("measure")
+
+    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+        self.order.append(f"ahead {request.chat_id}")
+        self.plays[f"ahead {request.chat_id}"](emit, cancel)
+
+    def rest(self, cancel: CancelToken) -> float | None:
+        self.rests += 1
+        return self.resting(cancel)
 
     def close(self) -> None:
         self.closed = True
@@ -175,3 +186,76 @@ async def test_a_job_that_comes_after_the_end_ends_at_once(
     (last,) = await asyncio.wait_for(_all(runner.stream(_request(starter, "a"))), 5)
     assert isinstance(last, Finished)
     assert fake.order == []
+
+
+def _ahead(model: ModelRef, name: str) -> AheadRequest:
+    return AheadRequest(model, (), EngineSettings(), name)
+
+
+async def test_reading_ahead_gives_way_to_a_request_at_once(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    reading = threading.Event()
+
+    def until_cancelled(emit: Emit, cancel: CancelToken) -> None:
+        cancel.set_hook(fake.gate.set)
+        reading.set()
+        assert fake.gate.wait(5)
+
+    fake.plays = {
+        "ahead a": until_cancelled,
+        "b": lambda emit, cancel: emit(Finished(FIGURES)),
+    }
+    runner = Runner(lambda: fake)
+    ahead = runner.ahead(_ahead(starter, "a"))
+    assert await asyncio.to_thread(reading.wait, 5)
+    assert await _all(runner.stream(_request(starter, "b"))) == [Finished(FIGURES)]
+    assert await _all(ahead) == []
+    assert fake.order == ["ahead a", "b"]
+    await asyncio.to_thread(runner.close)
+
+
+async def test_what_is_done_in_times_of_rest_gives_way_too_and_goes_on_later(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    rested, done = threading.Event(), threading.Event()
+
+    def rest(cancel: CancelToken) -> float | None:
+        if fake.order == ["a"]:
+            fake.gate.clear()
+            cancel.set_hook(fake.gate.set)
+            rested.set()
+            assert fake.gate.wait(5)
+            return 0.0
+        done.set()
+        return None
+
+    fake.plays = {name: lambda emit, cancel: emit(Finished(FIGURES)) for name in "ab"}
+    fake.resting = rest
+    runner = Runner(lambda: fake)
+    await _all(runner.stream(_request(starter, "a")))
+    assert await asyncio.to_thread(rested.wait, 5)
+    assert await _all(runner.stream(_request(starter, "b"))) == [Finished(FIGURES)]
+    assert await asyncio.to_thread(done.wait, 5)
+    assert fake.order == ["a", "b"]
+    await asyncio.to_thread(runner.close)
+    assert fake.closed
+
+
+async def test_rest_comes_again_after_the_time_it_asked_for(
+    fake: FakeGenerator, starter: ModelRef
+) -> None:
+    again = threading.Event()
+
+    def rest(_cancel: CancelToken) -> float | None:
+        if fake.rests == 2:
+            again.set()
+            return None
+        return 0.01
+
+    fake.plays = {"a": lambda emit, cancel: emit(Finished(FIGURES))}
+    fake.resting = rest
+    runner = Runner(lambda: fake)
+    await _all(runner.stream(_request(starter, "a")))
+    assert await asyncio.to_thread(again.wait, 5)
+    await asyncio.to_thread(runner.close)

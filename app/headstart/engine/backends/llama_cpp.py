@@ -27,7 +27,9 @@ from headstart.engine.backends.llama_library import (
     recent_errors,
 )
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
+from headstart.engine.backends.llama_state import SequenceState
 from headstart.engine.decoder import (
+    Blob,
     ContextFull,
     DecodeAborted,
     ModelFacts,
@@ -41,6 +43,7 @@ AUTOMATIC_CONTEXT = 8192
 # one for each further leaf of a tree
 LEAVES = 3
 SEQUENCES = 1 + LEAVES
+SPARE = 1
 _LEAF_SEQUENCE = 2
 
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30}  # the package has no name for bf16
@@ -97,9 +100,14 @@ class LlamaCppDecoder:
         self._vocab = lib.llama_model_get_vocab(self._model)
         self._abort = AbortFlag()
         self._open_context(path, engine, clamp)
+        self._kv_type = engine.kv_type
         self._window = lib.llama_model_n_swa(self._model)
         self._recurrent = bool(
             lib.llama_model_is_recurrent(self._model) or lib.llama_model_is_hybrid(self._model)
+        )
+        ranges = not lib.llama_model_is_recurrent(self._model)
+        self._state = SequenceState(
+            self._context, self._memory, SPARE, ranges=ranges, mixed=self._recurrent
         )
         self._vocabulary = lib.llama_vocab_n_tokens(self._vocab)
         self._pieces: dict[int, bytes] = {}
@@ -171,7 +179,15 @@ class LlamaCppDecoder:
             rollback="checkpoint" if self._recurrent else "exact",
             leaves=1 if self._recurrent else LEAVES,
             device=self._device,
+            chunk=self._chunk(),
+            state=f"llama.cpp {lib.__version__}, {self._kv_type}, flash attention, unified, full",
         )
+
+    def _chunk(self) -> int:
+        """Ranges longer than a sliding window lose the cells that no later token looks at."""
+        if not self._state.ranges:
+            return 0
+        return min(BATCH, 1 << (self._window.bit_length() - 1)) if self._window > 0 else BATCH
 
     @property
     def facts(self) -> ModelFacts:
@@ -301,15 +317,9 @@ class LlamaCppDecoder:
     def checkpoint(self) -> None:
         if not self._recurrent:
             return
-        flags = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
-        size = lib.llama_state_seq_get_size_ext(self._context, 0, flags)
         kept = self._checkpoint[1] if self._checkpoint is not None else None
-        if kept is None or len(kept) != size:
-            kept = (ctypes.c_uint8 * size)()
-        if lib.llama_state_seq_get_data_ext(self._context, kept, size, 0, flags) != size:
-            self._checkpoint = None
-            return
-        self._checkpoint = (self.n_past(), kept)
+        kept = self._state.snapshot(kept)
+        self._checkpoint = None if kept is None else (self.n_past(), kept)
 
     def truncate(self, n: int, seq: int = 0) -> int:
         past = self.n_past(seq)
@@ -333,14 +343,38 @@ class LlamaCppDecoder:
         if self._checkpoint is None or self._checkpoint[0] > n:
             return False
         position, kept = self._checkpoint
-        flags = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
-        if not lib.llama_state_seq_set_data_ext(self._context, kept, len(kept), 0, flags):
+        return self._state.back(kept, position)
+
+    def reach(self, n: int) -> int:
+        past = self.n_past()
+        if n >= past:
+            return past
+        if self._recurrent:
+            kept = self._checkpoint[0] if self._checkpoint is not None else 0
+            return kept if kept <= n else 0
+        # whether a window lost cells is only known by cutting; `swa_full` keeps them
+        first = lib.llama_memory_seq_pos_min(self._memory, 0)
+        needed = max(0, n - self._window + 1) if self._window > 0 else 0
+        return n if first <= needed else 0
+
+    def export(self, start: int, end: int) -> Blob:
+        return self._state.export(start, end)
+
+    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+        if end > self._facts.context_length:
             return False
-        # the attention layers of a hybrid still hold what came after
-        return (
-            bool(lib.llama_memory_seq_rm(self._memory, 0, position, -1))
-            and self.n_past() == position
-        )
+        return self._state.restore(blob, start, end, snapshot)
+
+    def snapshot(self) -> Blob:
+        taken = self._state.snapshot()
+        if taken is None:
+            raise RuntimeError("llama.cpp gave no state")
+        return taken
+
+    def back(self, snapshot: Blob, n: int) -> bool:
+        if self._checkpoint is not None and self._checkpoint[0] > n:
+            self._checkpoint = None
+        return self._state.back(snapshot, n)
 
     def abort(self) -> None:
         self._abort.set()

@@ -6,11 +6,12 @@ text's, from `offset` on (a draft may see only the last part of a text).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 from headstart.core.settings import Sampling, changed
 from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
+from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.speculation.bridge import Bridge, Guessed
 from headstart.engine.speculation.costs import Costs
 
@@ -21,14 +22,17 @@ _ROOM = 40
 class DraftModel:
     """One loaded draft for one target. `begin` opens a turn; `close` frees the model."""
 
-    def __init__(self, decoder: Decoder, bridge: Bridge) -> None:
+    def __init__(self, decoder: Decoder, bridge: Bridge, keeper: Keeper | None = None) -> None:
         self.decoder = decoder
+        # snapshots would be needed for each round of guesses: such drafts are read again
+        self._keeper = None if keeper is not None and keeper.needs_snapshots else keeper
         self._bridge = bridge
         self._held: list[int] = []
         self._good = 0
         self._offset = 0
         self._sampler: Sampler | None = None
         self._next: Guess | None = None
+        self._context = decoder.facts.context_length
         self._cancelled: Callable[[], bool] = lambda: False
 
     # --- the text ------------------------------------------------------------------------
@@ -87,7 +91,7 @@ class DraftModel:
     def unseen(self) -> int:
         """How much there is to read to see the whole text; 0 where that is so, or cannot be."""
         length = len(self._bridge.tokens)
-        fits = length + _ROOM <= self.decoder.facts.context_length
+        fits = length + _ROOM <= self._context
         return length if self._offset and fits else 0
 
     def fits(self) -> bool:
@@ -99,6 +103,29 @@ class DraftModel:
     def window(self) -> int:
         """The most tokens that can be read anew."""
         return max(1, (self.decoder.facts.context_length - _ROOM) // 2)
+
+    # --- what was read before ------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Have back what was kept of the text, where that is faster than reading it."""
+        tokens = self._bridge.tokens
+        if self._keeper is None or not tokens or len(tokens) + _ROOM > self._context:
+            return
+        if self._offset:
+            self.forget()
+        self._keeper.restore(self._held, tokens[:-1], self._cancelled)
+        self._good = 0
+        self._match()
+
+    def save(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]:
+        """Keep what is held, in short pieces of work; see `Keeper.save`."""
+        if self._keeper is None or self._offset or not self._good:
+            return
+        held = self._held[: self._good]
+        if leave:
+            yield from self._keeper.leave(held, chat_id)
+        else:
+            yield from self._keeper.save(held, chat_id, to_disk)
 
     # --- reading and guessing ------------------------------------------------------------
 

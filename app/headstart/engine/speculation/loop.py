@@ -61,6 +61,7 @@ class Speculator:
         self._checkpoints = target.facts.rollback == "checkpoint"
         self._reply_start = len(tokens)
         self._known = len(tokens)  # how much of the text repeats and draft have been told
+        self._restored = draft is None
         self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
         self.rounds = 0
         self.last_depth = 0
@@ -101,6 +102,9 @@ class Speculator:
         tested. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
+        if not self._restored:
+            self._restore_draft()
+            began = perf_counter()
         match = self._tell(pending)
         lag = self._lag()
         if match is None and lag is None:
@@ -182,6 +186,18 @@ class Speculator:
 
     def _lag(self) -> int | None:
         return self._draft.lag if self._draft is not None and self._draft.ready else None
+
+    def _restore_draft(self) -> None:
+        """After the first token, so that it does not wait for the draft's bytes."""
+        self._restored = True
+        assert self._draft is not None
+        began = perf_counter()
+        try:
+            self._draft.restore()
+        finally:
+            seconds = perf_counter() - began
+            self.seconds += seconds
+            self._depth.spend(seconds)
 
     def _probe(self, plan: Plan) -> None:
         """Read the draft up to here and see how it would have done on the reply so far."""

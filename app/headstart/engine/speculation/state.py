@@ -7,7 +7,7 @@ replies are written without it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -19,9 +19,10 @@ from headstart.core.events import (
     SpeedCurve,
 )
 from headstart.core.profiles import ProfileKey, Profiles
-from headstart.core.settings import EngineSettings
+from headstart.core.settings import EngineSettings, Sampling
 from headstart.core.values import ModelRef
 from headstart.engine.decoder import Decoder, Sampler
+from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.compatibility import VocabularyMatch
@@ -35,12 +36,20 @@ from headstart.engine.speculation.repeats import RepeatIndex
 log = logging.getLogger(__name__)
 
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
+MakeKeeper = Callable[[ModelRef, Decoder], Keeper | None]
 
 
 class SpeculationState:
     """Made when a target is loaded, closed with it."""
 
-    def __init__(self, model: ModelRef, target: Decoder, profiles: Profiles | None) -> None:
+    def __init__(
+        self,
+        model: ModelRef,
+        target: Decoder,
+        profiles: Profiles | None,
+        make_keeper: MakeKeeper | None = None,
+    ) -> None:
+        self._make_keeper = make_keeper
         self._model = model
         self._target = target
         self._profiles = profiles
@@ -110,7 +119,8 @@ class SpeculationState:
         if bridge is None:
             decoder.close()
             raise EnvironmentProblem("It has no tokens in common with the model.", "")
-        self._draft, self._draft_ref = DraftModel(decoder, bridge), wanted
+        keeper = None if self._make_keeper is None else self._make_keeper(wanted, decoder)
+        self._draft, self._draft_ref = DraftModel(decoder, bridge, keeper), wanted
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         # until it was timed: its share of the weights is its share of the time
@@ -169,6 +179,24 @@ class SpeculationState:
         if self._draft is not None:
             self._draft.end()
         self.save()
+
+    def read_ahead(
+        self, draft: ModelRef, tokens: Sequence[int], cancelled: Callable[[], bool]
+    ) -> None:
+        """Have the draft read the text too, if it is there. Raises DecodeAborted."""
+        if self._draft is None or self._draft_ref != draft or self._pair is None:
+            return
+        self._draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        try:
+            self._draft.restore()
+            self._draft.read(self._pair.costs)
+        finally:
+            self._draft.end()
+
+    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool = False) -> Iterator[None]:
+        """Keep what the draft has read, in short pieces of work."""
+        if self._draft is not None:
+            yield from self._draft.save(chat_id, to_disk, leave)
 
     def save(self) -> None:
         profile.save(self._profiles, self._key(""), self._target_profile)

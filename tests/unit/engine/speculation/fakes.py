@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import ContextFull, Guess, ModelFacts
+from headstart.engine.decoder import Blob, ContextFull, Guess, ModelFacts
 from headstart.engine.noise import gumbel
+from headstart.engine.prefix.keys import pack, unpack
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ class FakeDecoder:
         ends: Sequence[int] = (),
         checkpoints: bool = False,
         leaves: int = 3,
+        chunk: int = 256,
     ) -> None:
         self._logits = logits
         self._cost = cost
@@ -63,6 +65,7 @@ class FakeDecoder:
             batch=4096,
             rollback="checkpoint" if checkpoints else "exact",
             leaves=1 if checkpoints else leaves,
+            chunk=chunk,
         )
 
     def encode(self, text: str) -> list[int]:
@@ -142,11 +145,54 @@ class FakeDecoder:
         del self.tokens[n:]
         return n
 
+    # --- the KV state as bytes: the tokens themselves --------------------------------------
+
+    def reach(self, n: int) -> int:
+        if n >= len(self.tokens):
+            return len(self.tokens)
+        if self.facts.rollback != "checkpoint":
+            return n
+        known = self._checkpoint
+        return known if known is not None and known <= n else 0
+
+    def export(self, start: int, end: int) -> Blob:
+        assert 0 <= start < end <= len(self.tokens)
+        assert end - start <= self.facts.chunk
+        return _blob(self.tokens[start:end])
+
+    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+        assert (snapshot is not None) == (self.facts.rollback == "checkpoint")
+        tokens = _tokens(blob)
+        if start != len(self.tokens) or len(tokens) != end - start:
+            return False
+        self.tokens.extend(tokens)
+        return True
+
+    def snapshot(self) -> Blob:
+        return _blob(self.tokens)
+
+    def back(self, snapshot: Blob, n: int) -> bool:
+        tokens = _tokens(snapshot)
+        if len(tokens) != n or (self.facts.chunk and self.tokens[:n] != tokens):
+            return False
+        if self._checkpoint is not None and self._checkpoint > n:
+            self._checkpoint = None
+        self.tokens = tokens
+        return True
+
     def abort(self) -> None: ...
 
     def clear_abort(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+def _blob(tokens: Sequence[int]) -> Blob:
+    return np.frombuffer(pack(tokens), np.uint8)
+
+
+def _tokens(blob: Blob) -> list[int]:
+    return unpack(blob.tobytes())
 
 
 class FakeSampler:

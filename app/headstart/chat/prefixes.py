@@ -1,0 +1,66 @@
+"""What is kept of what models have read: sizes, limits, clearing. Event loop's thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from headstart.chat.changes import Change, PrefixesChanged, Trouble
+from headstart.chat.preferences import Preferences
+from headstart.core.prefixes import PrefixUse
+from headstart.core.settings import PrefixSettings, Settings
+from headstart.core.values import Chat, is_private
+from headstart.engine.prefix.store import PrefixStore
+
+
+class Prefixes:
+    """Without a store (in tests of other things) nothing is kept."""
+
+    def __init__(
+        self,
+        store: PrefixStore | None,
+        preferences: Preferences,
+        tell: Callable[[Change], None],
+    ) -> None:
+        self._store = store
+        self._preferences = preferences
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self._applied: PrefixSettings | None = None
+        self._apply(preferences.current)
+        preferences.listen(self._apply)
+        if store is not None:
+            store.on_trouble(self._on_trouble)
+
+    def may_be_on_disk(self, chat: Chat) -> bool:
+        settings = self._preferences.current.prefix
+        return settings.on_disk and chat.options.keep_on_disk and not is_private(chat.id)
+
+    async def use(self) -> PrefixUse | None:
+        """Sizes by chat and in total, budget, bytes written today, location."""
+        if self._store is None:
+            return None
+        return await asyncio.to_thread(self._store.use_of_disk)
+
+    async def clear(self) -> None:
+        """Remove everything that is kept, of all chats."""
+        if self._store is not None:
+            await asyncio.to_thread(self._store.clear)
+            self._tell(PrefixesChanged())
+
+    async def forget(self, chat_id: str) -> None:
+        """Remove what only this chat needs."""
+        if self._store is not None:
+            await asyncio.to_thread(self._store.forget_chat, chat_id)
+            self._tell(PrefixesChanged())
+
+    def _apply(self, settings: Settings) -> None:
+        if self._store is not None and settings.prefix != self._applied:
+            self._applied = settings.prefix
+            self._store.set_limits(settings.prefix.on_disk, settings.prefix.most_gb)
+
+    def _on_trouble(self, text: str) -> None:
+        """From the writer's thread."""
+        self._loop.call_soon_threadsafe(
+            lambda: self._tell(Trouble(text, "Replies go on; after a restart they are read again."))
+        )

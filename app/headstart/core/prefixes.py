@@ -1,0 +1,97 @@
+"""What is known of stored KV state without its bytes, and where that is kept.
+
+A record is a run of tokens under a parent: whole ones have as many tokens as the model's chunk
+and may be parents themselves, a tail has fewer. A snapshot is the state of a place without
+ranges, for models that cannot be cut. `family` names everything that makes KV bytes differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+TOKEN_BYTES = 4
+
+
+class RecordKind(StrEnum):
+    RANGE = "range"
+    SNAPSHOT = "snapshot"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordInfo:
+    """One record. `key` follows from the other fields; `tokens` are little-endian int32."""
+
+    key: bytes
+    parent: bytes
+    family: bytes
+    kind: RecordKind
+    start: int
+    tokens: bytes
+    # of the file, header included
+    size: int
+    # a counter, not a clock: larger is later, and clocks can go back
+    used: int = 0
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens) // TOKEN_BYTES
+
+    @property
+    def end(self) -> int:
+        return self.start + self.length
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """Everything an index holds."""
+
+    records: Sequence[RecordInfo] = ()
+    # which chat needs which record
+    uses: Sequence[tuple[str, bytes]] = ()
+    # bytes written by day, YYYY-MM-DD
+    written: Mapping[str, int] = field(default_factory=dict)
+
+
+class PrefixIndex(Protocol):
+    """Called on the prefix writer's thread; raises EnvironmentProblem."""
+
+    def load(self) -> IndexState: ...
+
+    def add(self, record: RecordInfo, chats: Iterable[str], day: str) -> None: ...
+
+    def use(self, chat_id: str, keys: Iterable[bytes]) -> None: ...
+
+    def touch(self, stamps: Mapping[bytes, int]) -> None: ...
+
+    def remove(self, keys: Iterable[bytes]) -> None: ...
+
+    def forget_chat(self, chat_id: str) -> None:
+        """The chat needs no record any more."""
+        ...
+
+    def clear(self) -> None: ...
+
+
+class Traces(Protocol):
+    """What each chat's last prompt was made of. Called on the engine thread; never raises."""
+
+    def load(self, chat_id: str) -> bytes | None: ...
+
+    def save(self, chat_id: str, data: bytes) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixUse:
+    """What the user sees of stored prefixes. Sizes are bytes on disk."""
+
+    total: int
+    budget: int
+    by_chat: Mapping[str, int]
+    written_today: int
+    location: str
+    in_memory: int
+    # why nothing is written now; empty when all is well
+    trouble: str = ""

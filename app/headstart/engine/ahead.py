@@ -1,0 +1,85 @@
+"""Reading ahead of a request: what any next message of a chat has before it. Engine thread.
+
+What is sure is found by rendering two messages that begin alike and go on differently: the tokens
+that both prompts begin with do not depend on what the user types next, whatever the template does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headstart.core.events import AheadRequest, Emit, PromptMessage, ReadAhead
+from headstart.core.values import Role
+from headstart.engine.decoder import ContextFull, DecodeAborted
+from headstart.engine.fitting import Fitting
+from headstart.engine.prompt import PromptEncoder, common_prefix
+from headstart.engine.reading import Reader
+
+# two ways in which any text can go on
+_ONE, _OTHER = " a", "\nb"
+
+
+def settled(typed: str) -> str:
+    """`typed` without its last word, which may still grow."""
+    end = len(typed.rstrip())
+    if end < len(typed):
+        return typed[:end]
+    while end and not typed[end - 1].isspace():
+        end -= 1
+    return typed[:end].rstrip()
+
+
+def sure_tokens(
+    encode: Callable[[Sequence[PromptMessage]], list[int]],
+    messages: Sequence[PromptMessage],
+    typed: str,
+) -> list[int]:
+    """The tokens of every prompt that has these messages and then one that begins with `typed`."""
+    prompts = []
+    for more in (_ONE, _OTHER):
+        # two questions in a row are sent as one, see `chat.assemble`
+        last = messages[-1] if messages and messages[-1].role is Role.USER else None
+        before = messages[:-1] if last is not None else messages
+        text = (typed + more).lstrip()
+        if last is not None:
+            text = f"{last.text}\n\n{text}"
+        prompts.append(encode([*before, PromptMessage(Role.USER, text, "")]))
+    return prompts[0][: common_prefix(prompts[0], prompts[1])]
+
+
+def read_ahead(
+    request: AheadRequest,
+    encoder: PromptEncoder,
+    reader: Reader,
+    size: int,
+    emit: Emit,
+    cancelled: Callable[[], bool],
+) -> list[int]:
+    """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
+
+    def encode(messages: Sequence[PromptMessage]) -> list[int]:
+        fitting = Fitting(
+            encoder, reader.resident, messages, request.when_full, request.chat_id, size
+        )
+        fitting.drop_as_before()
+        tokens = fitting.encode()[1]
+        # a prompt that does not fit is for the user's rule to decide, with the request
+        return tokens if len(tokens) <= fitting.limit else []
+
+    history = sure_tokens(encode, request.messages, "")
+    typed = settled(request.typed)
+    tokens = sure_tokens(encode, request.messages, typed) if typed else history
+    if not tokens:
+        return []
+    reader.enter(request.chat_id, request.keep_on_disk)
+    resident = reader.resident.tokens
+    if common_prefix(resident, tokens) < len(tokens):
+        if cancelled():
+            raise DecodeAborted
+        reader.reuse(tokens, cancelled)
+        try:
+            reader.read(tokens, lambda _event: None, cancelled, ahead=True, places=[len(history)])
+        except ContextFull:
+            return []
+    emit(ReadAhead(len(tokens), max(0, len(tokens) - len(history))))
+    return tokens

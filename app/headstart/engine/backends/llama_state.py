@@ -1,0 +1,115 @@
+"""Parts of a sequence's KV state as bytes, and back, through llama.cpp's public C functions.
+
+Engine thread. A range goes through a spare sequence: in a unified cache `seq_cp` only marks
+cells, it copies nothing. The bytes of a sequence are
+
+    header (8 bytes: magic, sequence)  [attention cells]  [recurrent state]
+
+and with PARTIAL_ONLY the attention part is missing. Models that have both are stored as ranges
+of attention cells, which can be had at any time, and snapshots of the recurrent state, which can
+only be taken when the text is there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+
+from headstart.engine.decoder import Blob
+
+_HEADER = 8
+_PARTIAL = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
+_LIVE = 0
+
+
+class StateError(RuntimeError):
+    """llama.cpp did not give the bytes it had announced, or not in the known order."""
+
+
+class SequenceState:
+    """Of sequence 0 of one context. `mixed`: a state has a part without ranges."""
+
+    def __init__(self, context: Any, memory: Any, spare: int, *, ranges: bool, mixed: bool) -> None:
+        self._context = context
+        self._memory = memory
+        self._spare = spare
+        self.ranges = ranges
+        self._mixed = mixed
+
+    def export(self, start: int, end: int) -> Blob:
+        """The cells of the tokens `start` to `end`. Raises StateError."""
+        spare, memory = self._spare, self._memory
+        lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
+        try:
+            blob = self._get(spare, 0)
+            if not self._mixed:
+                return blob
+            recurrent = self._get(spare, _PARTIAL)[_HEADER:]
+        finally:
+            lib.llama_memory_seq_rm(memory, spare, -1, -1)
+        cut = len(blob) - len(recurrent)
+        # a newer architecture with a third part would be cut in the wrong place
+        if cut <= _HEADER or not np.array_equal(blob[cut:], recurrent):
+            raise StateError("this model's state has parts in another order")
+        return blob[:cut].copy()
+
+    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None) -> bool:
+        """Append a range to a sequence of `start` tokens."""
+        memory, spare = self._memory, self._spare
+        if self._mixed:
+            if snapshot is None:
+                return False
+            blob = np.concatenate([blob, snapshot[_HEADER:]])
+        try:
+            if not self._put(spare, blob, 0):
+                return False
+            if not self._mixed and not self._covers(spare, start, end):
+                return False
+            lib.llama_memory_seq_cp(memory, spare, _LIVE, -1, -1)
+        finally:
+            lib.llama_memory_seq_rm(memory, spare, -1, -1)
+        # with a recurrent part, the position is only right once `back` was called
+        return self._mixed or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == end - 1
+
+    def snapshot(self, into: Blob | None = None) -> Blob | None:
+        """The part without ranges (all of it, where there are none) as it is now."""
+        try:
+            return self._get(_LIVE, _PARTIAL, into)
+        except StateError:
+            return None
+
+    def back(self, snapshot: Blob, n: int) -> bool:
+        """Put `snapshot`, taken after `n` tokens, in place of what the sequence has now."""
+        if not self._put(_LIVE, snapshot, _PARTIAL):
+            return False
+        # attention layers still hold what came after
+        removed = bool(lib.llama_memory_seq_rm(self._memory, _LIVE, n, -1))
+        return removed and int(lib.llama_memory_seq_pos_max(self._memory, _LIVE)) == n - 1
+
+    def _covers(self, sequence: int, start: int, end: int) -> bool:
+        first = int(lib.llama_memory_seq_pos_min(self._memory, sequence))
+        last = int(lib.llama_memory_seq_pos_max(self._memory, sequence))
+        return (first, last) == (start, end - 1)
+
+    def _get(self, sequence: int, flags: int, into: Blob | None = None) -> Blob:
+        size = lib.llama_state_seq_get_size_ext(self._context, sequence, flags)
+        blob = into if into is not None and len(into) == size else np.empty(size, np.uint8)
+        written = lib.llama_state_seq_get_data_ext(
+            self._context, _pointer(blob), size, sequence, flags
+        )
+        if not size or written != size:
+            raise StateError(f"{written} bytes of state instead of {size}")
+        return blob
+
+    def _put(self, sequence: int, blob: Blob, flags: int) -> bool:
+        read = lib.llama_state_seq_set_data_ext(
+            self._context, _pointer(blob), len(blob), sequence, flags
+        )
+        return bool(read == len(blob))
+
+
+def _pointer(blob: Blob) -> Any:
+    return blob.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))

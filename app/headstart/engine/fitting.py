@@ -1,0 +1,130 @@
+"""Making a prompt fit the context: which turns are left out, by the user's rule.
+
+Engine thread; one instance a request. What was left out once stays out, so that the next turn
+finds its prefix again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import Emit, Notice, PromptMessage
+from headstart.core.settings import WhenFull
+from headstart.core.values import Role
+from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
+from headstart.engine.reading import Resident
+from headstart.engine.text_stream import THINK_OPEN
+
+# what a prompt must leave free for the reply, in tokens, at most a quarter of the context
+REPLY_ROOM = 256
+# dropping turns makes room down to this share, so that the next turns find their prefix again
+DROP_TO_SHARE = 0.7
+
+
+class Fitting:
+    def __init__(
+        self,
+        encoder: PromptEncoder,
+        resident: Resident,
+        messages: Sequence[PromptMessage],
+        when_full: WhenFull,
+        chat_id: str,
+        size: int,
+    ) -> None:
+        self._encoder = encoder
+        self._resident = resident
+        self._messages = messages
+        self._when_full = when_full
+        self._chat_id = chat_id
+        self._size = size
+        self._dropped = 0
+
+    @property
+    def limit(self) -> int:
+        return self._size - min(REPLY_ROOM, self._size // 4)
+
+    @property
+    def kept(self) -> list[PromptMessage]:
+        return drop_oldest(self._messages, self._dropped)
+
+    @property
+    def can_drop(self) -> bool:
+        """Whether there is a turn left that the rule lets go."""
+        return self._when_full != "stop" and self._dropped < droppable_turns(self._messages)
+
+    def fit(self, reply_so_far: str, emit: Emit) -> tuple[str, list[int]]:
+        """The prompt as text and tokens; raises EnvironmentProblem when it cannot fit."""
+        messages, limit = self._messages, self.limit
+        rendered, tokens = self.encode(reply_so_far)
+        if len(tokens) <= limit:
+            return rendered, tokens
+        if self.drop_as_before():
+            rendered, tokens = self.encode(reply_so_far)
+            if len(tokens) <= limit:
+                self._tell(emit)
+                return rendered, tokens
+        droppable = droppable_turns(messages)
+        if self._when_full == "stop" or droppable == 0:
+            raise self._too_long(len(tokens), droppable == 0, bool(reply_so_far))
+        while self._dropped < droppable and len(tokens) > self._size * DROP_TO_SHARE:
+            self._dropped += 1
+            rendered, tokens = self.encode(reply_so_far)
+        if len(tokens) > limit:
+            self._dropped = 0
+            raise EnvironmentProblem(
+                f"Even alone, the last message is too long for the model's context of "
+                f"{self._size:,} tokens.",
+                "Shorten it, or choose a larger context length in the settings.",
+            )
+        self._remember()
+        self._tell(emit)
+        return rendered, tokens
+
+    def encode(self, reply_so_far: str = "") -> tuple[str, list[int]]:
+        rendered = self._encoder.render(self.kept)
+        if rendered.rstrip().endswith(THINK_OPEN):
+            # the template has opened the block that the reply so far begins with
+            reply_so_far = reply_so_far.removeprefix(THINK_OPEN).lstrip("\n")
+        rendered += self._encoder.guard(reply_so_far)
+        return rendered, self._encoder.encode(rendered)
+
+    def drop_as_before(self) -> bool:
+        """Leave out what an earlier turn of this chat left out, if that is still its beginning."""
+        if self._when_full != "drop_oldest":
+            return False
+        key = self._resident.kept_from.get(self._chat_id)
+        users = [message.key for message in self._messages if message.role is Role.USER]
+        remembered = users.index(key) if key and key in users else 0
+        if remembered <= self._dropped:
+            return False
+        self._dropped = remembered
+        return True
+
+    def _remember(self) -> None:
+        users = [message.key for message in self._messages if message.role is Role.USER]
+        if self._chat_id and self._dropped < len(users):
+            self._resident.kept_from[self._chat_id] = users[self._dropped]
+
+    def _too_long(self, tokens: int, alone: bool, going_on: bool) -> EnvironmentProblem:
+        what = "This message is" if alone else "This chat has become"
+        if going_on:
+            what = "Together with its question, this reply is"
+        return EnvironmentProblem(
+            f"{what} too long for the model's context: {tokens:,} of "
+            f"{self._size:,} tokens, and the reply needs room too.",
+            "Shorten it, or choose a larger context length in the settings."
+            if alone
+            else "Let the oldest turns be left out (chat settings), choose a larger context "
+            "length, or start a new chat.",
+        )
+
+    def _tell(self, emit: Emit) -> None:
+        plural = "turn is" if self._dropped == 1 else "turns are"
+        emit(
+            Notice(
+                "context-dropped",
+                f"The context is full: the {self._dropped} oldest {plural} left out of what the "
+                "model reads. The system prompt stays, and nothing is deleted here.",
+            )
+        )

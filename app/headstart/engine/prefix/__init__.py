@@ -1,0 +1,1 @@
+"""Prefixes that are never read twice: keys, records, plans, bytes, policy and explanations."""

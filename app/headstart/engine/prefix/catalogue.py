@@ -1,0 +1,136 @@
+"""Which records there are, as trees; in memory, and looked up by the tokens of a prompt.
+
+Not thread-safe: its owner, the store, holds a lock around every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
+from headstart.engine.prefix.keys import chain, common_tokens, record_key
+from headstart.engine.prefix.record_file import Payload
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A record, and where its bytes are. Neither in memory nor on disk: it is forgotten."""
+
+    info: RecordInfo
+    payload: Payload | None = None
+    on_disk: bool = False
+    # waits for the writer: its payload must stay
+    queued: bool = False
+    used: int = 0
+    # chats that need it on disk
+    chats: set[str] = field(default_factory=set)
+
+    @property
+    def there(self) -> bool:
+        return self.payload is not None or self.on_disk
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A record on the way of a prompt; only its first `use` tokens are the prompt's."""
+
+    entry: Entry
+    use: int
+
+    @property
+    def start(self) -> int:
+        return self.entry.info.start
+
+    @property
+    def end(self) -> int:
+        return self.start + self.use
+
+
+class Catalogue:
+    def __init__(self) -> None:
+        self._entries: dict[bytes, Entry] = {}
+        self._children: dict[bytes, set[bytes]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(list(self._entries.values()))
+
+    def get(self, key: bytes) -> Entry | None:
+        return self._entries.get(key)
+
+    def add(self, entry: Entry) -> None:
+        self._entries[entry.info.key] = entry
+        self._children.setdefault(entry.info.parent, set()).add(entry.info.key)
+
+    def remove(self, entry: Entry) -> None:
+        self._entries.pop(entry.info.key, None)
+        siblings = self._children.get(entry.info.parent)
+        if siblings is not None:
+            siblings.discard(entry.info.key)
+            if not siblings:
+                del self._children[entry.info.parent]
+
+    def children(self, parent: bytes) -> list[Entry]:
+        return [self._entries[key] for key in self._children.get(parent, ())]
+
+    def steps(self, family: bytes, tokens: bytes, chunk: int) -> list[Step]:
+        """The longest way of ranges along `tokens`; the last may be one that goes on otherwise."""
+        keys = chain(family, tokens, chunk)
+        steps: list[Step] = []
+        for key in keys[1:]:
+            entry = self._entries.get(key)
+            if entry is None or not entry.there:
+                break
+            steps.append(Step(entry, chunk))
+        at = len(steps)
+        rest = tokens[at * chunk * TOKEN_BYTES :]
+        best: Step | None = None
+        for entry in self.children(keys[at]):
+            if entry.info.kind is RecordKind.RANGE and entry.there:
+                same = common_tokens(entry.info.tokens, rest)
+                if same > (best.use if best else 0):
+                    best = Step(entry, same)
+        return [*steps, best] if best else steps
+
+    def snapshots(self, family: bytes, tokens: bytes, chunk: int) -> list[Entry]:
+        """The snapshots on the way of `tokens`, the farthest first."""
+        found = []
+        for index, key in enumerate(chain(family, tokens, chunk)):
+            rest = tokens[index * chunk * TOKEN_BYTES :]
+            found += [
+                entry
+                for entry in self.children(key)
+                if entry.info.kind is RecordKind.SNAPSHOT
+                and entry.there
+                and rest.startswith(entry.info.tokens)
+            ]
+        return sorted(found, key=lambda entry: -entry.info.end)
+
+    def covering(self, parent: bytes, tokens: bytes) -> Entry | None:
+        """A range under `parent` that begins with `tokens`."""
+        exact = self._entries.get(record_key(RecordKind.RANGE, parent, tokens))
+        if exact is not None and exact.there:
+            return exact
+        return next(
+            (
+                entry
+                for entry in self.children(parent)
+                if entry.info.kind is RecordKind.RANGE
+                and entry.there
+                and entry.info.tokens.startswith(tokens)
+            ),
+            None,
+        )
+
+    def covered(self, entry: Entry) -> list[Entry]:
+        """Shorter ranges that say nothing beyond `entry`."""
+        return [
+            other
+            for other in self.children(entry.info.parent)
+            if other is not entry
+            and other.info.kind is entry.info.kind is RecordKind.RANGE
+            and entry.info.tokens.startswith(other.info.tokens)
+        ]

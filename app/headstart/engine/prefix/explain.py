@@ -1,0 +1,133 @@
+"""Why tokens were read again although a chat had been read before, in words; pure.
+
+A trace says what a chat's last prompt was made of, with digests instead of words. It is compared
+with the present one message by message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from headstart.core.events import PromptMessage
+from headstart.core.values import Role
+
+# so few tokens at a seam are nobody's concern
+_SLACK = 16
+_PREVIEW = 32
+
+
+class TracedMessage(msgspec.Struct, frozen=True, array_like=True):
+    role: str
+    key: str
+    digest: str
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """`family` is what its KV state was good for; `tokens` how many there were in the end."""
+
+    family: str
+    model: str
+    messages: tuple[TracedMessage, ...]
+    tokens: int
+
+
+class Now(msgspec.Struct, frozen=True):
+    """The present prompt: its trace, how much was reused, and what else may be a reason."""
+
+    trace: Trace
+    texts: tuple[str, ...]
+    reused: int
+    # where message n ends in the prompt, in tokens; asked for only when something was read again
+    end_of: Callable[[int], int]
+    # how much of the chat's last text is the same, token by token; None when it is not known
+    same_tokens: int | None
+    kept_on_disk: bool = True
+    cannot_cut: bool = False
+    reads_clock: bool = False
+    dropped: bool = False
+
+
+def traced(messages: Sequence[PromptMessage]) -> tuple[TracedMessage, ...]:
+    return tuple(
+        TracedMessage(message.role.value, message.key, digest(message.text)) for message in messages
+    )
+
+
+def digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def explain(before: Trace | None, now: Now) -> tuple[int, str]:
+    """How many tokens were read again, and why; (0, "") when none were."""
+    if before is None:
+        return 0, ""
+    mine, other = now.trace.messages, before.messages
+    same = 0
+    while same < min(len(mine), len(other)) and _equal(mine[same], other[same]):
+        same += 1
+    if same == len(other) and now.reused >= before.tokens - _SLACK:
+        return 0, ""
+    lost = max(0, now.end_of(same - 1) - now.reused) if same else 0
+    if lost > _SLACK:
+        return lost, _why_lost(before, now, same)
+    known = {(item.role, item.digest) for item in other[same:]}
+    again = sum(
+        max(0, now.end_of(index) - max(now.end_of(index - 1) if index else 0, now.reused))
+        for index in range(same, len(mine))
+        if (mine[index].role, mine[index].digest) in known
+    )
+    if again <= _SLACK:
+        return 0, ""
+    return again, _why_changed(before, now, same)
+
+
+def _equal(one: TracedMessage, other: TracedMessage) -> bool:
+    return (one.role, one.digest) == (other.role, other.digest)
+
+
+def _why_changed(before: Trace, now: Now, index: int) -> str:
+    """The first message that differs, and what happened to it."""
+    mine, other = now.trace.messages, before.messages
+    roles = {trace[index].role if index < len(trace) else "" for trace in (mine, other)}
+    if Role.SYSTEM.value in roles:
+        return "the system prompt changed, and everything after it depends on it"
+    if now.dropped:
+        return "the oldest turns are left out now, because the context is full"
+    return f"{_name(now, index)} changed, and everything after it depends on it"
+
+
+def _why_lost(before: Trace, now: Now, same: int) -> str:
+    """The messages are the same; what was read of them is not there."""
+    if before.model != now.trace.model:
+        return f"this chat was last read by {before.model}, and nothing of it was kept for this one"
+    if before.family != now.trace.family:
+        return "the model's file, its KV settings or the library changed"
+    if now.same_tokens is not None and now.same_tokens < now.end_of(same - 1) - _SLACK:
+        index = next(
+            (index for index in range(same) if now.end_of(index) > now.same_tokens), same - 1
+        )
+        cause = (
+            "the chat template writes the date or time into the prompt"
+            if now.reads_clock
+            else "the chat template writes it differently than when it was new"
+        )
+        return f"{_name(now, index)} reads differently: {cause}"
+    if now.cannot_cut:
+        return "this kind of model can only go back to places that were remembered"
+    if not now.kept_on_disk:
+        return "prefixes of this chat are not kept on disk"
+    return "it was no longer kept: its space was needed, or the program ended before it was saved"
+
+
+def _name(now: Now, index: int) -> str:
+    if index >= len(now.texts):
+        return "a message"
+    text = " ".join(now.texts[index].split())
+    short = text if len(text) <= _PREVIEW else text[: _PREVIEW - 1].rstrip() + "…"
+    if now.trace.messages[index].role == Role.SYSTEM.value:
+        return "the system prompt"
+    number = sum(item.role != Role.SYSTEM.value for item in now.trace.messages[: index + 1])
+    return f"message {number} (“{short}”)"

@@ -1,0 +1,292 @@
+"""Keeps what one decoder has read, and finds it again. Engine thread.
+
+`tokens` is always the list of what the decoder's live sequence holds; `restore` changes both
+together. Whole chunks are kept after each reply; the tail, and snapshots of models that cannot be
+cut, stay in memory until the chat is left. Nothing here can make a reply wrong: what does not
+fit is a miss, and is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from headstart.core.prefixes import TOKEN_BYTES, RecordKind
+from headstart.engine.decoder import Blob, Decoder
+from headstart.engine.prefix import planner
+from headstart.engine.prefix.catalogue import Entry, Step
+from headstart.engine.prefix.keys import chain, pack, unpack
+from headstart.engine.prefix.record_file import Payload
+from headstart.engine.prefix.speeds import PrefixSpeeds
+from headstart.engine.prefix.store import PrefixStore, make_info
+from headstart.engine.prompt import common_prefix
+
+log = logging.getLogger(__name__)
+
+# exported in some 35 ms: a new request never waits longer than 50
+_MOST_PART = 16 << 20
+_LEAST_TOKENS = 32
+# snapshots of a chat on disk: its end, and before its last questions
+_KEPT_SNAPSHOTS = 4
+# chunk keys of models whose state has no ranges
+_NO_RANGES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Tokens that came back, by where they came from."""
+
+    from_memory: int = 0
+    from_disk: int = 0
+
+
+class Keeper:
+    """`family` names what the records of this decoder are good for."""
+
+    def __init__(
+        self, decoder: Decoder, store: PrefixStore, family: bytes, speeds: PrefixSpeeds
+    ) -> None:
+        self._decoder = decoder
+        self._store = store
+        self.family = family
+        self._speeds = speeds
+        self._ranges = decoder.facts.chunk > 0
+        self._chunk = decoder.facts.chunk or _NO_RANGES
+        # models that cannot be cut need a snapshot for each place they are to come back to
+        self.needs_snapshots = decoder.facts.rollback == "checkpoint"
+        self._token_size = 0.0
+        self._snapshots: list[Entry] = []
+        self._broken = False
+
+    # --- finding again -------------------------------------------------------------------
+
+    def restore(
+        self,
+        tokens: list[int],
+        wanted: Sequence[int],
+        cancelled: Callable[[], bool] = lambda: False,
+        persist: bool = True,
+    ) -> Restored:
+        """Make `tokens` the longest beginning of `wanted` that is worth it; cuts what differs."""
+        common = common_prefix(tokens, wanted)
+        have = self._decoder.reach(common)
+        restored = Restored()
+        if have < len(wanted) and not self._broken:
+            packed = pack(wanted)
+            if self.needs_snapshots:
+                restored = self._restore_snapshot(tokens, wanted, packed, common, have)
+            else:
+                restored = self._restore_ranges(tokens, packed, have, cancelled, persist)
+        self._cut(tokens, common_prefix(tokens, wanted))
+        self._snapshots = [
+            entry for entry in self._snapshots if entry.info.end <= len(tokens) and entry.there
+        ]
+        return restored
+
+    def _restore_ranges(
+        self,
+        tokens: list[int],
+        packed: bytes,
+        have: int,
+        cancelled: Callable[[], bool],
+        persist: bool,
+    ) -> Restored:
+        steps = self._store.steps(self.family, packed, self._chunk)
+        count = planner.worth(have, steps, self._speeds)
+        first = have // self._chunk
+        if count <= first:
+            return Restored()
+        self._cut(tokens, first * self._chunk)
+        if len(tokens) != first * self._chunk:
+            return Restored()
+        steps = steps[first:count]
+        memory, disk = self._import(tokens, steps, None, cancelled)
+        self._store.touch([step.entry for step in steps], persist)
+        # what lay within the resident part was there already
+        lost = max(0, have - first * self._chunk)
+        return Restored(max(0, memory - lost), disk) if memory else Restored(0, max(0, disk - lost))
+
+    def _import(
+        self,
+        tokens: list[int],
+        steps: Sequence[Step],
+        snapshot: Blob | None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> tuple[int, int]:
+        """Append the records of `steps`; returns the tokens that came from memory and disk."""
+        came = {False: 0, True: 0}
+        # asked now: what is fetched early looks as if it had been in memory
+        on_disk = [step.entry.payload is None for step in steps]
+        waiting = self._store.fetch(steps[0].entry) if steps else None
+        for index, step in enumerate(steps):
+            assert waiting is not None
+            began = time.perf_counter()
+            payload = waiting.result()
+            if index + 1 < len(steps):
+                # the next one is read from the disk while this one goes into the context
+                waiting = self._store.fetch(steps[index + 1].entry)
+            if payload is None or cancelled():
+                break
+            if not self._append(step.start, step.entry.info.length, payload, snapshot):
+                log.warning("a stored prefix does not fit the model")
+                self._store.drop(step.entry)
+                self._cut(tokens, len(tokens))
+                break
+            tokens.extend(unpack(step.entry.info.tokens))
+            came[on_disk[index]] += step.use
+            size = step.entry.info.size
+            self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
+        return came[False], came[True]
+
+    def _append(self, start: int, length: int, payload: Payload, snapshot: Blob | None) -> bool:
+        at, end = start, start + length
+        for part in payload.parts:
+            upto = min(at + payload.tokens_each, end)
+            if not self._decoder.restore(part, at, upto, snapshot):
+                return False
+            at = upto
+        return at == end
+
+    def _restore_snapshot(
+        self, tokens: list[int], wanted: Sequence[int], packed: bytes, common: int, have: int
+    ) -> Restored:
+        steps = self._store.steps(self.family, packed, self._chunk) if self._ranges else []
+        for entry in self._store.snapshots(self.family, packed, self._chunk):
+            place = entry.info.end
+            if place <= have:
+                break
+            needed = [step for step in steps if step.start < place] if place > common else []
+            if self._ranges and place > common and (not needed or needed[-1].end < place):
+                continue
+            if not planner.snapshot_pays(have, common, entry, needed, self._speeds):
+                continue
+            on_disk = entry.payload is None
+            payload = self._store.fetch(entry).result()
+            if payload is None:
+                continue
+            if self._go_to(tokens, payload.parts[0], place, common, needed):
+                tokens[:] = wanted[:place]
+                self._snapshots.append(entry)
+                gained = place - have
+                return Restored(0, gained) if on_disk else Restored(gained, 0)
+            log.warning("a stored snapshot does not fit the model")
+            self._store.drop(entry)
+            self._decoder.truncate(0)
+            tokens.clear()
+            common = have = 0
+        return Restored()
+
+    def _go_to(
+        self, tokens: list[int], snapshot: Blob, place: int, common: int, steps: Sequence[Step]
+    ) -> bool:
+        if place > common:
+            self._decoder.truncate(0)
+            tokens.clear()
+            self._import(tokens, steps, snapshot)
+            if steps and len(tokens) < place:
+                return False
+        return self._decoder.back(snapshot, place)
+
+    def _cut(self, tokens: list[int], length: int) -> None:
+        left = self._decoder.truncate(length)
+        del tokens[left:]
+
+    # --- keeping -------------------------------------------------------------------------
+
+    def mark(self, tokens: Sequence[int], chat_id: str) -> None:
+        """Remember this place, where the model could otherwise not come back to it."""
+        if not self.needs_snapshots or not tokens:
+            return
+        packed = pack(tokens)
+        parent, rest, start = self._place(packed)
+        if any(
+            entry.info.end == len(tokens) and entry.info.parent == parent
+            for entry in self._snapshots
+        ):
+            return
+        blob = self._decoder.snapshot()
+        payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
+        info = make_info(self.family, parent, RecordKind.SNAPSHOT, start, rest, payload)
+        self._snapshots.append(self._store.put(info, payload, chat_id, to_disk=False))
+
+    def save(self, tokens: Sequence[int], chat_id: str, to_disk: bool) -> Iterator[None]:
+        """Keep whole chunks, and the tail in memory; yields after each short piece of work.
+
+        The caller stops when something else is to be done, and begins anew later.
+        """
+        if self._broken:
+            return
+        self.mark(tokens, chat_id)
+        if not self._ranges:
+            return
+        packed = pack(tokens)
+        keys = chain(self.family, packed, self._chunk)
+        step = self._chunk * TOKEN_BYTES
+        for index in range(len(keys) - 1):
+            entry = self._store.get(keys[index + 1])
+            if entry is None:
+                piece = packed[index * step : (index + 1) * step]
+                start = index * self._chunk
+                yield from self._export(keys[index], start, piece, chat_id, to_disk)
+            elif to_disk:
+                self._store.use(entry, chat_id)
+        rest = packed[(len(keys) - 1) * step :]
+        if rest and self._store.covering(keys[-1], rest) is None:
+            start = (len(keys) - 1) * self._chunk
+            yield from self._export(keys[-1], start, rest, chat_id, False)
+
+    def leave(self, tokens: Sequence[int], chat_id: str) -> Iterator[None]:
+        """Have the tail on disk too, and the last snapshots."""
+        if self._broken or not tokens:
+            return
+        yield from self.save(tokens, chat_id, True)
+        packed = pack(tokens)
+        parent, rest, _ = self._place(packed)
+        tail = self._store.covering(parent, rest) if rest and self._ranges else None
+        if tail is not None:
+            self._store.use(tail, chat_id)
+        for entry in self._snapshots[:-_KEPT_SNAPSHOTS]:
+            self._store.release(entry, chat_id)
+        del self._snapshots[:-_KEPT_SNAPSHOTS]
+        for entry in self._snapshots:
+            if entry.there:
+                self._store.use(entry, chat_id)
+
+    def _place(self, packed: bytes) -> tuple[bytes, bytes, int]:
+        """The parent of what is beyond the last whole chunk, these tokens, and where they begin."""
+        keys = chain(self.family, packed, self._chunk)
+        start = (len(keys) - 1) * self._chunk
+        return keys[-1], packed[start * TOKEN_BYTES :], start
+
+    def _export(
+        self, parent: bytes, start: int, tokens: bytes, chat_id: str, to_disk: bool
+    ) -> Iterator[None]:
+        length = len(tokens) // TOKEN_BYTES
+        each = self._part_tokens(length)
+        parts = []
+        try:
+            for at in range(start, start + length, each):
+                end = min(at + each, start + length)
+                blob = self._decoder.export(at, end)
+                self._token_size = len(blob) / (end - at)
+                parts.append(blob)
+                if end < start + length:
+                    yield
+        except RuntimeError as problem:
+            # a kind of state that this version does not know: replies go on without keeping it
+            log.warning("what this model reads cannot be kept: %s", problem)
+            self._broken = True
+            return
+        payload = Payload(tuple(parts), each)
+        info = make_info(self.family, parent, RecordKind.RANGE, start, tokens, payload)
+        self._store.put(info, payload, chat_id, to_disk)
+        yield
+
+    def _part_tokens(self, length: int) -> int:
+        """Tokens that are exported at once, so that none of it takes long."""
+        each = length if self._token_size else _LEAST_TOKENS
+        while each > _LEAST_TOKENS and each * self._token_size > _MOST_PART:
+            each = (each + 1) // 2
+        return max(1, each)

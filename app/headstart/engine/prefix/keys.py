@@ -1,0 +1,62 @@
+"""Content addresses of KV state; pure.
+
+A record's key is a hash of its parent's key and its own tokens, so that equal text under equal
+circumstances has one record, whichever chat it is in, and any other text has another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+
+from headstart.core.prefixes import TOKEN_BYTES, RecordKind
+
+# raised when the meaning of keys or files changes: everything before becomes a miss
+LAYOUT = b"headstart prefix 1"
+
+
+def family(weights: bytes, state: str, chunk: int) -> bytes:
+    """The name of everything that makes KV bytes differ: weights, library, types, layout."""
+    parts = (LAYOUT, weights, state.encode(), str(chunk).encode())
+    return hashlib.sha256(b"\0".join(parts)).digest()
+
+
+def root(family_id: bytes) -> bytes:
+    """The parent of records that begin a text."""
+    return hashlib.sha256(LAYOUT + family_id).digest()
+
+
+def record_key(kind: RecordKind, parent: bytes, tokens: bytes) -> bytes:
+    return hashlib.sha256(kind.encode() + parent + tokens).digest()
+
+
+def pack(tokens: Sequence[int]) -> bytes:
+    return array("i", tokens).tobytes()
+
+
+def unpack(tokens: bytes) -> list[int]:
+    return array("i", tokens).tolist()
+
+
+def chain(family_id: bytes, tokens: bytes, chunk: int) -> list[bytes]:
+    """The root and the key of each whole chunk of `tokens`, in order."""
+    keys, step = [root(family_id)], chunk * TOKEN_BYTES
+    for start in range(0, len(tokens) - step + 1, step):
+        keys.append(record_key(RecordKind.RANGE, keys[-1], tokens[start : start + step]))
+    return keys
+
+
+def common_tokens(left: bytes, right: bytes) -> int:
+    """How many packed tokens at the beginning are the same."""
+    length = min(len(left), len(right))
+    if left[:length] == right[:length]:
+        return length // TOKEN_BYTES
+    same, differs = 0, length // TOKEN_BYTES
+    while differs - same > 1:
+        half = (same + differs) // 2
+        if left[: half * TOKEN_BYTES] == right[: half * TOKEN_BYTES]:
+            same = half
+        else:
+            differs = half
+    return same

@@ -1,0 +1,142 @@
+"""One record as a file: header, tokens, sizes, bytes, with one checksum over all of it.
+
+Written beside its place, waited for and renamed; whatever is torn, short, altered, foreign or of
+another version is refused when it is read. Any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
+from headstart.engine.decoder import Blob
+from headstart.engine.prefix.keys import record_key
+
+MAGIC = b"HSKV"
+VERSION = 1
+SUFFIX = ".kv"
+PARTIAL = ".partial"
+
+# magic, version, kind, checksum | family, parent, key, start, tokens, tokens a part, parts
+_HEAD = struct.Struct("<4sHHQ")
+_BODY = struct.Struct("<32s32s32sIIII")
+_KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}
+# larger than any real record has: a damaged count must not ask for all memory
+_MOST_PARTS = 4096
+
+
+class RecordDamaged(Exception):
+    """The file is not the record that was asked for."""
+
+
+class WriteAbandoned(Exception):
+    """The program is closing and does not wait for this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The bytes of a record: one part for each `tokens_each` tokens (the last may have fewer)."""
+
+    parts: tuple[Blob, ...]
+    tokens_each: int
+
+    @property
+    def size(self) -> int:
+        return sum(len(part) for part in self.parts)
+
+
+def file_size(tokens: bytes, payload: Payload) -> int:
+    return _HEAD.size + _BODY.size + len(tokens) + 8 * len(payload.parts) + payload.size
+
+
+def write(
+    path: Path,
+    info: RecordInfo,
+    payload: Payload,
+    abandoned: Callable[[], bool] = lambda: False,
+) -> None:
+    """Make the file; raises OSError (nothing is left behind then) or WriteAbandoned."""
+    sizes = struct.pack(f"<{len(payload.parts)}Q", *(len(part) for part in payload.parts))
+    body = _BODY.pack(
+        info.family,
+        info.parent,
+        info.key,
+        info.start,
+        info.length,
+        payload.tokens_each,
+        len(payload.parts),
+    )
+    checksum = xxhash.xxh3_64(body + info.tokens + sizes)
+    for part in payload.parts:
+        checksum.update(part.data)
+    head = _HEAD.pack(MAGIC, VERSION, _KINDS[info.kind], checksum.intdigest())
+    partial = path.with_suffix(PARTIAL)
+    try:
+        with partial.open("wb") as file:
+            file.write(head + body + info.tokens + sizes)
+            for part in payload.parts:
+                if abandoned():
+                    raise WriteAbandoned
+                file.write(part.data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path, info: RecordInfo) -> Payload:
+    """The bytes of `info`; raises RecordDamaged for anything else, OSError if there is no file."""
+    import numpy as np
+
+    with path.open("rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != info.size or size < _HEAD.size + _BODY.size:
+            raise RecordDamaged(f"{size} bytes instead of {info.size}")
+        data = np.empty(size, np.uint8)
+        view, got = data.data, 0
+        while got < size:
+            # one call reads at most 2 GB
+            count = file.readinto(view[got:])
+            if not count:
+                raise RecordDamaged("the file ends too early")
+            got += count
+    magic, version, kind, checksum = _HEAD.unpack_from(data.data)
+    if magic != MAGIC or version != VERSION or kind != _KINDS[info.kind]:
+        raise RecordDamaged("not a record of this version and kind")
+    if xxhash.xxh3_64_intdigest(data.data[_HEAD.size :]) != checksum:
+        raise RecordDamaged("the checksum is another one")
+    return _parse(data, info)
+
+
+def _parse(data: Blob, info: RecordInfo) -> Payload:
+    family, parent, key, start, length, each, parts = _BODY.unpack_from(data.data, _HEAD.size)
+    at = _HEAD.size + _BODY.size
+    tokens = data[at : at + length * TOKEN_BYTES].tobytes()
+    if (family, parent, key, start, tokens) != (
+        info.family,
+        info.parent,
+        info.key,
+        info.start,
+        info.tokens,
+    ) or record_key(info.kind, parent, tokens) != key:
+        raise RecordDamaged("it is another record")
+    at += len(tokens)
+    if not 0 < parts <= _MOST_PARTS or at + 8 * parts > len(data) or not each:
+        raise RecordDamaged("its parts cannot be")
+    sizes: Sequence[int] = struct.unpack_from(f"<{parts}Q", data.data, at)
+    at += 8 * parts
+    if at + sum(sizes) != len(data):
+        raise RecordDamaged("its parts do not add up")
+    blobs = []
+    for size in sizes:
+        blobs.append(data[at : at + size])
+        at += size
+    return Payload(tuple(blobs), each)

@@ -1,0 +1,58 @@
+"""How fast this computer reads tokens and restores them; kept between starts. Engine thread."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from headstart.core.profiles import ProfileKey, Profiles
+
+log = logging.getLogger(__name__)
+
+# how much a new measurement counts
+_WEIGHT = 0.3
+# the part of a profile's key that a draft's name has elsewhere
+_NAME = "(prefix)"
+
+
+class PrefixSpeeds(msgspec.Struct):
+    """Guesses of a slow disk and a fast processor, until something was measured."""
+
+    token_seconds: float = 0.0005
+    memory_rate: float = 2e9  # bytes per second, from memory into a context
+    disk_rate: float = 2e8
+    measured: bool = False
+
+    def see_reading(self, tokens: int, seconds: float) -> None:
+        """Small slices say little about long ones: callers leave them out."""
+        fresh = seconds / tokens
+        if not self.measured:
+            self.token_seconds, self.measured = fresh, True
+        self.token_seconds += _WEIGHT * (fresh - self.token_seconds)
+
+    def see_restoring(self, on_disk: bool, size: int, seconds: float) -> None:
+        if seconds <= 0:
+            return
+        name = "disk_rate" if on_disk else "memory_rate"
+        known = getattr(self, name)
+        # rates are averaged as times, so that one slow disk access counts as what it cost
+        setattr(self, name, 1 / ((1 - _WEIGHT) / known + _WEIGHT * seconds / size))
+
+    def seconds(self, on_disk: bool, size: int) -> float:
+        return size / (self.disk_rate if on_disk else self.memory_rate)
+
+
+def load(profiles: Profiles | None, target: str, device: str) -> PrefixSpeeds:
+    data = profiles.load(ProfileKey(target, _NAME, device)) if profiles is not None else None
+    if data is not None:
+        try:
+            return msgspec.json.decode(data, type=PrefixSpeeds)
+        except msgspec.MsgspecError as error:
+            log.warning("measured reading speeds cannot be used: %s", error)
+    return PrefixSpeeds()
+
+
+def save(profiles: Profiles | None, target: str, device: str, speeds: PrefixSpeeds) -> None:
+    if profiles is not None:
+        profiles.save(ProfileKey(target, _NAME, device), msgspec.json.encode(speeds))

@@ -1,0 +1,153 @@
+"""Remembers what each chat's prompt was made of, to say later why tokens are read again.
+
+Engine thread. Digests go to the database; tokens stay in memory, and nothing of a private chat
+leaves it.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from headstart.core.events import GenerationRequest, PromptMessage
+from headstart.core.prefixes import Traces
+from headstart.core.values import Role, is_private
+from headstart.engine.prefix.explain import Now, Trace, explain, traced
+from headstart.engine.prompt import PromptEncoder, common_prefix
+from headstart.engine.text_stream import THINK_CLOSE
+
+log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+# chats whose last tokens are remembered
+_CHATS = 64
+
+
+class Tracer:
+    """Lives as long as the engine; `use` says which model is loaded."""
+
+    def __init__(self, traces: Traces | None) -> None:
+        self._traces = traces
+        self._known: OrderedDict[str, Trace] = OrderedDict()
+        self._tokens: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()
+        self._family = self._model = ""
+        self._encoder: PromptEncoder | None = None
+        self._cannot_cut = self._reads_clock = False
+
+    def use(
+        self,
+        family: bytes,
+        model: str,
+        encoder: PromptEncoder,
+        *,
+        cannot_cut: bool,
+        reads_clock: bool,
+    ) -> None:
+        self._family, self._model, self._encoder = family.hex(), model, encoder
+        self._cannot_cut, self._reads_clock = cannot_cut, reads_clock
+
+    def explain(
+        self,
+        request: GenerationRequest,
+        messages: Sequence[PromptMessage],
+        rendered: str,
+        prompt: Sequence[int],
+        reused: int,
+    ) -> tuple[int, str]:
+        """How many tokens of the prompt are read again, and why; before the reply."""
+        before = self._before(request.chat_id)
+        if before is None:
+            return 0, ""
+        family, tokens = self._tokens.get(request.chat_id, ("", []))
+        now = Now(
+            trace=Trace(self._family, self._model, traced(messages), len(prompt)),
+            texts=tuple(message.text for message in messages),
+            reused=reused,
+            end_of=self._ends(messages, rendered),
+            same_tokens=common_prefix(tokens, prompt) if family == self._family else None,
+            kept_on_disk=request.keep_on_disk,
+            cannot_cut=self._cannot_cut,
+            reads_clock=self._reads_clock,
+            dropped=len(messages) < len(request.messages),
+        )
+        return explain(before, now)
+
+    def remember(
+        self,
+        request: GenerationRequest,
+        messages: Sequence[PromptMessage],
+        reply: str,
+        tokens: Sequence[int],
+    ) -> None:
+        """After a reply: this is what the chat's text was made of."""
+        chat_id = request.chat_id
+        if not chat_id:
+            return
+        if THINK_CLOSE in reply:
+            # what a later prompt has of it
+            reply = reply.partition(THINK_CLOSE)[2].lstrip("\n")
+        said = PromptMessage(Role.ASSISTANT, reply, request.reply_key)
+        trace = Trace(self._family, self._model, traced([*messages, said]), len(tokens))
+        _put(self._known, chat_id, trace)
+        _put(self._tokens, chat_id, (self._family, list(tokens)))
+        if self._traces is not None and not is_private(chat_id):
+            self._traces.save(chat_id, msgspec.json.encode(trace))
+
+    def _before(self, chat_id: str) -> Trace | None:
+        known = self._known.get(chat_id)
+        if known is None and self._traces is not None and chat_id and not is_private(chat_id):
+            data = self._traces.load(chat_id)
+            try:
+                known = None if data is None else msgspec.json.decode(data, type=Trace)
+            except msgspec.MsgspecError as error:
+                log.warning("a prompt's trace cannot be read: %s", error)
+        return known
+
+    def _ends(self, messages: Sequence[PromptMessage], rendered: str) -> _Ends:
+        assert self._encoder is not None
+        return _Ends(self._encoder, messages, rendered)
+
+
+class _Ends:
+    """Where each message ends in a rendered prompt, in tokens; worked out when asked for."""
+
+    def __init__(
+        self, encoder: PromptEncoder, messages: Sequence[PromptMessage], rendered: str
+    ) -> None:
+        self._encoder = encoder
+        self._rendered = rendered
+        self._messages = messages
+        self._counted: dict[int, int] = {}
+
+    @functools.cached_property
+    def _places(self) -> list[int]:
+        """The end of each message in characters; a text the template changed ends where it can."""
+        at, places = 0, []
+        for message in self._messages:
+            text = self._encoder.guard(message.text).strip()
+            found = self._rendered.find(text, at)
+            if found >= 0:
+                at = found + len(text)
+            places.append(at)
+        return places
+
+    def __call__(self, index: int) -> int:
+        if index < 0:
+            return 0
+        known = self._counted.get(index)
+        if known is None:
+            text = self._rendered[: self._places[index]]
+            known = self._counted[index] = len(self._encoder.encode(text))
+        return known
+
+
+def _put(known: OrderedDict[str, _T], key: str, value: _T) -> None:
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > _CHATS:
+        known.popitem(last=False)

@@ -1,0 +1,159 @@
+"""Making the live sequence hold a prompt: what is resident stays, what was kept comes back, the
+rest is read. Engine thread; used by turns and by reading ahead.
+
+`Resident.tokens` always equals what is in the KV state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from headstart.core.events import Emit, Reading
+from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.prefix.keeper import Keeper, Restored
+from headstart.engine.prefix.speeds import PrefixSpeeds
+from headstart.engine.prompt import common_prefix
+
+# what a request may wait for keeping what it is about to overwrite
+_KEEP_SECONDS = 0.04
+# shorter slices say little about the time that a token takes
+_MEASURED_SLICE = 64
+# reading ahead is cut off by requests: slices of about this long lose little then
+_AHEAD_SECONDS = 0.3
+
+
+@dataclass(slots=True)
+class Resident:
+    """What the decoder's live sequence holds, and whose it is."""
+
+    tokens: list[int] = field(default_factory=list)
+    # chat id -> key of the oldest user message still kept
+    kept_from: dict[str, str] = field(default_factory=dict)
+    chat_id: str = ""
+    to_disk: bool = False
+    # since the last reply: what came back, and what was read ahead of a request
+    restored: Restored = field(default_factory=Restored)
+    ahead: int = 0
+    # whether there is something that has not been kept yet, and since when all has rested
+    unsaved: bool = False
+    tail_unsaved: bool = False
+    rested_since: float = 0.0
+
+    def touched(self) -> None:
+        self.unsaved = self.tail_unsaved = True
+        self.rested_since = time.monotonic()
+
+
+class Reader:
+    """Reads prompts into one decoder. Without a keeper only what is resident is reused."""
+
+    def __init__(
+        self, decoder: Decoder, resident: Resident, keeper: Keeper | None, speeds: PrefixSpeeds
+    ) -> None:
+        self._decoder = decoder
+        self.resident = resident
+        self.keeper = keeper
+        self._speeds = speeds
+
+    def enter(self, chat_id: str, to_disk: bool) -> None:
+        """What follows is about this chat; the one before is left, its tail goes to disk."""
+        resident = self.resident
+        if resident.chat_id != chat_id:
+            if self.keeper is not None and resident.to_disk and resident.tail_unsaved:
+                self._within(_KEEP_SECONDS, leave=True)
+            resident.restored, resident.ahead = Restored(), 0
+        resident.chat_id, resident.to_disk = chat_id, to_disk
+
+    def reuse(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> int:
+        """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
+        resident, keeper = self.resident, self.keeper
+        tokens = resident.tokens
+        if keeper is None:
+            left = self._decoder.truncate(common_prefix(tokens, prompt))
+            del tokens[left:]
+            return len(tokens)
+        if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
+            self._within(_KEEP_SECONDS)
+        came = keeper.restore(tokens, prompt, cancelled, resident.to_disk)
+        before = resident.restored
+        resident.restored = Restored(
+            before.from_memory + came.from_memory, before.from_disk + came.from_disk
+        )
+        return len(tokens)
+
+    def read(
+        self,
+        prompt: Sequence[int],
+        emit: Emit,
+        cancelled: Callable[[], bool],
+        *,
+        ahead: bool = False,
+        places: Sequence[int] = (),
+    ) -> None:
+        """Read what is missing of `prompt`; its last row's logits are ready, unless `ahead`.
+
+        `places`: where a model that cannot be cut should be able to come back to. Raises
+        DecodeAborted, ContextFull, EnvironmentProblem.
+        """
+        tokens, total = self.resident.tokens, len(prompt)
+        reused = at = len(tokens)
+        marks = self._marks(places, total)
+        slice_ = self._slice(ahead)
+        while at < total:
+            if cancelled():
+                raise DecodeAborted
+            # slices end at multiples of their size, so that their borders do not depend on what
+            # was resident before
+            end = min(total, (at // slice_ + 1) * slice_, *[mark for mark in marks if mark > at])
+            began = time.perf_counter()
+            outputs = [end - at - 1] if end == total and not ahead else []
+            self._decoder.forward(prompt[at:end], outputs)
+            tokens.extend(prompt[at:end])
+            self.resident.touched()
+            if end - at >= _MEASURED_SLICE:
+                self._speeds.see_reading(end - at, time.perf_counter() - began)
+            at = end
+            if at in marks and self.keeper is not None:
+                self.keeper.mark(tokens, self.resident.chat_id)
+            emit(Reading(at, total, reused))
+        if ahead:
+            self.resident.ahead += total - reused
+
+    def synchronize(self) -> None:
+        """After an abort the KV state may be shorter than the list of what was asked for."""
+        tokens = self.resident.tokens
+        del tokens[self._decoder.n_past() :]
+        if len(tokens) != self._decoder.n_past():
+            # more cells than tokens: an aborted slice left part of itself
+            kept = self._decoder.truncate(len(tokens))
+            del tokens[kept:]
+
+    def _marks(self, places: Sequence[int], total: int) -> set[int]:
+        if self.keeper is None or not self.keeper.needs_snapshots:
+            return set()
+        return {place for place in places if 0 < place <= total}
+
+    def _slice(self, ahead: bool) -> int:
+        size = self._decoder.facts.batch
+        if ahead:
+            while size > 32 and size * self._speeds.token_seconds > _AHEAD_SECONDS:
+                size //= 2
+        return size
+
+    def _within(self, seconds: float, leave: bool = False) -> None:
+        keeper, resident = self.keeper, self.resident
+        assert keeper is not None
+        until = time.monotonic() + seconds
+        work = (
+            keeper.leave(resident.tokens, resident.chat_id)
+            if leave
+            else keeper.save(resident.tokens, resident.chat_id, resident.to_disk)
+        )
+        for _ in work:
+            if time.monotonic() > until:
+                return
+        resident.unsaved = False
+        if leave:
+            resident.tail_unsaved = False

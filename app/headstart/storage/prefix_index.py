@@ -1,0 +1,80 @@
+"""The protocols of `core` about stored prefixes, over the storage thread.
+
+For the prefix writer's thread and the engine thread; SQLAlchemy is not imported here, so that
+the window is there before it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.prefixes import IndexState, RecordInfo
+from headstart.storage.worker import Storage, Store
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class StoredPrefixes:
+    """`core.prefixes.PrefixIndex`; every call waits for the storage thread."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def load(self) -> IndexState:
+        return self._run(lambda store: store.prefixes.load())
+
+    def add(self, record: RecordInfo, chats: Iterable[str], day: str) -> None:
+        self._run(lambda store: store.prefixes.add(record, chats, day))
+
+    def use(self, chat_id: str, keys: Iterable[bytes]) -> None:
+        self._run(lambda store: store.prefixes.use(chat_id, keys))
+
+    def touch(self, stamps: Mapping[bytes, int]) -> None:
+        self._run(lambda store: store.prefixes.touch(stamps))
+
+    def remove(self, keys: Iterable[bytes]) -> None:
+        self._run(lambda store: store.prefixes.remove(keys))
+
+    def forget_chat(self, chat_id: str) -> None:
+        self._run(lambda store: store.prefixes.forget_chat(chat_id))
+
+    def clear(self) -> None:
+        self._run(lambda store: store.prefixes.clear())
+
+    def _run(self, call: Callable[[Store], T]) -> T:
+        try:
+            return self._storage.submit(call).result()
+        except RuntimeError as error:
+            raise EnvironmentProblem("The chat database is closed.", "") from error
+
+
+class StoredTraces:
+    """`core.prefixes.Traces`; trouble is logged and looks like a missing trace."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def load(self, chat_id: str) -> bytes | None:
+        try:
+            return self._storage.submit(lambda store: store.prefixes.load_trace(chat_id)).result()
+        except (EnvironmentProblem, RuntimeError) as problem:
+            log.warning("a prompt's trace could not be read: %s", problem)
+            return None
+
+    def save(self, chat_id: str, data: bytes) -> None:
+        """Does not wait."""
+        try:
+            saved = self._storage.submit(lambda store: store.prefixes.save_trace(chat_id, data))
+        except RuntimeError:
+            return
+        saved.add_done_callback(
+            lambda done: (
+                log.warning("a prompt's trace could not be kept: %s", done.exception())
+                if done.exception()
+                else None
+            )
+        )

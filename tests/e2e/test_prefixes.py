@@ -1,0 +1,459 @@
+"""Prefixes through the engine, on real weights: across turns, chats, models and restarts; and
+never a wrong word, whatever happened to the files."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headstart.core.events import CancelToken, PromptMessage
+from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.values import ModelRef
+from headstart.engine.prefix import budget, record_file, store
+from headstart.hub.library import open_model
+from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
+from tests.models.drafts import drop_layers
+
+LONG = prose(500)
+
+
+@pytest.fixture(autouse=True)
+def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine for tests may have a small disk; what happens then has its own tests."""
+    _free(monkeypatch, 1 << 40)
+
+
+def _free(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    usage = shutil._ntuple_diskusage(size, 0, size)
+    monkeypatch.setattr(store.shutil, "disk_usage", lambda _path: usage)
+
+
+@pytest.fixture
+def engine(starter: ModelRef, tmp_path: Path) -> Iterator[PrefixEngine]:
+    engine = PrefixEngine(tmp_path, starter)
+    engine.chat("c")
+    yield engine
+    engine.stop()
+
+
+def _talk(engine: PrefixEngine, chat_id: str = "c", text: str = LONG) -> list[PromptMessage]:
+    """A first turn over some 500 tokens; returns the messages of a second one."""
+    first = [system("Be brief."), user(text)]
+    answer = engine.ask(chat_id, first)
+    return [*first, assistant(answer.text), user("And now in other words?", "q2")]
+
+
+# --- found again -----------------------------------------------------------------------------
+
+
+def test_a_chat_is_not_read_again_after_a_restart(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    before = engine.ask("c", messages)
+    assert before.figures.prefix.from_disk == 0
+    engine.restart()
+    after = engine.ask("c", messages)
+    assert after.text == before.text
+    assert after.reused == after.figures.prompt_tokens - 1
+    assert after.figures.prefix.from_disk == after.reused
+    assert after.figures.prefix.reread == 0
+
+
+def test_switching_between_two_chats_reads_nothing_again(engine: PrefixEngine) -> None:
+    engine.chat("d")
+    one = _talk(engine)
+    engine.rest()
+    other = _talk(engine, "d", prose(450, seed=1))
+    engine.rest()
+    expected = {}
+    for turn in range(4):
+        for chat, messages in (("c", one), ("d", other)):
+            answer = engine.ask(chat, messages)
+            engine.rest()
+            if turn == 0:
+                expected[chat] = answer.text
+                continue
+            assert answer.text == expected[chat]
+            assert answer.reused == answer.figures.prompt_tokens - 1
+            assert answer.figures.prefix.from_memory > 400
+
+
+def test_a_request_right_after_another_chats_reply_keeps_what_it_can(engine: PrefixEngine) -> None:
+    engine.chat("d")
+    messages = _talk(engine)
+    engine.ask("d", [user(prose(60, seed=3))])
+    answer = engine.ask("c", messages)
+    # there was no time of rest: what could be fetched in 40 ms was
+    assert answer.reused >= 256
+    assert answer.figures.prefix.reread < 300
+
+
+def test_switching_the_model_and_back_restores(
+    engine: PrefixEngine, starter: ModelRef, tmp_path: Path
+) -> None:
+    small = open_model(drop_layers(starter.path, tmp_path / "small.gguf", range(2, 28)))
+    messages = _talk(engine)
+    before = engine.ask("c", messages)
+    other = engine.ask("c", messages, model=small)
+    assert other.reused == 0
+    assert "last read by" in other.figures.prefix.reason
+    after = engine.ask("c", messages)
+    assert after.text == before.text
+    assert after.reused == after.figures.prompt_tokens - 1
+
+
+def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
+    first = [system("Be brief."), user(prose(700))]
+    for number in range(3):
+        engine.ask("c", [*first[:1], user(f"{first[1].text} Question {number}?", f"q{number}")])
+        engine.rest()
+    engine.leave()
+    lengths = sorted(path.stat().st_size for path in engine.files())
+    whole = engine.generator.resident.tokens.__len__() // 256
+    # the whole chunks once, and a tail for each branch
+    assert len(lengths) == whole + 3
+    engine.restart()
+    for number in range(3):
+        messages = [*first[:1], user(f"{first[1].text} Question {number}?", f"q{number}")]
+        answer = engine.ask("c", messages)
+        assert answer.reused == answer.figures.prompt_tokens - 1
+
+
+def test_a_longer_context_uses_what_a_shorter_one_saved(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    engine.restart()
+    engine.settings = EngineSettings(context_length=4096, kv_type="bf16")
+    assert engine.ask("c", messages).reused > 500
+
+
+def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_path: Path) -> None:
+    path = drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18, 24])
+    draft = open_model(path)
+    engine = PrefixEngine(tmp_path, starter)
+    engine.chat("c")
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    more = {"speculation": wanted, "draft": draft}
+    first = [system("Be brief."), user(LONG)]
+    before = engine.ask("c", first, 24, **more)
+    engine.restart()
+    after = engine.ask("c", first, 24, **more)
+    assert after.text == before.text
+    state = engine.generator._speculation
+    assert state is not None
+    assert state.draft is not None
+    read = state.draft.decoder.facts.batch
+    assert after.figures.speculation is not None
+    assert after.figures.speculation.draft_tested > 0
+    # of some 510 tokens the draft read only what it had not seen: its costs know no long slice
+    assert state.pair is not None
+    families = {path.parent.name for path in engine.files()}
+    assert len(families) == 2
+    assert state.draft._good > read
+    engine.stop()
+
+
+# --- reading ahead ---------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_read_before_it_is_sent(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    history = messages[:3]
+    typed = "Tell me about the river and the harbour in the morn"
+    told = engine.ahead("c", history, typed)
+    assert told is not None
+    assert told.typed >= 8
+    answer = engine.ask("c", [*history, user(typed + "ing light.", "q2")])
+    figures = answer.figures
+    assert figures.prefix.ahead > 0
+    # what is left: the last word, and what the template closes with
+    assert figures.prompt_tokens - figures.reused_tokens <= 12
+
+
+def test_reading_ahead_without_a_loaded_model_does_nothing(engine: PrefixEngine) -> None:
+    assert engine.ahead("c", [user("Hello")], "How are") is None
+
+
+def test_a_text_that_is_typed_and_deleted_costs_nothing(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    expected = engine.ask("c", messages).text
+    engine.ahead("c", messages[:3], "Something else entirely that is then ")
+    engine.ahead("c", messages[:3], "Some")
+    answer = engine.ask("c", messages)
+    assert answer.text == expected
+    assert answer.reused > 500
+
+
+# --- never wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_files_never_change_a_word(engine: PrefixEngine, seed: int) -> None:
+    """Fifty damages in all, each followed by a reply."""
+    messages = _talk(engine)
+    expected = engine.ask("c", messages).text
+    engine.leave()
+    sound = {path: path.read_bytes() for path in engine.files()}
+    random_ = random.Random(seed)
+    for _ in range(10):
+        for path, data in sound.items():
+            path.write_bytes(data)
+        engine.restart(save=False)
+        path = random_.choice(sorted(sound))
+        data = bytearray(sound[path])
+        if random_.random() < 0.5:
+            del data[random_.randrange(len(data)) :]
+        else:
+            data[random_.randrange(len(data))] ^= 1 << random_.randrange(8)
+        engine.store.wait_until_ready()
+        path.write_bytes(data)
+        answer = engine.ask("c", messages)
+        assert answer.text == expected
+        assert answer.reused < answer.figures.prompt_tokens - 1
+        engine.leave()
+
+
+def test_another_file_under_the_models_name_is_another_model(
+    starter: ModelRef, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.gguf"
+    shutil.copy(starter.path, path)
+    engine = PrefixEngine(tmp_path, open_model(path))
+    engine.chat("c")
+    messages = _talk(engine)
+    engine.stop()
+    size, changed = path.stat().st_size, time.time() - 100
+    data = bytearray(path.read_bytes())
+    # one layer's worth of weights, the same size, the same time
+    at = size // 2
+    data[at : at + 400_000] = data[at + 400_000 : at + 800_000]
+    path.write_bytes(data)
+    import os
+
+    os.utime(path, (changed, changed))
+    engine.start()
+    answer = engine.ask("c", messages)
+    assert answer.reused == 0
+    assert "the model's file" in answer.figures.prefix.reason
+    engine.stop()
+
+
+def test_another_kv_type_is_another_family(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    engine.restart()
+    engine.settings = EngineSettings(context_length=2048, kv_type="f16")
+    answer = engine.ask("c", messages)
+    assert answer.reused == 0
+    assert "KV settings" in answer.figures.prefix.reason
+
+
+def test_a_clock_that_is_set_back_changes_nothing(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = _talk(engine)
+    engine.restart()
+    past = time.time() - 10_000_000
+    monkeypatch.setattr(time, "time", lambda: past)
+    monkeypatch.setattr(time, "time_ns", lambda: int(past * 1e9))
+    answer = engine.ask("c", messages)
+    assert answer.figures.prefix.from_disk > 500
+    engine.leave()
+    assert engine.store.use_of_disk().written_today > 0
+
+
+def test_a_full_disk_is_told_once_and_replies_go_on(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    engine.store.on_trouble(told.append)
+
+    def full(*_arguments: object, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(record_file.os, "fsync", full)
+    messages = _talk(engine)
+    engine.leave()
+    answer = engine.ask("c", messages)
+    engine.leave()
+    assert answer.text
+    assert told == ["Prefixes cannot be kept on disk: No space left on device."]
+    assert engine.files() == []
+    assert engine.store.use_of_disk().total == 0
+    # in memory they are kept all the same
+    engine.ask("d", [user("Hello")])
+    assert engine.ask("c", messages).reused > 500
+
+
+def test_below_ten_gib_of_free_disk_nothing_is_written(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _free(monkeypatch, budget.LEAST_FREE - 1)
+    _talk(engine)
+    engine.leave()
+    assert engine.files() == []
+    assert "10 GiB" in engine.store.use_of_disk().trouble
+
+
+def test_the_budget_lets_the_least_recently_used_chat_go(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for chat in ("d", "e"):
+        engine.chat(chat)
+    one = _talk(engine, "c", prose(500, 1))
+    engine.leave()
+    size = engine.store.use_of_disk().total
+    monkeypatch.setattr(store, "GB", int(size * 2.5) // 8)
+    engine.store.set_limits(True, 8)
+    other = _talk(engine, "d", prose(500, 2))
+    engine.leave()
+    engine.ask("c", one)
+    engine.leave()
+    _talk(engine, "e", prose(500, 3))
+    engine.leave()
+    use = engine.store.use_of_disk()
+    assert use.total <= use.budget
+    engine.restart()
+    monkeypatch.setattr(store, "GB", 10**9)
+    assert engine.ask("c", one).reused > 256
+    assert engine.ask("d", other).reused < 256
+
+
+def test_orphans_in_either_direction_are_cleaned_up(engine: PrefixEngine) -> None:
+    messages = _talk(engine)
+    engine.leave()
+    whole = engine.files()
+    engine.stop(save=False)
+    stray = whole[0].with_name("ab" * 32 + record_file.SUFFIX)
+    shutil.copy(whole[0], stray)
+    cut_off = whole[0].with_suffix(record_file.PARTIAL)
+    cut_off.write_bytes(b"half")
+    sizes = {path: path.stat().st_size for path in whole}
+    first = max(sizes, key=lambda path: sizes[path])
+    first.unlink()
+    engine.start()
+    answer = engine.ask("c", messages)
+    assert not stray.exists()
+    assert not cut_off.exists()
+    assert answer.text
+    use = engine.store.use_of_disk()
+    engine.leave()
+    known = engine.storage.submit(lambda opened: opened.prefixes.load()).result()
+    assert {info.key.hex() for info in known.records} == {path.stem for path in engine.files()}
+    assert use.total >= 0
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from headstart.hub.library import open_model
+from tests.e2e.prefix_engine import PrefixEngine, prose, system, user
+engine = PrefixEngine(Path(sys.argv[1]), open_model(Path(sys.argv[2])))
+engine.chat("c")
+answer = engine.ask("c", [system("Be brief."), user(prose(500))])
+print(answer.text.encode().hex(), flush=True)
+engine.leave()
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+def _kill_while_saving(starter: ModelRef, folder: Path, delay: float) -> None:
+    folder.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(folder), str(starter.path)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    expected = bytes.fromhex(child.stdout.readline().strip()).decode()
+    time.sleep(delay)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    engine = PrefixEngine(folder, starter)
+    answer = engine.ask("c", [system("Be brief."), user(LONG)])
+    assert answer.text == expected
+    engine.leave()
+    known = engine.storage.submit(lambda opened: opened.prefixes.load()).result()
+    assert {info.key.hex() for info in known.records} == {path.stem for path in engine.files()}
+    engine.stop()
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.06])
+def test_a_kill_while_saving_costs_no_word(starter: ModelRef, tmp_path: Path, delay: float) -> None:
+    _kill_while_saving(starter, tmp_path / "home", delay)
+
+
+@pytest.mark.proof
+def test_fifty_kills_while_saving_cost_no_word(starter: ModelRef, tmp_path: Path) -> None:
+    random_ = random.Random(1)
+    for number in range(50):
+        _kill_while_saving(starter, tmp_path / str(number), random_.random() * 0.12)
+
+
+# --- what stays off the disk -----------------------------------------------------------------
+
+
+def test_a_chat_that_may_not_be_on_disk_leaves_no_file(engine: PrefixEngine) -> None:
+    first = [system("Be brief."), user(LONG)]
+    answer = engine.ask("private-1", first, keep_on_disk=False)
+    engine.leave()
+    engine.ask("c", [user("Hello")], keep_on_disk=False)
+    engine.leave()
+    assert engine.files() == []
+    assert engine.storage.submit(lambda opened: opened.prefixes.load()).result().records == []
+    again = engine.ask("private-1", first, keep_on_disk=False)
+    assert again.text == answer.text
+    assert again.figures.prefix.from_memory > 500
+
+
+def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
+    engine: PrefixEngine,
+) -> None:
+    first = [system("Be brief."), user(LONG)]
+    engine.ask("private-1", first, keep_on_disk=False)
+    engine.rest()
+    engine.ask("c", first)
+    engine.leave()
+    assert engine.store.use_of_disk().by_chat["c"] > 10_000_000
+
+
+def test_forgetting_a_chat_removes_what_only_it_needs(engine: PrefixEngine) -> None:
+    engine.chat("d")
+    first = [system("Be brief."), user(prose(600))]
+    engine.ask("c", first)
+    engine.leave()
+    engine.ask("d", [*first[:1], user(first[1].text + " Why?")])
+    engine.leave()
+    before = engine.store.use_of_disk()
+    engine.store.forget_chat("c")
+    assert engine.store.flush(5)
+    after = engine.store.use_of_disk()
+    assert "c" not in after.by_chat
+    assert after.by_chat["d"] == before.by_chat["d"] == after.total
+    engine.store.clear()
+    assert engine.store.flush(5)
+    assert engine.files() == []
+
+
+def test_switched_off_nothing_more_is_written(engine: PrefixEngine) -> None:
+    engine.store.set_limits(False, 8)
+    _talk(engine)
+    engine.leave()
+    assert engine.files() == []
+
+
+def test_saving_can_be_interrupted_and_goes_on(engine: PrefixEngine) -> None:
+    _talk(engine)
+    stop = CancelToken()
+    stop.cancel()
+    assert engine.generator.rest(stop) == 0.0
+    assert engine.generator.resident.unsaved
+    engine.rest()
+    assert not engine.generator.resident.unsaved
