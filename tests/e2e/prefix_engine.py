@@ -28,34 +28,8 @@ from headstart.storage.profiles import StoredProfiles
 from headstart.storage.worker import Storage
 
 OFF = Speculation(enabled=False)
-BANK = tuple(
-    [
-        "river",
-        "stone",
-        "winter",
-        "garden",
-        "paper",
-        "window",
-        "morning",
-        "letter",
-        "music",
-        "quiet",
-        "harbour",
-        "engine",
-        "yellow",
-        "mountain",
-        "story",
-        "clock",
-        "market",
-        "bridge",
-        "silver",
-        "forest",
-        "island",
-        "kitchen",
-        "summer",
-        "road",
-    ]
-)
+BANK = """river stone winter garden paper window morning letter music quiet harbour engine yellow
+mountain story clock market bridge silver forest island kitchen summer road"""
 
 
 @dataclass(frozen=True)
@@ -184,5 +158,5 @@ def system(text: str) -> PromptMessage:
 
 def prose(words: int, seed: int = 0) -> str:
     """So many words of nonsense that tokenizes like prose."""
-    size = len(BANK)
-    return " ".join(BANK[(at * 7 + at // 5 + seed * 11) % size] for at in range(words))
+    bank = BANK.split()
+    return " ".join(bank[(at * 7 + at // 5 + seed * 11) % len(bank)] for at in range(words))

@@ -4,6 +4,7 @@ never a wrong word, whatever happened to the files."""
 from __future__ import annotations
 
 import errno
+import os
 import random
 import shutil
 import subprocess
@@ -33,7 +34,7 @@ def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _free(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     usage = shutil._ntuple_diskusage(size, 0, size)
-    monkeypatch.setattr(store.shutil, "disk_usage", lambda _path: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
         engine.rest()
     engine.leave()
     lengths = sorted(path.stat().st_size for path in engine.files())
-    whole = engine.generator.resident.tokens.__len__() // 256
+    whole = len(engine.generator.resident.tokens) // 256
     # the whole chunks once, and a tail for each branch
     assert len(lengths) == whole + 3
     engine.restart()
@@ -196,14 +197,14 @@ def test_a_text_that_is_typed_and_deleted_costs_nothing(engine: PrefixEngine) ->
 @pytest.mark.parametrize("seed", range(5))
 def test_damaged_files_never_change_a_word(engine: PrefixEngine, seed: int) -> None:
     """Fifty damages in all, each followed by a reply."""
-    messages = _talk(engine)
+    messages = _talk(engine, text=prose(300))
     expected = engine.ask("c", messages).text
     engine.leave()
     sound = {path: path.read_bytes() for path in engine.files()}
     random_ = random.Random(seed)
     for _ in range(10):
-        for path, data in sound.items():
-            path.write_bytes(data)
+        for path, whole in sound.items():
+            path.write_bytes(whole)
         engine.restart(save=False)
         path = random_.choice(sorted(sound))
         data = bytearray(sound[path])
@@ -234,8 +235,6 @@ def test_another_file_under_the_models_name_is_another_model(
     at = size // 2
     data[at : at + 400_000] = data[at + 400_000 : at + 800_000]
     path.write_bytes(data)
-    import os
-
     os.utime(path, (changed, changed))
     engine.start()
     answer = engine.ask("c", messages)
@@ -276,7 +275,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     def full(*_arguments: object, **_more: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(record_file.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     messages = _talk(engine)
     engine.leave()
     answer = engine.ask("c", messages)

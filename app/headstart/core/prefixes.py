@@ -82,6 +82,12 @@ class Traces(Protocol):
 
     def save(self, chat_id: str, data: bytes) -> None: ...
 
+    def load_spellings(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
+        """Digests of replies and the packed tokens that they were written as."""
+        ...
+
+    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class PrefixUse:

@@ -102,7 +102,7 @@ class LocalGenerator:
             decoder,
             self._encoder,
             self._reader,
-            self._tracer,
+            self._tracer if self._reader.keeper is not None else None,
             request,
             emit,
             cancel,
@@ -112,6 +112,7 @@ class LocalGenerator:
         if self._store is not None:
             # files wait until the reply is written
             self._store.pause()
+            self._tracer.spellings.load(request.chat_id)
         try:
             turn.run()
         except template.TemplateError as error:
@@ -135,6 +136,8 @@ class LocalGenerator:
             decoder.abort()
             speculation.abort()
 
+        if reader.keeper is not None:
+            self._tracer.spellings.load(request.chat_id)
         cancel.set_hook(abort)
         try:
             tokens = read_ahead(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headstart.core.events import PromptMessage
 from headstart.core.values import Role
@@ -38,6 +38,9 @@ class PromptEncoder:
         )
         self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._memory_size = 0
+        # how replies of earlier starts were written, by `digest` of their text; see `spellings`
+        self.spelled: dict[bytes, tuple[int, ...]] = {}
+        self.digest: Callable[[str], bytes] = lambda text: text.encode("utf-8", "surrogatepass")
 
     def render(self, messages: Sequence[PromptMessage]) -> str:
         """The prompt as text, guards included; raises TemplateError."""
@@ -65,19 +68,28 @@ class PromptEncoder:
             tokens.insert(0, self._begin)
         return tokens
 
-    def remember_reply(self, rendered: str, reply: str, tokens: Sequence[int]) -> None:
-        """`reply`, generated as `tokens`, follows the prompt `rendered`: encode it so again."""
+    def remember_reply(
+        self, rendered: str, reply: str, tokens: Sequence[int]
+    ) -> tuple[str, tuple[int, ...]] | None:
+        """`reply`, generated as `tokens`, follows the prompt `rendered`: encode it so again.
+
+        Returns the text and its tokens when tokenizing it would give others.
+        """
         open_text = (self._pattern.split(rendered) if self._pattern else [rendered])[-1]
         if self._pattern and self._pattern.search(reply):
-            return
+            return None
         open_text = open_text.replace(GUARD, "")
         head = self._encode_plain(open_text) if open_text else ()
-        self._remember(open_text + reply, (*head, *tokens))
+        text, written = open_text + reply, (*head, *tokens)
+        self._remember(text, written)
+        return None if written == tuple(self._decoder.encode(text)) else (text, written)
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:
         known = self._memory.get(text)
         if known is None:
-            known = tuple(self._decoder.encode(text))
+            known = self.spelled.get(self.digest(text)) if self.spelled else None
+            if known is None:
+                known = tuple(self._decoder.encode(text))
             self._remember(text, known)
         else:
             self._memory.move_to_end(text)

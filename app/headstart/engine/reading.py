@@ -63,6 +63,8 @@ class Reader:
         if resident.chat_id != chat_id:
             if self.keeper is not None and resident.to_disk and resident.tail_unsaved:
                 self._within(_KEEP_SECONDS, leave=True)
+            if self.keeper is not None:
+                self.keeper.begin_chat()
             resident.restored, resident.ahead = Restored(), 0
         resident.chat_id, resident.to_disk = chat_id, to_disk
 

@@ -200,7 +200,9 @@ class Turn:
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
         if cut == 0:
-            self._encoder.remember_reply(rendered, stream.raw, tokens)
+            other = self._encoder.remember_reply(rendered, stream.raw, tokens)
+            if other is not None and self._tracer is not None:
+                self._tracer.spellings.keep(self._request.chat_id, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens

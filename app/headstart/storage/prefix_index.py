@@ -7,7 +7,7 @@ the window is there before it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from headstart.core.errors import EnvironmentProblem
@@ -59,21 +59,34 @@ class StoredTraces:
         self._storage = storage
 
     def load(self, chat_id: str) -> bytes | None:
-        try:
-            return self._storage.submit(lambda store: store.prefixes.load_trace(chat_id)).result()
-        except (EnvironmentProblem, RuntimeError) as problem:
-            log.warning("a prompt's trace could not be read: %s", problem)
-            return None
+        return self._read(lambda store: store.prefixes.load_trace(chat_id), None)
 
     def save(self, chat_id: str, data: bytes) -> None:
+        self._write(lambda store: store.prefixes.save_trace(chat_id, data))
+
+    def load_spellings(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
+        return self._read(lambda store: store.prefixes.load_spellings(chat_id), [])
+
+    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
+        self._write(lambda store: store.prefixes.save_spelling(chat_id, digest, tokens))
+
+    def _read(self, call: Callable[[Store], T], missing: T) -> T:
+        try:
+            return self._storage.submit(call).result()
+        except (EnvironmentProblem, RuntimeError) as problem:
+            log.warning("what a prompt was made of could not be read: %s", problem)
+            return missing
+
+    def _write(self, call: Callable[[Store], None]) -> None:
         """Does not wait."""
         try:
-            saved = self._storage.submit(lambda store: store.prefixes.save_trace(chat_id, data))
+            saved = self._storage.submit(call)
         except RuntimeError:
+            # the storage has been closed
             return
         saved.add_done_callback(
             lambda done: (
-                log.warning("a prompt's trace could not be kept: %s", done.exception())
+                log.warning("what a prompt was made of could not be kept: %s", done.exception())
                 if done.exception()
                 else None
             )

@@ -11,6 +11,7 @@ from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
 from headstart.storage.tables import (
     chats,
     prefix_records,
+    prefix_spellings,
     prefix_traces,
     prefix_uses,
     prefix_written,
@@ -116,6 +117,23 @@ class PrefixTable:
                 select(prefix_traces.c.data).where(prefix_traces.c.chat_id == chat_id)
             ).scalar()
         return None if data is None else str(data).encode()
+
+    def load_spellings(self, chat_id: str) -> list[tuple[bytes, bytes]]:
+        table = prefix_spellings.c
+        with self._engine.begin() as connection:
+            rows = connection.execute(
+                select(table.digest, table.tokens).where(table.chat_id == chat_id)
+            )
+            return [(row.digest, row.tokens) for row in rows]
+
+    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
+        values = insert(prefix_spellings).values(chat_id=chat_id, digest=digest, tokens=tokens)
+        with self._engine.begin() as connection:
+            there = connection.execute(
+                select(func.count()).select_from(chats).where(chats.c.id == chat_id)
+            ).scalar()
+            if there:
+                connection.execute(values.prefix_with("OR REPLACE"))
 
     def save_trace(self, chat_id: str, data: bytes) -> None:
         row = insert(prefix_traces).values(chat_id=chat_id, data=data.decode())

@@ -156,6 +156,15 @@ prefix_traces = Table(
     Column("data", Text, nullable=False),
 )
 
+# the tokens of replies whose text, tokenized again, would give others
+prefix_spellings = Table(
+    "prefix_spellings",
+    metadata,
+    Column("chat_id", Text, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", LargeBinary, primary_key=True),
+    Column("tokens", LargeBinary, nullable=False),
+)
+
 # text streamed since the message was opened; gone once its parts are written
 journal = Table(
     "journal",

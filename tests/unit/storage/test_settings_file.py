@@ -9,6 +9,7 @@ import pytest
 
 from headstart.core.settings import (
     EngineSettings,
+    PrefixSettings,
     Sampling,
     Settings,
     SettingsError,
@@ -98,5 +99,5 @@ def test_every_setting_is_in_the_docs() -> None:
     )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:
-            if name not in ("sampling", "engine", "speculation"):
+            if name not in ("sampling", "engine", "speculation", "prefix"):
                 assert f"`{prefix}{name}`" in text

@@ -17,7 +17,7 @@ from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 from headstart.engine.decoder import Blob, Decoder
 from headstart.engine.prefix import planner
 from headstart.engine.prefix.catalogue import Entry, Step
-from headstart.engine.prefix.keys import chain, pack, unpack
+from headstart.engine.prefix.keys import chain, pack, record_key, unpack
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore, make_info
@@ -57,7 +57,10 @@ class Keeper:
         # models that cannot be cut need a snapshot for each place they are to come back to
         self.needs_snapshots = decoder.facts.rollback == "checkpoint"
         self._token_size = 0.0
+        # of the chat at hand, the latest last
         self._snapshots: list[Entry] = []
+        # ends of branches that are in memory only, and whose they are
+        self._tails: list[tuple[Entry, str]] = []
         self._broken = False
 
     # --- finding again -------------------------------------------------------------------
@@ -80,9 +83,6 @@ class Keeper:
             else:
                 restored = self._restore_ranges(tokens, packed, have, cancelled, persist)
         self._cut(tokens, common_prefix(tokens, wanted))
-        self._snapshots = [
-            entry for entry in self._snapshots if entry.info.end <= len(tokens) and entry.there
-        ]
         return restored
 
     def _restore_ranges(
@@ -168,7 +168,7 @@ class Keeper:
                 continue
             if self._go_to(tokens, payload.parts[0], place, common, needed):
                 tokens[:] = wanted[:place]
-                self._snapshots.append(entry)
+                self._remember(entry)
                 gained = place - have
                 return Restored(0, gained) if on_disk else Restored(gained, 0)
             log.warning("a stored snapshot does not fit the model")
@@ -201,15 +201,19 @@ class Keeper:
             return
         packed = pack(tokens)
         parent, rest, start = self._place(packed)
-        if any(
-            entry.info.end == len(tokens) and entry.info.parent == parent
-            for entry in self._snapshots
-        ):
+        known = self._store.get(record_key(RecordKind.SNAPSHOT, parent, rest))
+        if known is not None:
+            self._remember(known)
             return
         blob = self._decoder.snapshot()
         payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
         info = make_info(self.family, parent, RecordKind.SNAPSHOT, start, rest, payload)
-        self._snapshots.append(self._store.put(info, payload, chat_id, to_disk=False))
+        self._remember(self._store.put(info, payload, chat_id, to_disk=False))
+
+    def _remember(self, snapshot: Entry) -> None:
+        if snapshot in self._snapshots:
+            self._snapshots.remove(snapshot)
+        self._snapshots.append(snapshot)
 
     def save(self, tokens: Sequence[int], chat_id: str, to_disk: bool) -> Iterator[None]:
         """Keep whole chunks, and the tail in memory; yields after each short piece of work.
@@ -236,23 +240,32 @@ class Keeper:
         if rest and self._store.covering(keys[-1], rest) is None:
             start = (len(keys) - 1) * self._chunk
             yield from self._export(keys[-1], start, rest, chat_id, False)
+        tail = self._store.covering(keys[-1], rest) if rest and to_disk else None
+        if tail is not None:
+            self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
+            self._tails.append((tail, chat_id))
 
     def leave(self, tokens: Sequence[int], chat_id: str) -> Iterator[None]:
-        """Have the tail on disk too, and the last snapshots."""
+        """Have the tails of the chat's branches on disk too, and the last snapshots."""
         if self._broken or not tokens:
             return
         yield from self.save(tokens, chat_id, True)
-        packed = pack(tokens)
-        parent, rest, _ = self._place(packed)
-        tail = self._store.covering(parent, rest) if rest and self._ranges else None
-        if tail is not None:
-            self._store.use(tail, chat_id)
+        for tail, chat in self._tails:
+            # one that grew is not needed any more
+            if self._store.get(tail.info.key) is tail:
+                self._store.use(tail, chat)
+        self._tails.clear()
         for entry in self._snapshots[:-_KEPT_SNAPSHOTS]:
             self._store.release(entry, chat_id)
         del self._snapshots[:-_KEPT_SNAPSHOTS]
         for entry in self._snapshots:
             if entry.there:
                 self._store.use(entry, chat_id)
+
+    def begin_chat(self) -> None:
+        """What was remembered for the chat before is not this one's."""
+        self._snapshots.clear()
+        self._tails.clear()
 
     def _place(self, packed: bytes) -> tuple[bytes, bytes, int]:
         """The parent of what is beyond the last whole chunk, these tokens, and where they begin."""

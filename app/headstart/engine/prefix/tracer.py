@@ -18,6 +18,7 @@ from headstart.core.events import GenerationRequest, PromptMessage
 from headstart.core.prefixes import Traces
 from headstart.core.values import Role, is_private
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
+from headstart.engine.prefix.spellings import Spellings
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from headstart.engine.text_stream import THINK_CLOSE
 
@@ -30,6 +31,8 @@ _CHATS = 64
 
 class Tracer:
     """Lives as long as the engine; `use` says which model is loaded."""
+
+    spellings: Spellings
 
     def __init__(self, traces: Traces | None) -> None:
         self._traces = traces
@@ -50,6 +53,7 @@ class Tracer:
     ) -> None:
         self._family, self._model, self._encoder = family.hex(), model, encoder
         self._cannot_cut, self._reads_clock = cannot_cut, reads_clock
+        self.spellings = Spellings(self._traces, family, encoder)
 
     def explain(
         self,

@@ -47,3 +47,11 @@ def upgrade() -> None:
         ),
         sa.Column("data", sa.Text, nullable=False),
     )
+    op.create_table(
+        "prefix_spellings",
+        sa.Column(
+            "chat_id", sa.Text, sa.ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
+        ),
+        sa.Column("digest", sa.LargeBinary, primary_key=True),
+        sa.Column("tokens", sa.LargeBinary, nullable=False),
+    )

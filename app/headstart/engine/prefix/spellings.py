@@ -1,0 +1,42 @@
+"""How replies were really tokenized, where tokenizing their text again gives other tokens.
+
+Without this, a restart would lose everything after such a reply. Engine thread; rarely anything
+to keep, because models mostly write as their tokenizer would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from headstart.core.prefixes import Traces
+from headstart.core.values import is_private
+from headstart.engine.prefix.keys import pack, unpack
+from headstart.engine.prompt import PromptEncoder
+
+
+class Spellings:
+    """For one loaded model; `family` tells its tokens from another's."""
+
+    def __init__(self, traces: Traces | None, family: bytes, encoder: PromptEncoder) -> None:
+        self._traces = traces
+        self._family = family
+        self._encoder = encoder
+        self._loaded: set[str] = set()
+        encoder.digest = self._digest
+
+    def load(self, chat_id: str) -> None:
+        """Before a prompt of this chat is tokenized, once."""
+        if self._traces is None or not chat_id or chat_id in self._loaded or is_private(chat_id):
+            return
+        self._loaded.add(chat_id)
+        for digest, tokens in self._traces.load_spellings(chat_id):
+            self._encoder.spelled[digest] = tuple(unpack(tokens))
+
+    def keep(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:
+        """`text` was written as `tokens`, which is not how it would be tokenized."""
+        if self._traces is not None and chat_id and not is_private(chat_id):
+            self._traces.save_spelling(chat_id, self._digest(text), pack(tokens))
+
+    def _digest(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=16, key=self._family).digest()
