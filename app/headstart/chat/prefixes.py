@@ -42,6 +42,14 @@ class Prefixes:
             return None
         return await asyncio.to_thread(self._store.use_of_disk)
 
+    async def allow(self, chat_id: str, on_disk: bool) -> None:
+        """The user decided whether this chat may be kept on disk; off removes what is there."""
+        if self._store is None or is_private(chat_id):
+            return
+        self._store.allow(chat_id, on_disk)
+        if not on_disk and chat_id in (await asyncio.to_thread(self._store.use_of_disk)).by_chat:
+            await self.forget(chat_id)
+
     async def clear(self) -> None:
         """Remove everything that is kept, of all chats."""
         if self._store is not None:

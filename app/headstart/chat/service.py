@@ -215,8 +215,7 @@ class ChatService:
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
         await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
-        if not options.keep_on_disk:
-            await self.prefixes.forget(chat_id)
+        await self.prefixes.allow(chat_id, options.keep_on_disk)
 
     async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
         """The model of this chat and of new ones."""

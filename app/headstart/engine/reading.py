@@ -65,7 +65,9 @@ class Reader:
                 self._within(_KEEP_SECONDS, leave=True)
             if self.keeper is not None:
                 self.keeper.begin_chat()
-            resident.restored, resident.ahead = Restored(), 0
+            if resident.chat_id:
+                # a chat that was not there yet has become this one, perhaps
+                resident.restored, resident.ahead = Restored(), 0
         resident.chat_id, resident.to_disk = chat_id, to_disk
 
     def reuse(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> int:

@@ -6,6 +6,7 @@ with their traceback and shown too; neither closes the window.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Coroutine
 from pathlib import Path
@@ -14,12 +15,14 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.changes import (
+    AheadState,
     BranchChanged,
     Change,
     ChatsChanged,
     DraftState,
     Measured,
     ModelState,
+    PrefixesChanged,
     ReplyEnded,
     ReplyEvent,
     Trouble,
@@ -40,6 +43,8 @@ from headstart.core.values import Chat, ModelRef
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
+# who clicks through chats does not want each of them read
+OPENED_SECONDS = 0.4
 # how often the list says how fast a reply is being written
 LIST_SECONDS = 0.5
 # reading fewer tokens than this is over before anyone could read about it
@@ -66,6 +71,8 @@ class ChatController(QObject):
     guessing = Signal(object)  # Guessing of the reply that is being written
     guessed = Signal(object)  # TurnFigures of the last reply, or None
     measured = Signal(object)
+    prefixes_listed = Signal(object)  # PrefixUse, or None
+    read_ahead = Signal(int)  # tokens of what is being typed that were read
     message_stored = Signal(str, str)  # the chat it was written in ("" for a new one), text
     chat_deleted = Signal(str, str)
     exported = Signal(str)
@@ -75,6 +82,8 @@ class ChatController(QObject):
         self.service = service
         self.chat: Chat | None = None
         self.draft_options = ChatOptions()
+        # whether the chat that is not there yet will be a private one
+        self.private = False
         self._tasks = Tasks(self.problem.emit)
         self._serial = 0
         self._wanted: str | None = None
@@ -101,11 +110,12 @@ class ChatController(QObject):
         self._spawn(self._list_chats())
         self.new_chat()
 
-    def new_chat(self) -> None:
+    def new_chat(self, private: bool = False) -> None:
         self._serial += 1
+        self.private = private
         self._wanted = None
         self.chat = None
-        self.draft_options = ChatOptions()
+        self.draft_options = self.service.new_options = ChatOptions()
         self.chat_shown.emit(None, [], False)
         self.guessed.emit(None)
         self._after_show()
@@ -158,7 +168,7 @@ class ChatController(QObject):
         if chat_id:
             self._spawn(self.service.set_options(chat_id, options))
         else:
-            self.draft_options = options
+            self.draft_options = self.service.new_options = options
 
     def export_markdown(self, chat_id: str, path: str) -> None:
         self._spawn(self._export(chat_id, Path(path)))
@@ -184,19 +194,41 @@ class ChatController(QObject):
     def warm(self) -> None:
         self._spawn(self._warm())
 
+    def typed(self, text: str) -> None:
+        """The composer holds this text now: what is settled of it can be read."""
+        if not self.writing:
+            self._spawn(self.service.ahead.typed(self.chat_id or "", text))
+
+    def list_prefixes(self) -> None:
+        self._spawn(self._list_prefixes())
+
+    def clear_prefixes(self, chat_id: str) -> None:
+        """Of one chat, or of all ("")."""
+        work = self.service.prefixes
+        self._spawn(work.forget(chat_id) if chat_id else work.clear())
+
     # --- tasks ---------------------------------------------------------------------------
 
     async def _send(self, text: str) -> None:
         before = self.chat_id
         options = self.draft_options if before is None else None
         try:
-            chat_id = await self.service.send(before, text, options)
+            chat_id = await self.service.send(before, text, options, self.private)
         finally:
             self._sending = False
         self.message_stored.emit(before or "", text)
         if before is None and self._wanted is None:
             self._wanted = chat_id
             await self._show(chat_id)
+
+    async def _list_prefixes(self) -> None:
+        self.prefixes_listed.emit(await self.service.prefixes.use())
+
+    async def _opened(self, chat_id: str) -> None:
+        """A chat that is looked at for a moment is restored or read."""
+        await asyncio.sleep(OPENED_SECONDS)
+        if chat_id == self._wanted and not self.writing:
+            await self.service.opened(chat_id)
 
     async def _warm(self) -> None:
         await self.service.warm(self.chat_id, self.draft_options)
@@ -216,6 +248,8 @@ class ChatController(QObject):
         if not self.writing:
             self.guessed.emit(figures[-1] if figures else None)
         self._after_show(same_chat)
+        if not same_chat and messages:
+            self._spawn(self._opened(chat_id))
 
     def _refresh(self, chat_id: str) -> None:
         """The open chat changed in the database."""
@@ -236,6 +270,7 @@ class ChatController(QObject):
         self.context_changed.emit(*self._contexts.get(self.chat_id or "", (0, 0)))
         self._spawn(self._show_model())
         self._spawn(self._list_drafts())
+        self._spawn(self._list_prefixes())
 
     async def _show_model(self) -> None:
         try:
@@ -337,6 +372,11 @@ class ChatController(QObject):
                 self.draft_changed.emit(name, loaded)
             case Measured():
                 self.measured.emit(change)
+            case AheadState(chat_id, _, typed):
+                if chat_id == (self.chat_id or ""):
+                    self.read_ahead.emit(typed)
+            case PrefixesChanged():
+                self._spawn(self._list_prefixes())
             case ModelState(name, fraction, problem):
                 self._on_model_state(name, fraction, problem)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -19,12 +19,18 @@ from headstart.ui import icons, theme
 MOST_LINES = 10
 
 
+# what is typed is told this often, so that it can be read while it is typed
+TELL_MS = 150
+
+
 class Composer(QFrame):
-    """Emits `submitted` with the text; `typing_began` once per empty field that gets text."""
+    """Emits `submitted` with the text; `typing_began` once per empty field that gets text, and
+    `typed` a few times a second while the text changes."""
 
     submitted = Signal(str)
     stop_requested = Signal()
     typing_began = Signal()
+    typed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +49,11 @@ class Composer(QFrame):
         self.button.setIconSize(QSize(14, 14))
         self.button.clicked.connect(self._on_button)
         row = QHBoxLayout()
+        self._ahead = QLabel(self)
+        self._ahead.setObjectName("ahead")
+        self._ahead.setAccessibleName("Read while you type")
         row.addWidget(self._hint, 1)
+        row.addWidget(self._ahead)
         row.addWidget(self.button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 14, 10)
@@ -51,6 +61,11 @@ class Composer(QFrame):
         layout.addWidget(self.edit)
         layout.addLayout(row)
         self._had_text = False
+        self._telling = QTimer(self)
+        self._telling.setSingleShot(True)
+        self._telling.setInterval(TELL_MS)
+        self._telling.timeout.connect(lambda: self.typed.emit(self.text()))
+        self.set_ahead(0)
         self.set_writing(False)
 
     def set_writing(self, writing: bool) -> None:
@@ -63,6 +78,19 @@ class Composer(QFrame):
         name = "stop" if writing else "arrow-up"
         self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
         self.button.setEnabled(enabled)
+        if writing:
+            self._ahead.hide()
+
+    def set_ahead(self, tokens: int) -> None:
+        """So much of what stands here has been read already."""
+        plural = "token" if tokens == 1 else "tokens"
+        self._ahead.setText(f"● {tokens:,} {plural} already read" if tokens else "")
+        self._ahead.setVisible(tokens > 0 and not self._writing)
+
+    def set_reads_ahead(self, on: bool) -> None:
+        self.edit.setPlaceholderText(
+            "Message… the prompt is read while you type" if on else "Message…"
+        )
 
     def set_hint(self, text: str) -> None:
         self._hint.setText(text or "Enter sends, Shift+Enter breaks the line")
@@ -94,6 +122,10 @@ class Composer(QFrame):
         if has_text and not self._had_text:
             self.typing_began.emit()
         self._had_text = has_text
+        if not has_text:
+            self.set_ahead(0)
+        if not self._telling.isActive():
+            self._telling.start()
         self.set_writing(self._writing)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

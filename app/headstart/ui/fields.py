@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
@@ -105,6 +106,15 @@ def choice_box(
         box.addItem(words.get(choice, choice), choice)
     box.setCurrentIndex(box.findData(value))
     box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
+    return box
+
+
+def check_box(info: FieldInfo, value: bool, on_change: Callable[[bool], None]) -> QCheckBox:
+    box = QCheckBox(info.description.partition(";")[0])
+    box.setAccessibleName(info.title)
+    box.setToolTip(info.description)
+    box.setChecked(value)
+    box.toggled.connect(on_change)
     return box
 
 

@@ -25,6 +25,12 @@ class Header(QFrame):
         self.title.setObjectName("chatTitle")
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.private = QLabel("private", self)
+        self.private.setObjectName("privatePill")
+        self.private.setToolTip("Nothing of this chat is written to disk; it ends with Headstart.")
+        self.private.setAccessibleName("A private chat")
+        self.private.setFixedHeight(28)
+        self.private.hide()
         self.pill = ModelPill(self)
         self.draft_pill = QLabel(self)
         self.draft_pill.setObjectName("draftPill")
@@ -41,7 +47,13 @@ class Header(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self.sidebar_button)
         layout.addWidget(self.title, 1)
-        for widget in (self.pill, self.draft_pill, self.export_button, self.inspector_button):
+        for widget in (
+            self.private,
+            self.pill,
+            self.draft_pill,
+            self.export_button,
+            self.inspector_button,
+        ):
             layout.addWidget(widget)
 
     def set_title(self, title: str) -> None:

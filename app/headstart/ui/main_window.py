@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Settings
 from headstart.core.values import Chat, Message
 from headstart.ui import theme
@@ -36,6 +37,7 @@ from headstart.ui.composer import Composer
 from headstart.ui.export_dialog import ask_export_path
 from headstart.ui.header import Header
 from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.inspector.prefix_sizes import PrefixSizes
 from headstart.ui.notices import Banner, Toast
 from headstart.ui.settings_window import SettingsWindow
 from headstart.ui.sidebar.sidebar import Sidebar
@@ -45,6 +47,8 @@ EMPTY_HINT = (
     "Ask something.\n\nThe model runs on this computer; your words do not leave it.\n"
     "To use another model, drop a GGUF file here or choose it above."
 )
+NEW_PRIVATE_CHAT = "New private chat"
+SAVED_MS = 2500
 # narrower than this there is no room for the inspector
 INSPECTOR_FROM = 1100
 
@@ -60,6 +64,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self._drafts: dict[str, str] = {}
         self._settings_window: SettingsWindow | None = None
+        self._sizes_window: PrefixSizes | None = None
         self._wants_inspector = preferences.current.show_inspector
         self.setWindowTitle("Headstart")
         self.setAcceptDrops(True)
@@ -128,6 +133,7 @@ class MainWindow(QMainWindow):
         self.header.export_button.clicked.connect(self.ask_export)
         self.header.inspector_button.clicked.connect(self.toggle_inspector)
         self.sidebar.new_requested.connect(self.new_chat)
+        self.sidebar.private_requested.connect(self.new_private_chat)
         self.sidebar.chat_chosen.connect(self.open_chat)
         self.sidebar.rename_requested.connect(controller.rename)
         self.sidebar.pin_requested.connect(controller.pin)
@@ -142,6 +148,9 @@ class MainWindow(QMainWindow):
         self.composer.submitted.connect(self._on_submitted)
         self.composer.stop_requested.connect(controller.stop)
         self.composer.typing_began.connect(controller.warm)
+        self.composer.typed.connect(controller.typed)
+        self.composer.set_reads_ahead(self._preferences.current.prefix.read_ahead)
+        controller.read_ahead.connect(self.composer.set_ahead)
         self.pill.model_chosen.connect(controller.choose_model)
         self.pill.file_chosen.connect(controller.open_model_file)
         self.pill.menu_opening.connect(controller.list_models)
@@ -151,6 +160,10 @@ class MainWindow(QMainWindow):
         panel.tint_changed.connect(lambda on: self._preferences.update(show_origins=on))
         panel.measure_requested.connect(controller.measure)
         panel.cancel_requested.connect(controller.cancel_measuring)
+        prefix = self.inspector.prefix
+        prefix.sizes_requested.connect(self.open_sizes)
+        controller.prefixes_listed.connect(self._on_prefixes)
+        controller.guessed.connect(prefix.set_figures)
         controller.drafts_listed.connect(panel.set_choices)
         controller.guessing.connect(panel.set_live)
         controller.guessed.connect(panel.set_figures)
@@ -164,6 +177,7 @@ class MainWindow(QMainWindow):
         controller.list_status.connect(self.sidebar.model.set_writing)
         controller.writing_changed.connect(self.composer.set_writing)
         controller.writing_changed.connect(transcript.set_writing)
+        controller.writing_changed.connect(self._on_writing)
         controller.context_changed.connect(self.inspector.set_context)
         controller.noticed.connect(self.banner.show_text)
         controller.problem.connect(self.show_problem)
@@ -179,6 +193,7 @@ class MainWindow(QMainWindow):
     def _shortcuts(self) -> None:
         for keys, action in (
             ("Ctrl+N", self.new_chat),
+            ("Ctrl+Shift+N", self.new_private_chat),
             ("Ctrl+S", self.ask_export),
             ("Ctrl+O", self.pill.ask_file),
             ("Ctrl+B", self.toggle_sidebar),
@@ -201,8 +216,14 @@ class MainWindow(QMainWindow):
         self.controller.open_chat(chat_id)
 
     def new_chat(self) -> None:
+        self._new_chat(private=False)
+
+    def new_private_chat(self) -> None:
+        self._new_chat(private=True)
+
+    def _new_chat(self, private: bool) -> None:
         self.inspector.flush()
-        self.controller.new_chat()
+        self.controller.new_chat(private)
         self.composer.edit.setFocus()
 
     def toggle_sidebar(self) -> None:
@@ -225,6 +246,20 @@ class MainWindow(QMainWindow):
         self._settings_window.show()
         self._settings_window.raise_()
 
+    def open_sizes(self) -> None:
+        if self._sizes_window is None:
+            window = self._sizes_window = PrefixSizes(self)
+            window.clear_requested.connect(self.controller.clear_prefixes)
+            window.finished.connect(self._on_sizes_closed)
+        self._sizes_window.show()
+        self._sizes_window.raise_()
+        self.controller.list_prefixes()
+
+    def _on_sizes_closed(self) -> None:
+        if self._sizes_window is not None:
+            self._sizes_window.deleteLater()
+            self._sizes_window = None
+
     def ask_export(self) -> None:
         if self.controller.chat_id:
             self.ask_export_of(self.controller.chat_id)
@@ -246,12 +281,14 @@ class MainWindow(QMainWindow):
             self.composer.set_text(self._drafts.pop(self._shown_id, ""))
             if self.banner.kind != "start":
                 self.banner.dismiss()
-        title = chat.title if chat else NEW_CHAT
+        private = self.controller.private if chat is None else chat.private
+        title = chat.title if chat else NEW_PRIVATE_CHAT if private else NEW_CHAT
         self.header.set_title(title)
+        self.header.private.setVisible(private)
         self.setWindowTitle(f"{title} – Headstart" if chat else "Headstart")
         if not same_chat:
             options = chat.options if chat else self.controller.draft_options
-            self.inspector.set_chat(self._shown_id, options)
+            self.inspector.set_chat(self._shown_id, options, private)
             self._show_draft_pill()
         self.transcript.set_branch(messages, same_chat)
         self.sidebar.show_current(chat.id if chat else None)
@@ -280,6 +317,16 @@ class MainWindow(QMainWindow):
         if self.banner.kind == "problem":
             self.banner.dismiss()
 
+    def _on_writing(self, writing: bool) -> None:
+        if not writing:
+            # what the reply has read is on disk by then
+            QTimer.singleShot(SAVED_MS, self.controller.list_prefixes)
+
+    def _on_prefixes(self, use: PrefixUse | None) -> None:
+        self.inspector.prefix.set_use(use)
+        if self._sizes_window is not None:
+            self._sizes_window.set_use(use, self.sidebar.model.titles())
+
     def _on_model(self, name: str, state: str) -> None:
         self.pill.set_current(name)
         self.pill.show_state(state)
@@ -305,6 +352,7 @@ class MainWindow(QMainWindow):
     def _on_settings(self, settings: Settings) -> None:
         self.inspector.set_settings(settings)
         self.transcript.set_tinted(settings.show_origins)
+        self.composer.set_reads_ahead(settings.prefix.read_ahead)
         self._show_draft_pill()
         self.apply_theme()
 

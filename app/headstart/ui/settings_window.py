@@ -17,8 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import EngineSettings, FieldInfo, Sampling, Settings, changed, describe
-from headstart.ui.fields import choice_box, keep_wheel_away, number_box
+from headstart.core.settings import (
+    EngineSettings,
+    FieldInfo,
+    PrefixSettings,
+    Sampling,
+    Settings,
+    changed,
+    describe,
+)
+from headstart.ui.fields import check_box, choice_box, keep_wheel_away, number_box
 from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
 
 LABEL_WIDTH = 170
@@ -76,6 +84,16 @@ class SettingsWindow(QDialog):
         hint = QLabel("A change here reloads the model at the next message.", self)
         hint.setObjectName("quiet")
         layout.addWidget(hint)
+        layout.addSpacing(12)
+        form = self._section(layout, "Prefixes")
+        for name, info in describe(PrefixSettings).items():
+            value, change = getattr(settings.prefix, name), partial(self._prefix_changed, name)
+            field = (
+                check_box(info, value, change)
+                if isinstance(value, bool)
+                else number_box(info, value, change)
+            )
+            form.addRow(self._label(info.title), field)
         layout.addStretch(1)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
@@ -130,6 +148,10 @@ class SettingsWindow(QDialog):
     def _engine_changed(self, name: str, value: float | str) -> None:
         chosen = value if isinstance(value, str) else int(value)
         self._set(engine=changed(self._settings.engine, **{name: chosen}))
+
+    def _prefix_changed(self, name: str, value: float | bool) -> None:
+        chosen = value if isinstance(value, bool) else int(value)
+        self._set(prefix=changed(self._settings.prefix, **{name: chosen}))
 
     def _set(self, **changes: object) -> None:
         self._settings = changed(self._settings, **changes)

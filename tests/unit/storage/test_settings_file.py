@@ -9,7 +9,6 @@ import pytest
 
 from headstart.core.settings import (
     EngineSettings,
-    PrefixSettings,
     Sampling,
     Settings,
     SettingsError,

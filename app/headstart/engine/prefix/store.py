@@ -54,6 +54,8 @@ class PrefixStore:
         self._disk_size = 0
         self._written: dict[str, int] = {}
         self._clock = 0
+        # chats whose user does not want them on disk
+        self._barred: set[str] = set()
         self._trouble = ""
         self._quiet_until = 0.0
         self._abandoned = False
@@ -124,7 +126,7 @@ class PrefixStore:
     def use(self, entry: Entry, chat_id: str) -> None:
         """`chat_id` needs this record on disk; written there unless it is."""
         with self._lock:
-            if chat_id not in entry.chats:
+            if chat_id not in entry.chats and chat_id not in self._barred:
                 self._need(entry, chat_id)
                 if entry.on_disk:
                     key = entry.info.key
@@ -194,6 +196,14 @@ class PrefixStore:
                 trouble=self._trouble,
             )
 
+    def allow(self, chat_id: str, on_disk: bool) -> None:
+        """Whether anything of this chat may be written from now on."""
+        with self._lock:
+            if on_disk:
+                self._barred.discard(chat_id)
+            else:
+                self._barred.add(chat_id)
+
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
         with self._lock:
@@ -229,6 +239,8 @@ class PrefixStore:
             self._memory.move_to_end(entry.info.key)
 
     def _need(self, entry: Entry, chat_id: str) -> None:
+        if chat_id in self._barred:
+            return
         entry.chats.add(chat_id)
         if not entry.on_disk and not entry.queued and entry.payload is not None:
             entry.queued = True

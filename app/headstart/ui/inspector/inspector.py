@@ -38,6 +38,7 @@ from headstart.core.settings import (
 )
 from headstart.ui import theme
 from headstart.ui.fields import SliderField, choice_box, keep_wheel_away
+from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
@@ -58,6 +59,7 @@ class Inspector(QFrame):
         self._settings = settings
         self._options = ChatOptions()
         self._chat_id = ""
+        self._private = False
         self._quiet = False
         body = QWidget()
         body.setObjectName("inspectorBody")
@@ -67,6 +69,9 @@ class Inspector(QFrame):
         self.speculation = SpeculationPanel(self)
         self.speculation.edited.connect(self._speculation_edited)
         self._layout.addWidget(self.speculation)
+        self.prefix = PrefixPanel(self)
+        self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
+        self._layout.addWidget(self.prefix)
         self._build_system_prompt()
         self._build_sampling()
         self._build_context()
@@ -87,10 +92,11 @@ class Inspector(QFrame):
         self._typing.timeout.connect(self._system_prompt_typed)
         self._show()
 
-    def set_chat(self, chat_id: str, options: ChatOptions) -> None:
+    def set_chat(self, chat_id: str, options: ChatOptions, private: bool = False) -> None:
         # what was typed so far belongs to the chat that was shown until now
         self.flush()
         self._chat_id = chat_id
+        self._private = private
         self._options = options
         self._show()
 
@@ -218,6 +224,7 @@ class Inspector(QFrame):
                 self.system_prompt.setPlainText(prompt)
             self.speculation.set_value(effective_speculation(self._settings, self._options))
             self.speculation.set_tint(self._settings.show_origins)
+            self.prefix.set_chat(self._chat_id, self._options.keep_on_disk, self._private)
             rule = effective_when_full(self._settings, self._options)
             self._when_full.setCurrentIndex(self._when_full.findData(rule))
         finally:
@@ -260,7 +267,8 @@ class Inspector(QFrame):
             self._set(sampling=changed(sampling, stop=stop))
 
     def _show_reset(self) -> None:
-        self._reset.setVisible(self._options != ChatOptions())
+        own = changed(self._options, keep_on_disk=True)
+        self._reset.setVisible(own != ChatOptions())
 
     def _reset_all(self) -> None:
         self._typing.stop()

@@ -22,7 +22,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.values import ChatSummary
+from headstart.core.values import ChatSummary, is_private
 from headstart.ui import theme
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
@@ -84,6 +84,9 @@ class ChatListModel(QAbstractListModel):
 
     def chat_ids(self) -> list[str]:
         return [row.chat.id for row in self._rows if row.chat is not None]
+
+    def titles(self) -> dict[str, str]:
+        return {row.chat.id: row.chat.title for row in self._rows if row.chat is not None}
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
@@ -213,6 +216,8 @@ def subtitle(chat: ChatSummary) -> str:
 
 def section_of(chat: ChatSummary, today: datetime.date) -> str:
     """The heading under which a chat stands on the day `today`."""
+    if is_private(chat.id):
+        return "Private, gone at the end"
     if chat.pinned:
         return "Pinned"
     day = datetime.datetime.fromtimestamp(chat.updated_at / 1000).date()

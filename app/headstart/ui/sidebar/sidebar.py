@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QFrame, QLabel, QListView, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
@@ -15,6 +24,7 @@ from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListDelegate, C
 
 class Sidebar(QFrame):
     new_requested = Signal()
+    private_requested = Signal()
     chat_chosen = Signal(str)
     rename_requested = Signal(str, str)
     pin_requested = Signal(str, bool)
@@ -32,6 +42,12 @@ class Sidebar(QFrame):
             f"New chat ({QKeySequence('Ctrl+N').toString(QKeySequence.SequenceFormat.NativeText)})"
         )
         self._new.clicked.connect(self.new_requested)
+        self._private = QPushButton(self)
+        self._private.setObjectName("newChat")
+        self._private.setFixedWidth(40)
+        self._private.setToolTip("New private chat: leaves nothing on disk (Ctrl+Shift+N)")
+        self._private.setAccessibleName("New private chat")
+        self._private.clicked.connect(self.private_requested)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.view = _ChatView(self)
@@ -60,7 +76,11 @@ class Sidebar(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 12, 10, 10)
         layout.setSpacing(8)
-        layout.addWidget(self._new)
+        first = QHBoxLayout()
+        first.setSpacing(6)
+        first.addWidget(self._new, 1)
+        first.addWidget(self._private)
+        layout.addLayout(first)
         layout.addWidget(self._empty)
         layout.addWidget(self.view, 1)
         layout.addWidget(self._settings)
@@ -108,6 +128,7 @@ class Sidebar(QFrame):
 
     def refresh_theme(self) -> None:
         self._new.setIcon(icons.icon("plus", theme.current().ink))
+        self._private.setIcon(icons.icon("lock", theme.current().ink))
         self._settings.setIcon(icons.icon("settings"))
         self.view.viewport().update()
 

@@ -34,7 +34,10 @@ def figures_text(figures: TurnFigures) -> str:
             f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
         )
     if figures.prompt_tokens:
-        pieces.append(f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens")
+        pieces.append(
+            f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens"
+            f"{' (disk)' if figures.prefix.from_disk else ''}"
+        )
     guessed = figures.speculation
     if guessed is not None and guessed.tested:
         pieces.append(f"guesses accepted {guessed.accepted / guessed.tested:.0%}")

@@ -1,0 +1,151 @@
+"""The inspector's panel on what models have read: how much was reused and why not all of it,
+what is kept on disk of this chat and of all."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.prefixes import PrefixUse
+from headstart.core.values import TurnFigures, is_private
+
+_PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
+
+
+class PrefixPanel(QWidget):
+    """Emits `keep_changed` when the user decides about this chat, `sizes_requested` for all."""
+
+    keep_changed = Signal(bool)
+    sizes_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chat_id = ""
+        self._use: PrefixUse | None = None
+        self._quiet = False
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        title = QLabel("Remembered prefix", self)
+        title.setObjectName("sectionTitle")
+        layout.addWidget(title)
+        self.meter = QProgressBar(self)
+        self.meter.setTextVisible(False)
+        self.meter.setAccessibleName("Tokens reused in the last reply")
+        layout.addWidget(self.meter)
+        self.told = _quiet_label(self)
+        layout.addWidget(self.told)
+        self._values: dict[str, QLabel] = {}
+        for name in ("This chat on disk", "All chats", "Written today"):
+            row = QHBoxLayout()
+            value = QLabel(self)
+            value.setObjectName("fieldValue")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            row.addWidget(QLabel(name, self), 1)
+            row.addWidget(value)
+            layout.addLayout(row)
+            self._values[name] = value
+        self.keep = QCheckBox("Keep what is read of this chat on disk", self)
+        self.keep.setToolTip(
+            "so that a restart reads nothing again; off also removes what is there"
+        )
+        self.keep.toggled.connect(self._on_keep)
+        layout.addWidget(self.keep)
+        self.note = _quiet_label(self)
+        layout.addWidget(self.note)
+        self.sizes = QPushButton("Sizes and clearing…", self)
+        self.sizes.clicked.connect(self.sizes_requested)
+        layout.addWidget(self.sizes)
+        layout.addSpacing(12)
+        self.set_figures(None)
+        self.set_use(None)
+
+    def set_chat(self, chat_id: str, keep: bool, private: bool) -> None:
+        self._chat_id = chat_id
+        self._quiet = True
+        self.keep.setChecked(keep and not private)
+        self.keep.setEnabled(not private)
+        self._quiet = False
+        self._private = private or is_private(chat_id)
+        self._show()
+
+    _private = False
+
+    def set_figures(self, figures: TurnFigures | None) -> None:
+        """What was reused in the last reply."""
+        if figures is None or not figures.prompt_tokens:
+            self.meter.setMaximum(1)
+            self.meter.setValue(0)
+            self.told.setText("known after the first reply")
+            return
+        self.meter.setMaximum(figures.prompt_tokens)
+        self.meter.setValue(figures.reused_tokens)
+        self.told.setText(reuse_text(figures))
+        self.meter.setAccessibleDescription(self.told.text())
+
+    def set_use(self, use: PrefixUse | None) -> None:
+        self._use = use
+        self._show()
+
+    def _show(self) -> None:
+        use = self._use
+        values = ("–", "–", "–")
+        if use is not None:
+            values = (
+                size_text(use.by_chat.get(self._chat_id, 0)),
+                f"{size_text(use.total)} of {size_text(use.budget)}",
+                size_text(use.written_today),
+            )
+        for label, text in zip(self._values.values(), values, strict=True):
+            label.setText(text)
+        trouble = "" if use is None else use.trouble
+        self.note.setText(_PRIVATE if self._private else trouble)
+        self.note.setVisible(bool(self.note.text()))
+
+    def _on_keep(self, on: bool) -> None:
+        if not self._quiet:
+            self.keep_changed.emit(on)
+
+
+def reuse_text(figures: TurnFigures) -> str:
+    """How much of a prompt was reused, from where, and why the rest was read."""
+    prefix = figures.prefix
+    sources = [
+        name
+        for name, count in (("disk", prefix.from_disk), ("memory", prefix.from_memory))
+        if count
+    ]
+    where = f" from {' and '.join(sources)}" if sources else ""
+    text = f"{figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens reused{where}. "
+    if prefix.reread:
+        again = "token was" if prefix.reread == 1 else "tokens were"
+        return f"{text}{prefix.reread:,} {again} read again: {prefix.reason}."
+    if not figures.reused_tokens:
+        return f"{text}All of it was new."
+    ahead = f" {prefix.ahead:,} of them were read ahead." if prefix.ahead else ""
+    return f"{text}The rest was new: your last message.{ahead}"
+
+
+def size_text(size: int) -> str:
+    """Bytes as people read them."""
+    if size < 1_000_000:
+        return f"{(size + 999) // 1000:,} KB"
+    if size < 1_000_000_000:
+        return f"{size / 1e6:,.0f} MB"
+    return f"{size / 1e9:,.1f} GB"
+
+
+def _quiet_label(parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName("quiet")
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label

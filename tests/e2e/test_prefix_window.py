@@ -1,0 +1,196 @@
+"""Prefixes as the user meets them: restarts, typing, the panel, private chats."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+from PySide6.QtTest import QTest
+
+from headstart.bootstrap import App, Home
+from headstart.core.settings import PrefixSettings, Sampling
+from headstart.core.values import is_private
+from tests.conftest import OpenApp, until
+from tests.e2e.driver import ask, reply_done, use_sampling
+from tests.e2e.prefix_engine import prose
+
+LONG = "Please remember this: " + prose(300)
+
+
+@pytest.fixture(autouse=True)
+def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil._ntuple_diskusage(1 << 40, 0, 1 << 40)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
+
+
+def _short(app: App) -> None:
+    use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+
+
+async def _saved(app: App) -> None:
+    """Wait until what was read is on disk."""
+
+    async def written() -> bool:
+        use = await app.service.prefixes.use()
+        return use is not None and use.total > 0
+
+    await until(written)
+
+
+async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything_is_asked(
+    running: OpenApp,
+) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, LONG)
+        await _saved(app)
+    async with running() as app:
+        _short(app)
+        (chat,) = await app.service.summaries()
+        app.window.open_chat(chat.id)
+        told: list[int] = []
+        app.service.listen(
+            lambda change: told.append(1) if type(change).__name__ == "AheadState" else None
+        )
+        await until(lambda: told)
+        answer = await ask(app, "And now?")
+        assert answer.figures is not None
+        figures = answer.figures
+        assert figures.prefix.from_disk > 300
+        assert figures.prompt_tokens - figures.reused_tokens < 16
+        panel = app.window.inspector.prefix
+        assert "tokens reused from disk" in panel.told.text()
+        assert panel.meter.value() == figures.reused_tokens
+        await until(lambda: "MB" in panel._values["This chat on disk"].text())
+        assert "of 8.0 GB" in panel._values["All chats"].text()
+
+
+async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running: OpenApp) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, "Hello there")
+        QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
+        label = app.window.composer._ahead
+        await until(label.isVisible)
+        assert "already read" in label.text()
+        QTest.keyClicks(app.window.composer.edit, "sea")
+        app.window.composer.button.click()
+        await until(lambda: app.controller.writing)
+        assert not label.isVisible()
+        answer = await reply_done(app)
+        assert answer.figures is not None
+        assert answer.figures.prefix.ahead > 5
+
+
+async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as app:
+        _short(app)
+        ahead = app.service.ahead
+        assert ahead.allowed
+        app.preferences.update(prefix=PrefixSettings(read_ahead=False))
+        assert not ahead.allowed
+        assert app.window.composer.edit.placeholderText() == "Message…"
+        await ask(app, "Hello there")
+        QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
+        await asyncio.sleep(0.5)
+        assert not app.window.composer._ahead.isVisible()
+        app.preferences.update(prefix=PrefixSettings())
+        state = SimpleNamespace(power_plugged=False, percent=15)
+        monkeypatch.setattr(psutil, "sensors_battery", lambda: state, raising=False)
+        ahead._battery = (0.0, False)
+        assert not ahead.allowed
+        state.power_plugged = True
+        ahead._battery = (0.0, False)
+        assert ahead.allowed
+
+
+async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Home) -> None:
+    secret = "xylophone-marmalade"
+    async with running() as app:
+        _short(app)
+        app.window.new_private_chat()
+        await app.controller.settle()
+        assert app.window.header.private.isVisible()
+        assert app.window.header.title.text() == "New private chat"
+        answer = await ask(app, f"{secret} {LONG}")
+        assert answer.text
+        assert is_private(app.controller.chat_id)
+        assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == (
+            "Private, gone at the end"
+        )
+        again = await ask(app, "And now?")
+        assert again.figures is not None
+        assert again.figures.reused_tokens > 300
+        await app.controller.service.rename(app.controller.chat_id or "", secret)
+        assert "nothing of this chat" in app.window.inspector.prefix.note.text()
+    for path in home.path.rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+    assert list(home.prefixes.rglob("*.kv")) == []
+    async with running() as app:
+        assert await app.service.summaries() == []
+
+
+async def test_a_chat_can_be_kept_off_the_disk(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, LONG)
+        await _saved(app)
+        app.window.inspector.prefix.keep.click()
+        await app.controller.settle()
+        await until(lambda: list(home.prefixes.rglob("*.kv")) == [])
+        await ask(app, "And now?")
+    assert list(home.prefixes.rglob("*.kv")) == []
+    async with running() as app:
+        (chat,) = await app.service.summaries()
+        app.window.open_chat(chat.id)
+        await until(lambda: app.controller.chat_id == chat.id)
+        await app.controller.settle()
+        assert not app.window.inspector.prefix.keep.isChecked()
+
+
+async def test_sizes_are_listed_by_chat_and_cleared(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, LONG)
+        await _saved(app)
+        app.window.open_sizes()
+        window = app.window._sizes_window
+        assert window is not None
+        await until(lambda: window.list.topLevelItemCount() == 1)
+        item = window.list.topLevelItem(0)
+        assert item is not None
+        assert item.text(0).startswith("Remember this") or "remember" in item.text(0).lower()
+        assert item.text(1).endswith("MB")
+        window.clear_all.click()
+        await until(lambda: window.list.topLevelItemCount() == 0)
+        await until(lambda: list(home.prefixes.rglob("*.kv")) == [])
+        window.accept()
+
+
+async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, LONG)
+        app.window.inspector.system_prompt.setPlainText("Answer in verse.")
+        app.window.inspector.flush()
+        await app.controller.settle()
+        await ask(app, "And now?")
+        assert "read again: the system prompt changed" in app.window.inspector.prefix.told.text()
+
+
+async def test_the_tail_is_on_disk_when_the_program_ends(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        _short(app)
+        await ask(app, "Hello there")
+        # less than one chunk: nothing is written while the chat is open
+        await asyncio.sleep(0.3)
+        assert list(home.prefixes.rglob("*.kv")) == []
+    (file,) = home.prefixes.rglob("*.kv")
+    assert isinstance(file, Path)
