@@ -37,7 +37,7 @@ from headstart.ui.main_window import MainWindow
 log = logging.getLogger("headstart")
 
 # what quitting may wait for prefixes that are still being written
-WRITE_SECONDS = 1.0
+WRITE_SECONDS = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +203,7 @@ async def close_app(app: App) -> None:
     app.window.transcript.close_workers()
     await app.service.close()
     await app.controller.settle()
+    await app.service.close_private()
     await asyncio.to_thread(app.prefix_store.close, WRITE_SECONDS)
     await asyncio.to_thread(app.storage.close)
     await asyncio.to_thread(app.preferences.close)

@@ -92,9 +92,9 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
     async with running() as app:
         _short(app)
         ahead = app.service.ahead
-        assert ahead.allowed
+        assert await ahead.allowed()
         app.preferences.update(prefix=PrefixSettings(read_ahead=False))
-        assert not ahead.allowed
+        assert not await ahead.allowed()
         assert app.window.composer.edit.placeholderText() == "Message…"
         await ask(app, "Hello there")
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
@@ -104,10 +104,10 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         state = SimpleNamespace(power_plugged=False, percent=15)
         monkeypatch.setattr(psutil, "sensors_battery", lambda: state, raising=False)
         ahead._battery = (0.0, False)
-        assert not ahead.allowed
+        assert not await ahead.allowed()
         state.power_plugged = True
         ahead._battery = (0.0, False)
-        assert ahead.allowed
+        assert await ahead.allowed()
 
 
 async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Home) -> None:
@@ -122,7 +122,7 @@ async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Hom
         assert answer.text
         assert is_private(app.controller.chat_id)
         assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == (
-            "Private, gone at the end"
+            "Private, until Headstart closes"
         )
         again = await ask(app, "And now?")
         assert again.figures is not None

@@ -7,10 +7,12 @@ import errno
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 from headstart.core.events import CancelToken, PromptMessage
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.values import ModelRef
-from headstart.engine.prefix import budget, record_file, store
+from headstart.engine.prefix import budget, keys, record_file, store
 from headstart.hub.library import open_model
 from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.drafts import drop_layers
@@ -421,6 +423,76 @@ def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
     engine.ask("c", first)
     engine.leave()
     assert engine.store.use_of_disk().by_chat["c"] > 10_000_000
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
+    engine: PrefixEngine, starter: ModelRef, tmp_path: Path, rests: bool
+) -> None:
+    """Not with the target, not with the draft, not as a tail that begins alike."""
+    draft = open_model(drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18, 24]))
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    shared = prose(250)
+    engine.ask(
+        "private-1",
+        [user(f"{shared} {prose(200, 5)}")],
+        24,
+        keep_on_disk=False,
+        speculation=wanted,
+        draft=draft,
+    )
+    if rests:
+        engine.rest()
+    engine.ask("c", [user(shared)])
+    regular = list(engine.generator.resident.tokens)
+    engine.leave()
+    engine.stop()
+    engine.start()
+    known = engine.storage.submit(lambda opened: opened.prefixes.load()).result().records
+    assert known
+    for info in known:
+        assert keys.unpack(info.tokens) == regular[info.start : info.end]
+
+
+def test_when_memory_is_short_the_ends_of_chats_go_first(engine: PrefixEngine) -> None:
+    engine.ask("private-1", [user(prose(900))], keep_on_disk=False)
+    engine.store._most_memory = 13_000_000
+    engine.rest()
+    engine.ask("private-2", [user("Hello")], keep_on_disk=False)
+    again = engine.ask("private-1", [user(prose(900))], keep_on_disk=False)
+    assert again.reused >= 256
+
+
+def test_a_chat_off_the_disk_leaves_no_digests_or_tokens_in_the_database(
+    engine: PrefixEngine,
+) -> None:
+    _talk(engine)
+    engine.ask("c", [user("Hello")], keep_on_disk=False)
+    engine.store.forget_chat("c")
+    assert engine.store.flush(5)
+    engine.stop(save=False)
+    with closing(sqlite3.connect(tmp_database := engine.folder / "a.db")) as database:
+        for table in ("prefix_records", "prefix_uses", "prefix_traces", "prefix_spellings"):
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+    assert tmp_database.exists()
+    engine.start()
+
+
+def test_a_tail_stays_until_what_covers_it_is_written(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = _talk(engine, text=prose(100))
+    engine.leave()
+    (tail,) = engine.files()
+    _free(monkeypatch, budget.LEAST_FREE - 1)
+    engine.ask("c", messages)
+    engine.leave()
+    assert engine.files() == [tail]
+    _free(monkeypatch, 1 << 40)
+    engine.store._quiet_until = 0.0
+    engine.ask("c", [*messages[:3], user("What else?", "q3")])
+    engine.leave()
+    assert tail not in engine.files()
 
 
 def test_forgetting_a_chat_removes_what_only_it_needs(engine: PrefixEngine) -> None:

@@ -11,6 +11,7 @@ The vocabulary is the first part of SmolLM2's, with its merges, special tokens a
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.models.tiny_layers import FEED_FORWARD, GROUPS, HEAD, HEADS, KV_HEADS
 
 VOCABULARY = 4096
 UNMERGED = 252  # special tokens and bytes; the token UNMERGED + n is what merge n makes
-WINDOW = 48  # tokens that a sliding layer sees
+WINDOW = 48 if part.SCALE == 1 else 512  # tokens that a sliding layer sees
 SPREAD = 4.0  # of the logits: the likeliest of 4,096 tokens then has a few tenths
 QUIET = 0.1  # of a special token's row: a reply is as long as its test lets it be
 
@@ -63,7 +64,7 @@ def make_tiny(
     _add_vocabulary(weights, shape, fields[TOKEN_TYPES].value)
     values: dict[str, Any] = {
         "vocab_size": VOCABULARY,
-        "context_length": 4096,
+        "context_length": 8192,
         "embedding_length": WIDTH,
         "feed_forward_length": FEED_FORWARD,
         "block_count": len(kinds),
@@ -235,3 +236,8 @@ def _field(value: Any) -> Field:
     if isinstance(value, int):
         return Field(value, gguf.GGUFValueType.UINT32)
     return Field(value, gguf.GGUFValueType.get_type(value))
+
+
+if __name__ == "__main__":
+    _, wanted, vocabulary, path, depth = sys.argv
+    make_tiny(wanted, Path(vocabulary), Path(path), layers=int(depth))

@@ -6,6 +6,7 @@ Every part hands on about as much as it got, so that no part of a model drowns i
 from __future__ import annotations
 
 import math
+import os
 import zlib
 from collections.abc import Callable
 
@@ -17,14 +18,17 @@ from tests.models.drafts import Tensor
 
 Array = npt.NDArray[np.float32]
 
-WIDTH = 128
-FEED_FORWARD = 256
-HEADS, KV_HEADS, HEAD = 2, 1, 64
+# benchmarks make the same models larger, in a process of their own: 6 gives some 5 million
+# numbers a layer
+SCALE = int(os.environ.get("HEADSTART_MODEL_SCALE", "1"))
+WIDTH = 128 * SCALE
+FEED_FORWARD = 256 * SCALE
+HEADS, KV_HEADS, HEAD = 2 * SCALE, SCALE, 64
 
 # the recurrent parts
 KERNEL = 4  # of the convolutions
 INNER = 2 * WIDTH  # llama.cpp takes no other
-STATE, STATE_HEADS, GROUPS = 32, 4, 2
+STATE, STATE_HEADS, GROUPS = 32, 4 * SCALE, 2
 SCAN_STATE, SCAN_RANK = 16, 8  # of the first mamba
 DELTA = STATE * STATE_HEADS  # the values of qwen35's delta rule
 RWKV_HEAD = 64  # with 32, the AVX-512 kernel gives NaN

@@ -46,8 +46,7 @@ class Prefixes:
         """The user decided whether this chat may be kept on disk; off removes what is there."""
         if self._store is None or is_private(chat_id):
             return
-        self._store.allow(chat_id, on_disk)
-        if not on_disk and chat_id in (await asyncio.to_thread(self._store.use_of_disk)).by_chat:
+        if self._store.allow(chat_id, on_disk) and not on_disk:
             await self.forget(chat_id)
 
     async def clear(self) -> None:

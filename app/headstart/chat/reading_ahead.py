@@ -1,11 +1,13 @@
 """Reading ahead: when a chat is opened, while the user types, after a reply.
 
 On the event loop's thread; the reading itself is the engine thread's, where everything else goes
-first. The newest wish counts: one that is still being read is given up for it.
+first. Only the latest wish counts: one that is being prepared or read is given up for it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable
 
@@ -13,8 +15,12 @@ import psutil
 
 from headstart.chat.changes import AheadState, Change
 from headstart.chat.preferences import Preferences
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import AheadRequest, ReadAhead
+from headstart.core.settings import Settings
 from headstart.engine.runner import Runner, Stream
+
+log = logging.getLogger(__name__)
 
 # below this charge, and not charging, nothing is read that nobody asked for
 LOW_BATTERY = 20
@@ -37,30 +43,63 @@ class ReadingAhead:
         self._prepare = prepare
         self._tell = tell
         self._typed: dict[str, str] = {}
+        # the chat that the user looks at
+        self._shown = ""
+        self._wish: str | None = None
+        self._busy = False
         self._stream: Stream | None = None
-        self._serial = 0
         self._battery = (0.0, False)
+        preferences.listen(self._on_settings)
 
     @property
-    def allowed(self) -> bool:
+    def shown(self) -> str:
+        return self._shown
+
+    async def allowed(self) -> bool:
         """The user's switch, and enough battery."""
-        return self._preferences.current.prefix.read_ahead and not self._battery_low()
+        return self._preferences.current.prefix.read_ahead and not await self._battery_low()
+
+    def show(self, chat_id: str, text: str = "") -> None:
+        """The user looks at this chat now; `text` stands in its composer."""
+        self._shown = chat_id
+        self._typed = {chat_id: text} if text else {}
 
     async def typed(self, chat_id: str, text: str) -> None:
-        """The composer of this chat ("" for a new one) holds `text` now."""
-        self._typed[chat_id] = text
-        await self.read(chat_id)
+        """The composer of the shown chat holds `text` now."""
+        if chat_id == self._shown:
+            self._typed = {chat_id: text}
+            await self.read(chat_id)
 
     async def read(self, chat_id: str) -> None:
-        """Read what any next message of the chat needs, and what is typed of it."""
-        self._serial += 1
-        serial = self._serial
-        if not self.allowed:
+        """Read what any next message of the chat needs, and what is typed of it.
+
+        Returns at once when another wish is being prepared: this one comes after it. Trouble is
+        logged only: nobody asked for this.
+        """
+        self._wish = chat_id
+        if self._busy:
+            if self._stream is not None:
+                self._stream.cancel()
+            return
+        self._busy = True
+        try:
+            while self._wish is not None:
+                wish, self._wish = self._wish, None
+                await self._follow(wish)
+        except EnvironmentProblem as problem:
+            log.info("nothing is read ahead: %s", problem)
+        except Exception:
+            log.exception("reading ahead failed")
+        finally:
+            self._busy = False
+
+    async def _follow(self, chat_id: str) -> None:
+        if not await self.allowed():
+            self.cancel()
             return
         request = await self._prepare(chat_id, self._typed.get(chat_id, ""))
-        if request is None or serial != self._serial:
+        if request is None or self._wish is not None:
             return
-        self.cancel()
         stream = self._stream = self._runner.ahead(request)
         async for event in stream:
             if isinstance(event, ReadAhead):
@@ -71,17 +110,32 @@ class ReadingAhead:
     def sent(self, chat_id: str) -> None:
         """What was typed is a message now."""
         self._typed.pop(chat_id, None)
-        self._serial += 1
+        self.cancel()
 
     def cancel(self) -> None:
+        """Forget wishes, and stop what is being read."""
+        self._wish = None
         if self._stream is not None:
             self._stream.cancel()
 
-    def _battery_low(self) -> bool:
+    def _on_settings(self, settings: Settings) -> None:
+        if not settings.prefix.read_ahead:
+            self.cancel()
+
+    async def _battery_low(self) -> bool:
         asked, low = self._battery
         now = time.monotonic()
         if not asked or now - asked > _BATTERY_SECONDS:
-            state = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
-            low = state is not None and not state.power_plugged and state.percent < LOW_BATTERY
+            low = await asyncio.to_thread(_low)
             self._battery = (now, low)
         return low
+
+
+def _low() -> bool:
+    """Whether the battery is low; some firmware takes its time to say so."""
+    try:
+        state = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    except Exception:
+        log.debug("the battery does not answer", exc_info=True)
+        return False
+    return state is not None and not state.power_plugged and state.percent < LOW_BATTERY

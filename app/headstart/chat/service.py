@@ -51,6 +51,8 @@ from headstart.core.values import (
     MessageStatus,
     ModelRef,
     Part,
+    is_private,
+    is_unsaved,
     new_id,
     new_private_id,
     now_ms,
@@ -89,6 +91,9 @@ class ChatService:
         self.ahead = ReadingAhead(runner, preferences, self._prepare_ahead, self._tell)
         # options of the chat that is not there yet, for reading ahead of its first message
         self.new_options = ChatOptions()
+        # the chat that is read ahead: the same for each word that is typed
+        self._known: tuple[Chat, list[Message]] | None = None
+        self._serial = 0
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -133,7 +138,6 @@ class ChatService:
         self, chat_id: str | None, text: str, options: ChatOptions | None, private: bool
     ) -> str:
         self._check_free(chat_id)
-        self.ahead.sent(chat_id or "")
         chat = await self.chat(chat_id) if chat_id else None
         if chat_id and chat is None:
             raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
@@ -215,11 +219,13 @@ class ChatService:
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
         await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
+        self._forget_known()
         await self.prefixes.allow(chat_id, options.keep_on_disk)
 
     async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
-        """The model of this chat and of new ones."""
-        self._preferences.update(model=model.key)
+        """The model of this chat and of new ones; a private chat's choice is not kept."""
+        if not is_private(chat_id):
+            self._preferences.update(model=model.key)
         if chat_id:
             await self._change(chat_id, lambda store: store.chats.set_model(chat_id, model.key))
 
@@ -258,7 +264,8 @@ class ChatService:
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
         trouble = await self._warmer.warm(model, settings.engine, draft)
         if not trouble:
-            await self.ahead.read(chat_id or "")
+            # the user may look at another chat by now
+            await self.ahead.read(self.ahead.shown)
         return trouble
 
     async def opened(self, chat_id: str) -> None:
@@ -266,7 +273,7 @@ class ChatService:
 
         Another model that is loaded stays until something is typed.
         """
-        if not self.ahead.allowed:
+        if not await self.ahead.allowed() or self.ahead.shown != chat_id:
             return
         if self._warmer.idle:
             await self.warm(chat_id)
@@ -277,9 +284,19 @@ class ChatService:
         """What reading ahead needs to know of a chat ("" for the one that is not there yet)."""
         if self._replies or self._closing:
             return None
-        chat = await self.chat(chat_id) if chat_id else None
-        if chat_id and chat is None:
-            return None
+        if is_unsaved(chat_id):
+            known = None
+        elif self._known is not None and self._known[0].id == chat_id:
+            known = self._known
+        else:
+            serial = self._serial
+            found = await self.chat(chat_id)
+            if found is None:
+                return None
+            known = (found, await self.branch(chat_id))
+            if serial == self._serial:
+                self._known = known
+        chat, branch = (None, []) if known is None else known
         settings = self._preferences.current
         options = chat.options if chat is not None else self.new_options
         try:
@@ -289,7 +306,6 @@ class ChatService:
         if not self._warmer.has_loaded(model, settings.engine):
             return None
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
-        branch = await self.branch(chat.id) if chat is not None else []
         if self._replies or self._closing:
             return None
         return AheadRequest(
@@ -347,6 +363,9 @@ class ChatService:
             if isinstance(result, Exception):
                 log.error("a reply ended badly while closing", exc_info=result)
         await asyncio.to_thread(self._runner.close)
+
+    async def close_private(self) -> None:
+        """End private chats, when nobody asks for them any more."""
         await self._stores.close()
 
     # --- inside --------------------------------------------------------------------------
@@ -406,8 +425,10 @@ class ChatService:
 
         # a request with another model does not wait for the one that is being loaded ahead
         self._warmer.cancel(unless=(model, settings.engine, draft))
-        # nor for a measurement, which can be made again
+        # nor for a measurement, which can be made again; what waits to be read ahead would cut
+        # the reply when it is there
         self.cancel_measuring()
+        self.ahead.cancel()
 
         def tell(event: GenerationEvent) -> None:
             self._warmer.follow(event, model, settings.engine, draft)
@@ -437,8 +458,10 @@ class ChatService:
             self._tell(ReplyEnded(reply.chat_id, reply.message_id))
             self._tell(ChatsChanged())
         if not self._closing:
-            # the tokens that close the reply, and whatever was typed meanwhile
+            # the tokens that close the reply; then whatever is looked at and typed
             await self.ahead.read(reply.chat_id)
+            if self.ahead.shown != reply.chat_id:
+                await self.ahead.read(self.ahead.shown)
 
     def _keep_unsaved(
         self, reply: Reply, branch: list[Message], problem: EnvironmentProblem
@@ -462,12 +485,17 @@ class ChatService:
         await self._stores.run(chat_id, call)
         self._tell(ChatsChanged())
 
+    def _forget_known(self) -> None:
+        self._known, self._serial = None, self._serial + 1
+
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def _tell(self, change: Change) -> None:
+        if isinstance(change, BranchChanged | ReplyEnded | ChatsChanged):
+            self._forget_known()
         for listener in list(self._listeners):
             listener(change)
 

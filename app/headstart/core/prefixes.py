@@ -72,7 +72,9 @@ class PrefixIndex(Protocol):
         """The chat needs no record any more."""
         ...
 
-    def clear(self) -> None: ...
+    def release(self, chat_id: str, key: bytes) -> None:
+        """The chat does not need this record any more."""
+        ...
 
 
 class Traces(Protocol):

@@ -216,6 +216,15 @@ def new_private_id() -> str:
     return _PRIVATE + uuid.uuid4().hex
 
 
+# what chats that are not there yet are called
+UNSAVED = ""
+UNSAVED_PRIVATE = _PRIVATE
+
+
+def is_unsaved(chat_id: str) -> bool:
+    return chat_id in (UNSAVED, UNSAVED_PRIVATE)
+
+
 def is_private(chat_id: str | None) -> bool:
     return chat_id is not None and chat_id.startswith(_PRIVATE)
 

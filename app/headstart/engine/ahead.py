@@ -66,7 +66,10 @@ def read_ahead(
         # a prompt that does not fit is for the user's rule to decide, with the request
         return tokens if len(tokens) <= fitting.limit else []
 
-    history = sure_tokens(encode, request.messages, "")
+    if reader.history is None or reader.history[0] != request.messages:
+        # the same for each word that is typed
+        reader.history = (request.messages, sure_tokens(encode, request.messages, ""))
+    history = reader.history[1]
     typed = settled(request.typed)
     tokens = sure_tokens(encode, request.messages, typed) if typed else history
     if not tokens:

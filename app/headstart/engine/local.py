@@ -45,7 +45,9 @@ log = logging.getLogger(__name__)
 # a chat that has rested for so long has its tail on disk
 REST_SECONDS = 60.0
 # what quitting may take to fetch what is missing; writing it may take as long again
-QUIT_SECONDS = 1.0
+QUIT_SECONDS = 0.8
+# what a request for another model may wait for it
+SWITCH_SECONDS = 0.03
 
 
 class CheckedModels(Protocol):
@@ -109,11 +111,12 @@ class LocalGenerator:
             self._template.stop,
             self._speculation,
         )
-        if self._store is not None:
-            # files wait until the reply is written
-            self._store.pause()
-            self._tracer.spellings.load(request.chat_id)
         try:
+            if self._store is not None:
+                # files wait until the reply is written
+                self._store.pause()
+            if self._reader.keeper is not None:
+                self._tracer.spellings.load(request.chat_id)
             turn.run()
         except template.TemplateError as error:
             raise EnvironmentProblem(
@@ -138,6 +141,12 @@ class LocalGenerator:
 
         if reader.keeper is not None:
             self._tracer.spellings.load(request.chat_id)
+        if reader.resident.chat_id != request.chat_id:
+            # nobody waits: all of the chat before is kept first
+            if not reader.keep(lambda: cancel.cancelled):
+                return
+            if not reader.keep(lambda: cancel.cancelled, leave=True):
+                return
         cancel.set_hook(abort)
         try:
             tokens = read_ahead(
@@ -149,7 +158,7 @@ class LocalGenerator:
                 lambda: cancel.cancelled,
             )
             if tokens and request.draft is not None:
-                speculation.read_ahead(request.draft, tokens, lambda: cancel.cancelled)
+                speculation.read_ahead(request, tokens, lambda: cancel.cancelled)
         except DecodeAborted:
             pass
         except template.TemplateError as error:
@@ -162,42 +171,20 @@ class LocalGenerator:
             reader.synchronize()
 
     def rest(self, cancel: CancelToken) -> float | None:
-        reader, speculation = self._reader, self._speculation
-        if reader is None or reader.keeper is None or speculation is None:
+        reader = self._reader
+        if reader is None or reader.keeper is None:
             return None
         resident = reader.resident
         if resident.unsaved:
-            for _ in reader.keeper.save(resident.tokens, resident.chat_id, resident.to_disk):
-                if cancel.cancelled:
-                    return 0.0
-            for _ in speculation.save_prefix(resident.chat_id, resident.to_disk):
-                if cancel.cancelled:
-                    return 0.0
-            resident.unsaved = False
+            if not reader.keep(lambda: cancel.cancelled):
+                return 0.0
             speeds.save(self._profiles, *self._speed_key, self._speeds)
-        if not resident.tail_unsaved or not resident.to_disk:
+        if not resident.tail_unsaved:
             return None
         wait = resident.rested_since + REST_SECONDS - time.monotonic()
         if wait > 0:
             return wait
-        return None if self._leave(lambda: cancel.cancelled) else 0.0
-
-    def _leave(self, stop: Callable[[], bool]) -> bool:
-        """Have everything of the resident chat on disk; False when stopped before the end."""
-        reader, speculation = self._reader, self._speculation
-        if reader is None or reader.keeper is None or speculation is None:
-            return True
-        resident = reader.resident
-        if not resident.tail_unsaved or not resident.to_disk:
-            return True
-        for _ in reader.keeper.leave(resident.tokens, resident.chat_id):
-            if stop():
-                return False
-        for _ in speculation.save_prefix(resident.chat_id, True, leave=True):
-            if stop():
-                return False
-        resident.unsaved = resident.tail_unsaved = False
-        return True
+        return None if reader.keep(lambda: cancel.cancelled, leave=True) else 0.0
 
     def warm(
         self,
@@ -235,13 +222,19 @@ class LocalGenerator:
         self._leave(lambda: time.monotonic() > until)
         self._unload()
 
+    def _leave(self, stop: Callable[[], bool]) -> None:
+        """Have everything of the resident chat kept, unless `stop` says so."""
+        if self._reader is not None:
+            self._reader.keep(stop, leave=True)
+
     def _load(
         self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
     ) -> Decoder:
         if self._decoder is not None and self._wanted == (model, engine):
             return self._decoder
         # another model: what this one has read comes back with it
-        self._leave(lambda: cancel.cancelled)
+        until = time.monotonic() + SWITCH_SECONDS
+        self._leave(lambda: cancel.cancelled or time.monotonic() > until)
         self._unload()
         began = time.perf_counter()
         emit(Loading(model, 0.0))
@@ -291,6 +284,7 @@ class LocalGenerator:
         self._speculation = SpeculationState(
             model, decoder, self._profiles, self._make_keeper if keeper is not None else None
         )
+        self._reader.draft = self._speculation
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
@@ -306,6 +300,7 @@ class LocalGenerator:
             return None
         self._store.wait_until_ready()
         family = keys.family(weights, decoder.facts.state, decoder.facts.chunk)
+        self._store.prepare(family)
         return Keeper(decoder, self._store, family, self._speeds)
 
     def _load_draft(

@@ -7,21 +7,31 @@ rest is read. Engine thread; used by turns and by reading ahead.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from headstart.core.events import Emit, Reading
+from headstart.core.events import Emit, PromptMessage, Reading
+from headstart.core.values import is_unsaved
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.keeper import Keeper, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
 
 # what a request may wait for keeping what it is about to overwrite
-_KEEP_SECONDS = 0.04
+_KEEP_SECONDS = 0.015
 # shorter slices say little about the time that a token takes
 _MEASURED_SLICE = 64
 # reading ahead is cut off by requests: slices of about this long lose little then
 _AHEAD_SECONDS = 0.3
+
+
+class DraftPrefix(Protocol):
+    """What the draft has read, kept beside the target's; see `SpeculationState`."""
+
+    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]: ...
+
+    def begin_chat(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -56,16 +66,24 @@ class Reader:
         self.resident = resident
         self.keeper = keeper
         self._speeds = speeds
+        # the chat that was read ahead last, and the tokens that any next message has before it
+        self.history: tuple[tuple[PromptMessage, ...], list[int]] | None = None
+        # the draft beside it: what it has read is kept and left with the same chat
+        self.draft: DraftPrefix | None = None
 
     def enter(self, chat_id: str, to_disk: bool) -> None:
         """What follows is about this chat; the one before is left, its tail goes to disk."""
         resident = self.resident
         if resident.chat_id != chat_id:
-            if self.keeper is not None and resident.to_disk and resident.tail_unsaved:
-                self._within(_KEEP_SECONDS, leave=True)
+            if self.keeper is not None and (resident.unsaved or resident.tail_unsaved):
+                # under the name and the rule of the chat that it was read for
+                self._within(_KEEP_SECONDS, leave=resident.to_disk)
+            resident.unsaved = resident.tail_unsaved = False
             if self.keeper is not None:
                 self.keeper.begin_chat()
-            if resident.chat_id:
+            if self.draft is not None:
+                self.draft.begin_chat()
+            if not is_unsaved(resident.chat_id):
                 # a chat that was not there yet has become this one, perhaps
                 resident.restored, resident.ahead = Restored(), 0
         resident.chat_id, resident.to_disk = chat_id, to_disk
@@ -147,17 +165,29 @@ class Reader:
         return size
 
     def _within(self, seconds: float, leave: bool = False) -> None:
-        keeper, resident = self.keeper, self.resident
-        assert keeper is not None
         until = time.monotonic() + seconds
-        work = (
-            keeper.leave(resident.tokens, resident.chat_id)
-            if leave
-            else keeper.save(resident.tokens, resident.chat_id, resident.to_disk)
-        )
-        for _ in work:
-            if time.monotonic() > until:
-                return
-        resident.unsaved = False
+        self.keep(lambda: time.monotonic() > until, leave)
+
+    def keep(self, stop: Callable[[], bool], leave: bool = False) -> bool:
+        """Keep what was read, and with `leave` the tail on disk too; False when stopped before
+        the end. `stop` is asked after each short piece of work."""
+        keeper, resident = self.keeper, self.resident
+        if keeper is None or not (resident.tail_unsaved if leave else resident.unsaved):
+            return True
+        leave = leave and resident.to_disk
+        chat_id, to_disk = resident.chat_id, resident.to_disk
         if leave:
+            work = keeper.leave(resident.tokens, chat_id)
+        else:
+            work = keeper.save(resident.tokens, chat_id, to_disk)
+        for _ in work:
+            if stop():
+                return False
+        if self.draft is not None:
+            for _ in self.draft.save_prefix(chat_id, to_disk, leave):
+                if stop():
+                    return False
+        resident.unsaved = False
+        if leave or not to_disk:
             resident.tail_unsaved = False
+        return True

@@ -111,9 +111,9 @@ class Turn:
                 reasoning=self._reasoning_open(rendered),
                 at_start=not self._request.reply_so_far,
             )
-            self._read(prompt)
-            self._explain(rendered, prompt)
-            finish = self._generate(rendered, stream)
+            self._reused = self._read(prompt)
+            self._account()
+            finish = self._generate(rendered, prompt, stream)
         except DecodeAborted:
             pass
         finally:
@@ -134,12 +134,14 @@ class Turn:
         self._decoder.abort()
         self._speculation.abort()
 
-    def _read(self, prompt: list[int]) -> None:
-        """Make the KV state hold `prompt`; the last row's logits are ready afterwards."""
+    def _read(self, prompt: list[int]) -> int:
+        """Make the KV state hold `prompt`; the last row's logits are ready afterwards.
+
+        Returns how many tokens did not have to be read.
+        """
         began = time.perf_counter()
         # the last token is always decoded, to get its logits
         common = self._reader.reuse(prompt[:-1], lambda: self._cancel.cancelled)
-        self._reused = common
         total = len(prompt)
         self._emit(Reading(common, total, common))
         self._emit(ContextUse(total, self._size))
@@ -150,6 +152,7 @@ class Turn:
             places=self._places(total),
         )
         self._read_seconds += time.perf_counter() - began
+        return common
 
     def _places(self, total: int) -> list[int]:
         """Where an edit of the last question, or another reply to it, would begin."""
@@ -175,8 +178,8 @@ class Turn:
             return so_far.startswith(THINK_OPEN) and THINK_CLOSE not in so_far
         return rendered.rstrip().endswith(THINK_OPEN)
 
-    def _generate(self, rendered: str, stream: TextStream) -> FinishReason:
-        tokens = self._resident.tokens
+    def _generate(self, rendered: str, prompt: list[int], stream: TextStream) -> FinishReason:
+        tokens, kept = self._resident.tokens, self._fitting.kept
         sampler = self._decoder.sampler(self._request.sampling, self._seed)
         try:
             sampler.accept(tokens)
@@ -190,6 +193,9 @@ class Turn:
             # whatever ended the reply: the next turn finds these tokens again
             self._remember_reply(rendered, stream)
             if self._tracer is not None:
+                self._reread = self._tracer.explain(
+                    self._request, kept, rendered, prompt, self._reused
+                )
                 text = self._request.reply_so_far + stream.raw
                 self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
@@ -201,7 +207,7 @@ class Turn:
             cut -= len(self._decoder.piece(tokens.pop()))
         if cut == 0:
             other = self._encoder.remember_reply(rendered, stream.raw, tokens)
-            if other is not None and self._tracer is not None:
+            if other is not None and self._tracer is not None and self._request.keep_on_disk:
                 self._tracer.spellings.keep(self._request.chat_id, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
@@ -264,6 +270,8 @@ class Turn:
         except EnvironmentProblem:
             return False
         self._read(prompt)
+        # the figures are those of the prompt as it was asked
+        self._resident.restored, self._resident.ahead = Restored(), 0
         return True
 
     def _warn_when_nearly_full(self) -> None:
@@ -335,12 +343,8 @@ class Turn:
             reason=self._reread[1],
         )
 
-    def _explain(self, rendered: str, prompt: list[int]) -> None:
-        """Before the reply: what came from where, and why something was read again."""
+    def _account(self) -> None:
+        """What came from where, since the last reply."""
         resident = self._resident
         self._came, self._ahead = resident.restored, resident.ahead
         resident.restored, resident.ahead = Restored(), 0
-        if self._tracer is not None:
-            self._reread = self._tracer.explain(
-                self._request, self._fitting.kept, rendered, prompt, self._reused
-            )

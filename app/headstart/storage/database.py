@@ -25,6 +25,8 @@ def open_engine(path: Path | None) -> Engine:
         "sqlite://",
         creator=lambda: sqlite3.connect(path or ":memory:", isolation_level=None, timeout=5),
         poolclass=StaticPool,
+        # an error's text goes to the log; words must not
+        hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")

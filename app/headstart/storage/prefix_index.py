@@ -42,8 +42,8 @@ class StoredPrefixes:
     def forget_chat(self, chat_id: str) -> None:
         self._run(lambda store: store.prefixes.forget_chat(chat_id))
 
-    def clear(self) -> None:
-        self._run(lambda store: store.prefixes.clear())
+    def release(self, chat_id: str, key: bytes) -> None:
+        self._run(lambda store: store.prefixes.release(chat_id, key))
 
     def _run(self, call: Callable[[Store], T]) -> T:
         try:

@@ -105,11 +105,16 @@ class PrefixTable:
     def forget_chat(self, chat_id: str) -> None:
         with self._engine.begin() as connection:
             connection.execute(delete(prefix_uses).where(prefix_uses.c.chat_id == chat_id))
-            connection.execute(delete(prefix_traces).where(prefix_traces.c.chat_id == chat_id))
+            for table in (prefix_traces, prefix_spellings):
+                connection.execute(delete(table).where(table.c.chat_id == chat_id))
 
-    def clear(self) -> None:
+    def release(self, chat_id: str, key: bytes) -> None:
         with self._engine.begin() as connection:
-            connection.execute(delete(prefix_records))
+            connection.execute(
+                delete(prefix_uses).where(
+                    prefix_uses.c.chat_id == chat_id, prefix_uses.c.key == key
+                )
+            )
 
     def load_trace(self, chat_id: str) -> bytes | None:
         with self._engine.begin() as connection:

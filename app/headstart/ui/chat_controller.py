@@ -39,7 +39,7 @@ from headstart.core.events import (
     TextAdded,
 )
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ModelRef
+from headstart.core.values import UNSAVED, UNSAVED_PRIVATE, Chat, ModelRef
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
@@ -100,6 +100,13 @@ class ChatController(QObject):
         return None if self.chat is None else self.chat.id
 
     @property
+    def shown_id(self) -> str:
+        """The open chat's id, also of one that is not there yet."""
+        if self.chat is not None:
+            return self.chat.id
+        return UNSAVED_PRIVATE if self.private else UNSAVED
+
+    @property
     def writing(self) -> bool:
         return self.service.reply_in(self.chat_id) is not None
 
@@ -129,7 +136,9 @@ class ChatController(QObject):
         # a second Enter before the words are stored would be a second message
         if not self._sending:
             self._sending = True
-            self._spawn(self._send(text))
+            # as things are now: the next key may open another chat
+            options = self.draft_options if self.chat is None else None
+            self._spawn(self._send(text, self.chat_id, self.shown_id, options))
 
     def stop(self) -> None:
         if self.chat_id:
@@ -196,8 +205,7 @@ class ChatController(QObject):
 
     def typed(self, text: str) -> None:
         """The composer holds this text now: what is settled of it can be read."""
-        if not self.writing:
-            self._spawn(self.service.ahead.typed(self.chat_id or "", text))
+        self._spawn(self.service.ahead.typed(self.shown_id, text))
 
     def list_prefixes(self) -> None:
         self._spawn(self._list_prefixes())
@@ -209,15 +217,16 @@ class ChatController(QObject):
 
     # --- tasks ---------------------------------------------------------------------------
 
-    async def _send(self, text: str) -> None:
-        before = self.chat_id
-        options = self.draft_options if before is None else None
+    async def _send(
+        self, text: str, before: str | None, shown: str, options: ChatOptions | None
+    ) -> None:
+        self.service.ahead.sent(shown)
         try:
-            chat_id = await self.service.send(before, text, options, self.private)
+            chat_id = await self.service.send(before, text, options, shown == UNSAVED_PRIVATE)
         finally:
             self._sending = False
-        self.message_stored.emit(before or "", text)
-        if before is None and self._wanted is None:
+        self.message_stored.emit(shown, text)
+        if before is None and self._wanted is None and self.shown_id == shown:
             self._wanted = chat_id
             await self._show(chat_id)
 
@@ -245,7 +254,7 @@ class ChatController(QObject):
         self.chat = chat
         self.chat_shown.emit(chat, messages, same_chat)
         figures = [message.figures for message in messages if message.figures is not None]
-        if not self.writing:
+        if not same_chat or not self.writing:
             self.guessed.emit(figures[-1] if figures else None)
         self._after_show(same_chat)
         if not same_chat and messages:
@@ -373,7 +382,7 @@ class ChatController(QObject):
             case Measured():
                 self.measured.emit(change)
             case AheadState(chat_id, _, typed):
-                if chat_id == (self.chat_id or ""):
+                if chat_id == self.shown_id:
                     self.read_ahead.emit(typed)
             case PrefixesChanged():
                 self._spawn(self._list_prefixes())

@@ -85,12 +85,15 @@ class Composer(QFrame):
         """So much of what stands here has been read already."""
         plural = "token" if tokens == 1 else "tokens"
         self._ahead.setText(f"● {tokens:,} {plural} already read" if tokens else "")
+        self._ahead.setAccessibleName(self._ahead.text().removeprefix("● "))
         self._ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_reads_ahead(self, on: bool) -> None:
         self.edit.setPlaceholderText(
             "Message… the prompt is read while you type" if on else "Message…"
         )
+        if not on:
+            self.set_ahead(0)
 
     def set_hint(self, text: str) -> None:
         self._hint.setText(text or "Enter sends, Shift+Enter breaks the line")
@@ -99,8 +102,16 @@ class Composer(QFrame):
         return self.edit.toPlainText()
 
     def set_text(self, text: str) -> None:
+        """Put a text here; that is not typing."""
+        self._placing = True
         self.edit.setPlainText(text)
+        self._placing = False
+        self._had_text = bool(text.strip())
+        self._telling.stop()
+        self.set_ahead(0)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    _placing = False
 
     def refresh_theme(self) -> None:
         self.set_writing(self._writing)
@@ -115,17 +126,19 @@ class Composer(QFrame):
     def _submit(self) -> None:
         text = self.edit.toPlainText().strip()
         if text and not self._writing:
+            self._telling.stop()
             self.submitted.emit(text)
 
     def _on_text(self) -> None:
         has_text = bool(self.edit.toPlainText().strip())
-        if has_text and not self._had_text:
-            self.typing_began.emit()
-        self._had_text = has_text
-        if not has_text:
-            self.set_ahead(0)
-        if not self._telling.isActive():
-            self._telling.start()
+        if not self._placing:
+            if has_text and not self._had_text:
+                self.typing_began.emit()
+            self._had_text = has_text
+            if not has_text:
+                self.set_ahead(0)
+            if not self._telling.isActive():
+                self._telling.start()
         self.set_writing(self._writing)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -30,7 +30,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Settings
-from headstart.core.values import Chat, Message
+from headstart.core.values import UNSAVED_PRIVATE, Chat, Message
 from headstart.ui import theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
@@ -277,18 +277,22 @@ class MainWindow(QMainWindow):
     def _on_chat_shown(self, chat: Chat | None, messages: list[Message], same_chat: bool) -> None:
         if not same_chat:
             self._keep_draft()
-            self._shown_id = chat.id if chat else ""
-            self.composer.set_text(self._drafts.pop(self._shown_id, ""))
+            self._shown_id = self.controller.shown_id
+            text = self._drafts.pop(self._shown_id, "")
+            self.composer.set_text(text)
+            self.controller.service.ahead.show(self._shown_id, text)
             if self.banner.kind != "start":
                 self.banner.dismiss()
         private = self.controller.private if chat is None else chat.private
         title = chat.title if chat else NEW_PRIVATE_CHAT if private else NEW_CHAT
-        self.header.set_title(title)
         self.header.private.setVisible(private)
-        self.setWindowTitle(f"{title} – Headstart" if chat else "Headstart")
+        self.header.set_title(title)
+        # the desktop sees this one, and may remember it
+        name = "Private chat" if private else title
+        self.setWindowTitle(f"{name} – Headstart" if chat else "Headstart")
         if not same_chat:
             options = chat.options if chat else self.controller.draft_options
-            self.inspector.set_chat(self._shown_id, options, private)
+            self.inspector.set_chat(chat.id if chat else "", options, private)
             self._show_draft_pill()
         self.transcript.set_branch(messages, same_chat)
         self.sidebar.show_current(chat.id if chat else None)
@@ -298,7 +302,8 @@ class MainWindow(QMainWindow):
 
     def _keep_draft(self) -> None:
         text = self.composer.text()
-        if text.strip():
+        if text.strip() and self._shown_id != UNSAVED_PRIVATE:
+            # what was begun for a private chat that never was is forgotten
             self._drafts[self._shown_id] = text
         else:
             self._drafts.pop(self._shown_id, None)

@@ -323,7 +323,8 @@ class LlamaCppDecoder:
 
     def truncate(self, n: int, seq: int = 0) -> int:
         past = self.n_past(seq)
-        if n >= past:
+        # also when nothing seems to be there: a hybrid may have one part without the other
+        if n >= past and n > 0:
             return past
         if self._recurrent and seq == 0 and n > 0 and self._back_to_checkpoint(n):
             return self.n_past()

@@ -23,6 +23,8 @@ class Entry:
     # waits for the writer: its payload must stay
     queued: bool = False
     used: int = 0
+    # how often it was read from the disk since the start
+    reads: int = 0
     # chats that need it on disk
     chats: set[str] = field(default_factory=set)
 
@@ -66,7 +68,9 @@ class Catalogue:
         self._children.setdefault(entry.info.parent, set()).add(entry.info.key)
 
     def remove(self, entry: Entry) -> None:
-        self._entries.pop(entry.info.key, None)
+        if self._entries.get(entry.info.key) is not entry:
+            return
+        del self._entries[entry.info.key]
         siblings = self._children.get(entry.info.parent)
         if siblings is not None:
             siblings.discard(entry.info.key)
@@ -109,8 +113,12 @@ class Catalogue:
             ]
         return sorted(found, key=lambda entry: -entry.info.end)
 
-    def covering(self, parent: bytes, tokens: bytes) -> Entry | None:
-        """A range under `parent` that begins with `tokens`."""
+    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
+        """A range under `parent` that begins with `tokens`.
+
+        With `to_disk`, a longer one counts only if it is on disk or on its way there: it may
+        be of a chat that must not be.
+        """
         exact = self._entries.get(record_key(RecordKind.RANGE, parent, tokens))
         if exact is not None and exact.there:
             return exact
@@ -121,6 +129,7 @@ class Catalogue:
                 if entry.info.kind is RecordKind.RANGE
                 and entry.there
                 and entry.info.tokens.startswith(tokens)
+                and (not to_disk or entry.on_disk or entry.chats)
             ),
             None,
         )

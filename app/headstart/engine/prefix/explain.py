@@ -94,7 +94,8 @@ def _why_changed(before: Trace, now: Now, index: int) -> str:
     roles = {trace[index].role if index < len(trace) else "" for trace in (mine, other)}
     if Role.SYSTEM.value in roles:
         return "the system prompt changed, and everything after it depends on it"
-    if now.dropped:
+    first = next((item for item in other if item.role != Role.SYSTEM.value), None)
+    if now.dropped and first is not None and not any(_equal(first, item) for item in mine):
         return "the oldest turns are left out now, because the context is full"
     return f"{_name(now, index)} changed, and everything after it depends on it"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,13 +21,14 @@ from headstart.engine.prefix.catalogue import Entry, Step
 from headstart.engine.prefix.keys import chain, pack, record_key, unpack
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
-from headstart.engine.prefix.store import PrefixStore, make_info
+from headstart.engine.prefix.store import READERS, PrefixStore, make_info
 from headstart.engine.prompt import common_prefix
 
 log = logging.getLogger(__name__)
 
-# exported in some 35 ms: a new request never waits longer than 50
-_MOST_PART = 16 << 20
+# exported in some 18 ms: a request may come behind one piece, and wait for another one that
+# keeps what it is about to overwrite, in less than 50
+_MOST_PART = 8 << 20
 _LEAST_TOKENS = 32
 # snapshots of a chat on disk: its end, and before its last questions
 _KEPT_SNAPSHOTS = 4
@@ -57,6 +59,7 @@ class Keeper:
         # models that cannot be cut need a snapshot for each place they are to come back to
         self.needs_snapshots = decoder.facts.rollback == "checkpoint"
         self._token_size = 0.0
+        self._context = decoder.facts.context_length
         # of the chat at hand, the latest last
         self._snapshots: list[Entry] = []
         # ends of branches that are in memory only, and whose they are
@@ -79,7 +82,7 @@ class Keeper:
         if have < len(wanted) and not self._broken:
             packed = pack(wanted)
             if self.needs_snapshots:
-                restored = self._restore_snapshot(tokens, wanted, packed, common, have)
+                restored = self._restore_snapshot(tokens, wanted, packed, common, have, cancelled)
             else:
                 restored = self._restore_ranges(tokens, packed, have, cancelled, persist)
         self._cut(tokens, common_prefix(tokens, wanted))
@@ -119,30 +122,48 @@ class Keeper:
         came = {False: 0, True: 0}
         # asked now: what is fetched early looks as if it had been in memory
         on_disk = [step.entry.payload is None for step in steps]
-        waiting = self._store.fetch(steps[0].entry) if steps else None
+        # the next ones are read from the disk while one goes into the context
+        waiting = deque(self._store.fetch(step.entry) for step in steps[:READERS])
         for index, step in enumerate(steps):
-            assert waiting is not None
             began = time.perf_counter()
-            payload = waiting.result()
-            if index + 1 < len(steps):
-                # the next one is read from the disk while this one goes into the context
-                waiting = self._store.fetch(steps[index + 1].entry)
-            if payload is None or cancelled():
+            if cancelled() or step.entry.info.end > self._context:
                 break
-            if not self._append(step.start, step.entry.info.length, payload, snapshot):
-                log.warning("a stored prefix does not fit the model")
-                self._store.drop(step.entry)
+            payload = waiting.popleft().result()
+            if payload is None:
+                break
+            if index + READERS < len(steps):
+                waiting.append(self._store.fetch(steps[index + READERS].entry))
+            length = step.entry.info.length
+            try:
+                fits = self._append(step.start, length, payload, snapshot, cancelled)
+            finally:
+                self._store.give_back(payload)
+            if not fits:
                 self._cut(tokens, len(tokens))
+                if not cancelled():
+                    log.warning("a stored prefix does not fit the model")
+                    self._store.drop(step.entry)
                 break
             tokens.extend(unpack(step.entry.info.tokens))
             came[on_disk[index]] += step.use
             size = step.entry.info.size
             self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
+        for left in waiting:
+            left.add_done_callback(self._store.give_back_unused)
         return came[False], came[True]
 
-    def _append(self, start: int, length: int, payload: Payload, snapshot: Blob | None) -> bool:
+    def _append(
+        self,
+        start: int,
+        length: int,
+        payload: Payload,
+        snapshot: Blob | None,
+        cancelled: Callable[[], bool],
+    ) -> bool:
         at, end = start, start + length
         for part in payload.parts:
+            if cancelled():
+                return False
             upto = min(at + payload.tokens_each, end)
             if not self._decoder.restore(part, at, upto, snapshot):
                 return False
@@ -150,9 +171,16 @@ class Keeper:
         return at == end
 
     def _restore_snapshot(
-        self, tokens: list[int], wanted: Sequence[int], packed: bytes, common: int, have: int
+        self,
+        tokens: list[int],
+        wanted: Sequence[int],
+        packed: bytes,
+        common: int,
+        have: int,
+        cancelled: Callable[[], bool],
     ) -> Restored:
         steps = self._store.steps(self.family, packed, self._chunk) if self._ranges else []
+        held = have
         for entry in self._store.snapshots(self.family, packed, self._chunk):
             place = entry.info.end
             if place <= have:
@@ -166,28 +194,35 @@ class Keeper:
             payload = self._store.fetch(entry).result()
             if payload is None:
                 continue
-            if self._go_to(tokens, payload.parts[0], place, common, needed):
+            try:
+                if place > common:
+                    self._decoder.truncate(0)
+                    tokens.clear()
+                    common = have = 0
+                    self._import(tokens, needed, payload.parts[0], cancelled)
+                    if needed and len(tokens) < place:
+                        # cancelled, or one of the records is gone: another way may be there
+                        self._clear(tokens)
+                        if cancelled():
+                            return Restored()
+                        steps = self._store.steps(self.family, packed, self._chunk)
+                        continue
+                there = self._decoder.back(payload.parts[0], place)
+            finally:
+                self._store.give_back(payload)
+            if there:
                 tokens[:] = wanted[:place]
                 self._remember(entry)
-                gained = place - have
-                return Restored(0, gained) if on_disk else Restored(gained, 0)
+                return Restored(0, place - held) if on_disk else Restored(place - held, 0)
             log.warning("a stored snapshot does not fit the model")
             self._store.drop(entry)
-            self._decoder.truncate(0)
-            tokens.clear()
+            self._clear(tokens)
             common = have = 0
         return Restored()
 
-    def _go_to(
-        self, tokens: list[int], snapshot: Blob, place: int, common: int, steps: Sequence[Step]
-    ) -> bool:
-        if place > common:
-            self._decoder.truncate(0)
-            tokens.clear()
-            self._import(tokens, steps, snapshot)
-            if steps and len(tokens) < place:
-                return False
-        return self._decoder.back(snapshot, place)
+    def _clear(self, tokens: list[int]) -> None:
+        self._decoder.truncate(0)
+        tokens.clear()
 
     def _cut(self, tokens: list[int], length: int) -> None:
         left = self._decoder.truncate(length)
@@ -205,7 +240,11 @@ class Keeper:
         if known is not None:
             self._remember(known)
             return
-        blob = self._decoder.snapshot()
+        try:
+            blob = self._decoder.snapshot()
+        except RuntimeError as problem:
+            log.warning("this place cannot be remembered: %s", problem)
+            return
         payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
         info = make_info(self.family, parent, RecordKind.SNAPSHOT, start, rest, payload)
         self._remember(self._store.put(info, payload, chat_id, to_disk=False))
@@ -223,6 +262,8 @@ class Keeper:
         if self._broken:
             return
         self.mark(tokens, chat_id)
+        if self.needs_snapshots:
+            yield
         if not self._ranges:
             return
         packed = pack(tokens)
@@ -237,10 +278,13 @@ class Keeper:
             elif to_disk:
                 self._store.use(entry, chat_id)
         rest = packed[(len(keys) - 1) * step :]
-        if rest and self._store.covering(keys[-1], rest) is None:
+        if rest and self._store.covering(keys[-1], rest, to_disk) is None:
             start = (len(keys) - 1) * self._chunk
             yield from self._export(keys[-1], start, rest, chat_id, False)
-        tail = self._store.covering(keys[-1], rest) if rest and to_disk else None
+        tail = self._store.covering(keys[-1], rest, to_disk) if rest and to_disk else None
+        way = [self._store.get(key) for key in keys[1:]]
+        # the first one is needed by all after it: it goes last
+        self._store.touch([entry for entry in (*way, tail) if entry is not None], persist=False)
         if tail is not None:
             self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
             self._tails.append((tail, chat_id))

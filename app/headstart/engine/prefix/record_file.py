@@ -29,6 +29,7 @@ _BODY = struct.Struct("<32s32s32sIIII")
 _KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}
 # larger than any real record has: a damaged count must not ask for all memory
 _MOST_PARTS = 4096
+_BLOCK = 1 << 20
 
 
 class RecordDamaged(Exception):
@@ -45,6 +46,8 @@ class Payload:
 
     parts: tuple[Blob, ...]
     tokens_each: int
+    # the memory that they lie in, if it is lent
+    scratch: Blob | None = None
 
     @property
     def size(self) -> int:
@@ -92,31 +95,39 @@ def write(
         raise
 
 
-def read(path: Path, info: RecordInfo) -> Payload:
-    """The bytes of `info`; raises RecordDamaged for anything else, OSError if there is no file."""
+def read(path: Path, info: RecordInfo, into: Blob | None = None) -> Payload:
+    """The bytes of `info`; raises RecordDamaged for anything else, OSError if there is no file.
+
+    They lie in `into` if that is given: fresh memory costs more than reading does, when the file
+    is in the system's cache.
+    """
     import numpy as np
 
     with path.open("rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         if size != info.size or size < _HEAD.size + _BODY.size:
             raise RecordDamaged(f"{size} bytes instead of {info.size}")
-        data = np.empty(size, np.uint8)
-        view, got = data.data, 0
-        while got < size:
-            # one call reads at most 2 GB
-            count = file.readinto(view[got:])
+        data = np.empty(size, np.uint8) if into is None else into[:size]
+        view, at, hasher = data.data, 0, xxhash.xxh3_64()
+        end = _HEAD.size
+        while at < size:
+            count = file.readinto(view[at:end])
             if not count:
                 raise RecordDamaged("the file ends too early")
-            got += count
+            if at >= _HEAD.size:
+                # while it is still in the processor's cache
+                hasher.update(view[at : at + count])
+            at += count
+            end = end if at < _HEAD.size else min(size, at + _BLOCK)
     magic, version, kind, checksum = _HEAD.unpack_from(data.data)
     if magic != MAGIC or version != VERSION or kind != _KINDS[info.kind]:
         raise RecordDamaged("not a record of this version and kind")
-    if xxhash.xxh3_64_intdigest(data.data[_HEAD.size :]) != checksum:
+    if hasher.intdigest() != checksum:
         raise RecordDamaged("the checksum is another one")
-    return _parse(data, info)
+    return _parse(data, info, into)
 
 
-def _parse(data: Blob, info: RecordInfo) -> Payload:
+def _parse(data: Blob, info: RecordInfo, scratch: Blob | None) -> Payload:
     family, parent, key, start, length, each, parts = _BODY.unpack_from(data.data, _HEAD.size)
     at = _HEAD.size + _BODY.size
     tokens = data[at : at + length * TOKEN_BYTES].tobytes()
@@ -139,4 +150,4 @@ def _parse(data: Blob, info: RecordInfo) -> Payload:
     for size in sizes:
         blobs.append(data[at : at + size])
         at += size
-    return Payload(tuple(blobs), each)
+    return Payload(tuple(blobs), each, scratch)

@@ -27,12 +27,15 @@ from headstart.engine.prefix.budget import LEAST_FREE, budget, to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.keys import record_key
 from headstart.engine.prefix.record_file import Payload, RecordDamaged, WriteAbandoned
+from headstart.engine.prefix.scratch import Scratch
 
 log = logging.getLogger(__name__)
 
 # of the computer's memory, for records that are not in a loaded model's context
 _MEMORY_SHARE = 8
 _MOST_MEMORY = 4 << 30
+# threads that read while a record goes into a context: the page cache is faster than one of them
+READERS = 2
 # after a write failed, nothing is tried for so long
 _PAUSE_SECONDS = 60.0
 _INDEX_SECONDS = 20.0
@@ -62,7 +65,8 @@ class PrefixStore:
         self._busy = threading.Event()
         self._ready = threading.Event()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="prefix-read")
+        self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
+        self._scratch = Scratch()
         self._writer = threading.Thread(
             target=self._write_forever, name="prefix-write", daemon=True
         )
@@ -82,9 +86,10 @@ class PrefixStore:
         with self._lock:
             return self._catalogue.snapshots(family, tokens, chunk)
 
-    def covering(self, parent: bytes, tokens: bytes) -> Entry | None:
+    def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
+        """A record that begins with `tokens`; with `to_disk` only one that may be there."""
         with self._lock:
-            return self._catalogue.covering(parent, tokens)
+            return self._catalogue.covering(parent, tokens, to_disk)
 
     def get(self, key: bytes) -> Entry | None:
         with self._lock:
@@ -92,13 +97,34 @@ class PrefixStore:
             return entry if entry is not None and entry.there else None
 
     def fetch(self, entry: Entry) -> Future[Payload | None]:
-        """The bytes of a record, from the reader's thread if they are on disk; None: a miss."""
+        """The bytes of a record, from a reader's thread if they are on disk; None: a miss.
+
+        `give_back` when they are not needed any more.
+        """
         with self._lock:
             if entry.payload is not None:
                 done: Future[Payload | None] = Future()
                 done.set_result(entry.payload)
                 return done
         return self._reader.submit(self._read, entry)
+
+    def give_back(self, payload: Payload) -> None:
+        """Bytes from `fetch` are not looked at any more; to be called once for each of them."""
+        if payload.scratch is not None:
+            self._scratch.put_back(payload.scratch)
+
+    def give_back_unused(self, fetched: Future[Payload | None]) -> None:
+        """The same for bytes that were never looked at."""
+        payload = None if fetched.cancelled() or fetched.exception() else fetched.result()
+        if payload is not None:
+            self.give_back(payload)
+
+    def prepare(self, family: bytes) -> None:
+        """A model is loaded: make room to read its records into, before anybody waits for it."""
+        with self._lock:
+            sizes = [entry.info.size for entry in self._catalogue if entry.info.family == family]
+        if sizes:
+            self._scratch.prepare(max(sizes), READERS + 1)
 
     def put(self, info: RecordInfo, payload: Payload, chat_id: str, to_disk: bool) -> Entry:
         """Keep a new record in memory, and for `chat_id` on disk if it may be there."""
@@ -111,11 +137,10 @@ class PrefixStore:
                 known.payload = payload
                 self._memory_size += payload.size
             for shorter in self._catalogue.covered(known):
-                # a tail that grew into this one; whoever needed it needs this
-                if to_disk:
+                # a tail that grew into this one; one on disk stays until this one is there
+                if not shorter.on_disk and (to_disk or not shorter.chats):
                     for chat in shorter.chats:
                         self._need(known, chat)
-                if to_disk or not shorter.chats:
                     self._forget(shorter)
             self._touch(known)
             if to_disk:
@@ -126,11 +151,14 @@ class PrefixStore:
     def use(self, entry: Entry, chat_id: str) -> None:
         """`chat_id` needs this record on disk; written there unless it is."""
         with self._lock:
-            if chat_id not in entry.chats and chat_id not in self._barred:
-                self._need(entry, chat_id)
-                if entry.on_disk:
-                    key = entry.info.key
-                    self._jobs.put(lambda: self._index.use(chat_id, [key]))
+            if chat_id in self._barred:
+                return
+            new = chat_id not in entry.chats
+            # also again: it may have been refused when the disk was full
+            self._need(entry, chat_id)
+            if new and entry.on_disk:
+                key = entry.info.key
+                self._jobs.put(lambda: self._index.use(chat_id, [key]))
 
     def touch(self, entries: Iterable[Entry], persist: bool) -> None:
         """These were used, the first of them with all others after it."""
@@ -149,6 +177,9 @@ class PrefixStore:
             entry.chats.discard(chat_id)
             if not entry.chats and self._catalogue.get(entry.info.key) is entry:
                 self._forget(entry)
+            elif entry.on_disk:
+                key = entry.info.key
+                self._jobs.put(lambda: self._index.release(chat_id, key))
 
     def drop(self, entry: Entry) -> None:
         """Its bytes are not what they should be."""
@@ -196,13 +227,16 @@ class PrefixStore:
                 trouble=self._trouble,
             )
 
-    def allow(self, chat_id: str, on_disk: bool) -> None:
-        """Whether anything of this chat may be written from now on."""
+    def allow(self, chat_id: str, on_disk: bool) -> bool:
+        """Whether anything of this chat may be written from now on; True if that is new."""
         with self._lock:
+            if on_disk == (chat_id not in self._barred):
+                return False
             if on_disk:
                 self._barred.discard(chat_id)
             else:
                 self._barred.add(chat_id)
+            return True
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
@@ -226,7 +260,7 @@ class PrefixStore:
         if not self.flush(seconds):
             self._abandoned = True
         self._jobs.put(None)
-        self._writer.join(1.0)
+        self._writer.join(0.3)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
     # --- inside, with the lock -----------------------------------------------------------
@@ -253,7 +287,8 @@ class PrefixStore:
             self._leave_disk(entry)
 
     def _drop_payload(self, entry: Entry) -> None:
-        self._memory.pop(entry.info.key, None)
+        if self._memory.get(entry.info.key) is entry:
+            del self._memory[entry.info.key]
         if entry.payload is not None:
             self._memory_size -= entry.payload.size
             entry.payload = None
@@ -280,24 +315,31 @@ class PrefixStore:
         try:
             free = shutil.disk_usage(self._folder.parent).free
         except OSError:
-            return 0
+            # not known: nothing is given up for that
+            return self._disk_size
         return budget(self._most_disk, self._disk_size, free)
 
     def _path(self, info: RecordInfo) -> Path:
         name = info.key.hex() + record_file.SUFFIX
         return self._folder / info.family.hex()[:16] / name
 
-    # --- the reader's thread -------------------------------------------------------------
+    # --- the readers' threads -------------------------------------------------------------
 
     def _read(self, entry: Entry) -> Payload | None:
+        # what is read a second time is worth memory of its own
+        keep = entry.reads > 0
+        into = None if keep else self._scratch.take(entry.info.size)
         try:
-            payload = record_file.read(self._path(entry.info), entry.info)
+            payload = record_file.read(self._path(entry.info), entry.info, into)
         except (OSError, RecordDamaged) as problem:
             log.warning("a stored prefix is not used: %s", problem)
+            if into is not None:
+                self._scratch.put_back(into)
             self.drop(entry)
             return None
         with self._lock:
-            if entry.payload is None and entry.there:
+            entry.reads += 1
+            if keep and entry.payload is None and entry.there:
                 entry.payload = payload
                 self._memory_size += payload.size
                 self._touch(entry)
@@ -362,7 +404,9 @@ class PrefixStore:
             time.sleep(0.02)
         info, payload = entry.info, entry.payload
         try:
-            if payload is None or self._abandoned or not self._make_room(info):
+            if payload is None or self._abandoned or not self._has_parent(info):
+                return
+            if not self._make_room(info):
                 return
             path = self._path(info)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -374,6 +418,10 @@ class PrefixStore:
                     self._disk_size += info.size
                     today = _today()
                     self._written[today] = self._written.get(today, 0) + info.size
+                    for shorter in self._catalogue.covered(entry):
+                        # whoever needed it needs this one
+                        entry.chats |= shorter.chats
+                        self._forget(shorter)
                 chats, stamped = list(entry.chats), _stamped(info, entry.used)
             if not wanted:
                 # forgotten while it was written
@@ -397,6 +445,13 @@ class PrefixStore:
             with self._lock:
                 entry.queued = False
                 self._trim_memory()
+
+    def _has_parent(self, info: RecordInfo) -> bool:
+        """Whether the record could be found again after a restart."""
+        with self._lock:
+            parent = self._catalogue.get(info.parent)
+        there = parent is not None and parent.on_disk
+        return there or not info.start or info.kind is RecordKind.SNAPSHOT
 
     def _make_room(self, info: RecordInfo) -> bool:
         """Whether the record may be written; older ones go for it."""

@@ -99,7 +99,7 @@ class Tracer:
         trace = Trace(self._family, self._model, traced([*messages, said]), len(tokens))
         _put(self._known, chat_id, trace)
         _put(self._tokens, chat_id, (self._family, list(tokens)))
-        if self._traces is not None and not is_private(chat_id):
+        if self._traces is not None and request.keep_on_disk and not is_private(chat_id):
             self._traces.save(chat_id, msgspec.json.encode(trace))
 
     def _before(self, chat_id: str) -> Trace | None:

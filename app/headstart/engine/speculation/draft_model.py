@@ -27,6 +27,8 @@ class DraftModel:
         # snapshots would be needed for each round of guesses: such drafts are read again
         self._keeper = None if keeper is not None and keeper.needs_snapshots else keeper
         self._bridge = bridge
+        # whether what this text needs of the disk may be noted there
+        self.persist = True
         self._held: list[int] = []
         self._good = 0
         self._offset = 0
@@ -113,9 +115,13 @@ class DraftModel:
             return
         if self._offset:
             self.forget()
-        self._keeper.restore(self._held, tokens[:-1], self._cancelled)
+        self._keeper.restore(self._held, tokens[:-1], self._cancelled, self.persist)
         self._good = 0
         self._match()
+
+    def begin_chat(self) -> None:
+        if self._keeper is not None:
+            self._keeper.begin_chat()
 
     def save(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]:
         """Keep what is held, in short pieces of work; see `Keeper.save`."""

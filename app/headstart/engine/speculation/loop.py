@@ -194,6 +194,10 @@ class Speculator:
         began = perf_counter()
         try:
             self._draft.restore()
+        except DecodeAborted:
+            raise
+        except Exception as problem:
+            self._drop_draft(problem)
         finally:
             seconds = perf_counter() - began
             self.seconds += seconds

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
+    AheadRequest,
     CancelToken,
     Emit,
     GenerationRequest,
@@ -59,6 +60,8 @@ class SpeculationState:
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
         self._pair: PairProfile | None = None
+        # whose text the draft holds
+        self._draft_chat: str | None = None
         self._failed: dict[str, str] = {}
         self.match: VocabularyMatch | None = None
 
@@ -160,7 +163,10 @@ class SpeculationState:
         if repeats is not None:
             repeats.sync(tokens)
         if draft is not None:
+            self._draft_chat = None
             draft.begin(tokens, request.sampling, seed, lambda: cancel.cancelled)
+            self._draft_chat = request.chat_id
+            draft.persist = request.keep_on_disk
 
         def on_draft_failed(reason: str) -> None:
             failed = self._draft_ref
@@ -181,22 +187,31 @@ class SpeculationState:
         self.save()
 
     def read_ahead(
-        self, draft: ModelRef, tokens: Sequence[int], cancelled: Callable[[], bool]
+        self, request: AheadRequest, tokens: Sequence[int], cancelled: Callable[[], bool]
     ) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
-        if self._draft is None or self._draft_ref != draft or self._pair is None:
+        if self._draft is None or self._draft_ref != request.draft or self._pair is None:
             return
+        self._draft_chat = None
         self._draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        self._draft_chat = request.chat_id
+        self._draft.persist = request.keep_on_disk
         try:
             self._draft.restore()
             self._draft.read(self._pair.costs)
         finally:
             self._draft.end()
 
-    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool = False) -> Iterator[None]:
+    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]:
         """Keep what the draft has read, in short pieces of work."""
-        if self._draft is not None:
+        # what it holds of another chat is not kept under this one's name and rule
+        if self._draft is not None and self._draft_chat == chat_id:
             yield from self._draft.save(chat_id, to_disk, leave)
+
+    def begin_chat(self) -> None:
+        """The target leaves a chat."""
+        if self._draft is not None:
+            self._draft.begin_chat()
 
     def save(self) -> None:
         profile.save(self._profiles, self._key(""), self._target_profile)
@@ -226,7 +241,7 @@ class SpeculationState:
     def _unload_draft(self) -> None:
         if self._draft is not None:
             self._draft.close()
-        self._draft = self._draft_ref = self._pair = self.match = None
+        self._draft = self._draft_ref = self._pair = self.match = self._draft_chat = None
 
     def _key(self, draft: str) -> ProfileKey:
         return ProfileKey(self._model.signature, draft, self._target.facts.device)

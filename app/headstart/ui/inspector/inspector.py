@@ -224,7 +224,12 @@ class Inspector(QFrame):
                 self.system_prompt.setPlainText(prompt)
             self.speculation.set_value(effective_speculation(self._settings, self._options))
             self.speculation.set_tint(self._settings.show_origins)
-            self.prefix.set_chat(self._chat_id, self._options.keep_on_disk, self._private)
+            self.prefix.set_chat(
+                self._chat_id,
+                self._options.keep_on_disk,
+                self._private,
+                self._settings.prefix.on_disk,
+            )
             rule = effective_when_full(self._settings, self._options)
             self._when_full.setCurrentIndex(self._when_full.findData(rule))
         finally:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -18,6 +19,9 @@ from headstart.core.prefixes import PrefixUse
 from headstart.core.values import TurnFigures, is_private
 
 _PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
+
+
+_OFF = "Nothing new is kept on disk: switched off in the settings. Clearing removes the rest."
 
 
 class PrefixPanel(QWidget):
@@ -53,9 +57,10 @@ class PrefixPanel(QWidget):
             row.addWidget(value)
             layout.addLayout(row)
             self._values[name] = value
-        self.keep = QCheckBox("Keep what is read of this chat on disk", self)
+        self.keep = QCheckBox("Keep this chat's on disk", self)
         self.keep.setToolTip(
-            "so that a restart reads nothing again; off also removes what is there"
+            "what the model has read of it, so that it is not read again after a restart; off "
+            "also removes what is there"
         )
         self.keep.toggled.connect(self._on_keep)
         layout.addWidget(self.keep)
@@ -68,16 +73,19 @@ class PrefixPanel(QWidget):
         self.set_figures(None)
         self.set_use(None)
 
-    def set_chat(self, chat_id: str, keep: bool, private: bool) -> None:
+    def set_chat(self, chat_id: str, keep: bool, private: bool, on_disk: bool = True) -> None:
+        """`on_disk`: whether anything is kept there at all, by the settings."""
         self._chat_id = chat_id
+        self._on_disk = on_disk
         self._quiet = True
-        self.keep.setChecked(keep and not private)
-        self.keep.setEnabled(not private)
+        self.keep.setChecked(keep and not private and on_disk)
+        self.keep.setEnabled(not private and on_disk)
         self._quiet = False
         self._private = private or is_private(chat_id)
         self._show()
 
     _private = False
+    _on_disk = True
 
     def set_figures(self, figures: TurnFigures | None) -> None:
         """What was reused in the last reply."""
@@ -85,6 +93,7 @@ class PrefixPanel(QWidget):
             self.meter.setMaximum(1)
             self.meter.setValue(0)
             self.told.setText("known after the first reply")
+            self.meter.setAccessibleDescription(self.told.text())
             return
         self.meter.setMaximum(figures.prompt_tokens)
         self.meter.setValue(figures.reused_tokens)
@@ -107,6 +116,8 @@ class PrefixPanel(QWidget):
         for label, text in zip(self._values.values(), values, strict=True):
             label.setText(text)
         trouble = "" if use is None else use.trouble
+        if not self._on_disk:
+            trouble = _OFF
         self.note.setText(_PRIVATE if self._private else trouble)
         self.note.setVisible(bool(self.note.text()))
 
@@ -130,8 +141,9 @@ def reuse_text(figures: TurnFigures) -> str:
         return f"{text}{prefix.reread:,} {again} read again: {prefix.reason}."
     if not figures.reused_tokens:
         return f"{text}All of it was new."
-    ahead = f" {prefix.ahead:,} of them were read ahead." if prefix.ahead else ""
-    return f"{text}The rest was new: your last message.{ahead}"
+    new = figures.prompt_tokens - figures.reused_tokens
+    text += "The last one is always read." if new == 1 else f"{new:,} were new."
+    return f"{text} {prefix.ahead:,} were read before you asked." if prefix.ahead else text
 
 
 def size_text(size: int) -> str:
@@ -148,4 +160,6 @@ def _quiet_label(parent: QWidget) -> QLabel:
     label.setObjectName("quiet")
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)
+    # a quoted word may be longer than the panel is wide
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

@@ -64,8 +64,9 @@ class PrefixSizes(QDialog):
         buttons.addWidget(self.folder)
         buttons.addStretch(1)
         for button in (self.clear_one, self.clear_all, close):
-            button.setAutoDefault(False)
             buttons.addWidget(button)
+        for button in (self.folder, self.clear_one, self.clear_all, close):
+            button.setAutoDefault(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
         layout.setSpacing(8)
@@ -76,9 +77,11 @@ class PrefixSizes(QDialog):
         self._show_buttons()
 
     def set_use(self, use: PrefixUse | None, titles: Mapping[str, str]) -> None:
+        chosen = {str(item.data(0, _CHAT)) for item in self.list.selectedItems()}
         self.list.clear()
         if use is None:
             return
+        self.folder.setEnabled(bool(use.total))
         self._location = use.location
         self.total.setText(
             f"{size_text(use.total)} of {size_text(use.budget)} on disk, "
@@ -91,6 +94,7 @@ class PrefixSizes(QDialog):
             item.setData(0, _CHAT, chat_id)
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
             self.list.addTopLevelItem(item)
+            item.setSelected(chat_id in chosen)
         self._show_buttons()
 
     def _show_buttons(self) -> None:

@@ -217,7 +217,7 @@ def subtitle(chat: ChatSummary) -> str:
 def section_of(chat: ChatSummary, today: datetime.date) -> str:
     """The heading under which a chat stands on the day `today`."""
     if is_private(chat.id):
-        return "Private, gone at the end"
+        return "Private, until Headstart closes"
     if chat.pinned:
         return "Pinned"
     day = datetime.datetime.fromtimestamp(chat.updated_at / 1000).date()

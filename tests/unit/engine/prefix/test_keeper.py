@@ -46,8 +46,8 @@ class MemoryIndex:
     def forget_chat(self, chat_id: str) -> None:
         self.uses = {use for use in self.uses if use[0] != chat_id}
 
-    def clear(self) -> None:
-        self.records.clear()
+    def release(self, chat_id: str, key: bytes) -> None:
+        self.uses.discard((chat_id, key))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from headstart.core.values import Role
 from headstart.engine.prefix import budget, keys, planner
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
+from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
 
 FAMILY = b"f" * 32
@@ -101,8 +102,18 @@ def test_a_tail_that_grew_is_covered() -> None:
     for entry in (whole, other):
         catalogue.add(entry)
     assert catalogue.covered(whole) == [tail]
-    assert catalogue.covering(keys.root(FAMILY), keys.pack([1, 2, 3])) is whole
-    assert catalogue.covering(keys.root(FAMILY), keys.pack([2])) is None
+    assert catalogue.covering(keys.root(FAMILY), keys.pack([1, 2, 3]), to_disk=True) is whole
+    assert catalogue.covering(keys.root(FAMILY), keys.pack([2]), to_disk=False) is None
+
+
+def test_a_longer_record_that_must_not_be_on_disk_does_not_stand_for_one_that_may() -> None:
+    catalogue = _catalogue([1, 2, 3])
+    (private,) = catalogue
+    private.on_disk, private.payload = False, Payload((), 1)
+    parent = keys.root(FAMILY)
+    assert catalogue.covering(parent, keys.pack([1, 2]), to_disk=False) is private
+    assert catalogue.covering(parent, keys.pack([1, 2]), to_disk=True) is None
+    assert catalogue.covering(parent, keys.pack([1, 2, 3]), to_disk=True) is private
 
 
 def test_snapshots_are_found_where_their_whole_text_is_the_prompts() -> None:
