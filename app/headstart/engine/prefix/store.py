@@ -13,7 +13,6 @@ import queue
 import shutil
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -49,7 +48,7 @@ class PrefixStore:
         self._tell_trouble: Callable[[str], None] = lambda _text: None
         self._lock = threading.RLock()
         self._catalogue = Catalogue()
-        self._memory: OrderedDict[bytes, Entry] = OrderedDict()
+        self._memory: dict[bytes, Entry] = {}
         self._memory_size = 0
         self._most_memory = min(_MOST_MEMORY, psutil.virtual_memory().total // _MEMORY_SHARE)
         self._on_disk = True
@@ -270,7 +269,6 @@ class PrefixStore:
         entry.used = self._clock
         if entry.payload is not None:
             self._memory[entry.info.key] = entry
-            self._memory.move_to_end(entry.info.key)
 
     def _need(self, entry: Entry, chat_id: str) -> None:
         if chat_id in self._barred:
@@ -300,16 +298,17 @@ class PrefixStore:
         self._jobs.put(lambda: self._remove(key, path))
 
     def _trim_memory(self) -> None:
-        """The least recently used goes first; what waits for the writer stays."""
-        if self._memory_size <= self._most_memory:
+        """The least recently used ends go first; what waits for the writer stays."""
+        excess = self._memory_size - self._most_memory
+        if excess <= 0:
             return
-        for entry in list(self._memory.values()):
-            if self._memory_size <= self._most_memory:
-                return
-            if not entry.queued:
-                self._drop_payload(entry)
-                if not entry.on_disk:
-                    self._catalogue.remove(entry)
+        held = [(entry.info, entry.used) for entry in self._memory.values()]
+        queued = frozenset(key for key, entry in self._memory.items() if entry.queued)
+        for info in to_evict(held, excess, queued):
+            entry = self._memory[info.key]
+            self._drop_payload(entry)
+            if not entry.on_disk:
+                self._catalogue.remove(entry)
 
     def _budget(self) -> int:
         try:
