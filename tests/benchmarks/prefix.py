@@ -82,7 +82,7 @@ def prompt(chat: Sequence[tuple[str, str]]) -> list[PromptMessage]:
 
 def long_chat(tokens: int, last: str = "What do you make of it?") -> list[tuple[str, str]]:
     """A chat of about so many tokens: four long messages and a short one."""
-    each = int((tokens - 60) / 4 / 1.09)
+    each = int((tokens - 60) / 4)
     return messages(*(prose(each, seed) for seed in range(4)), last)
 
 

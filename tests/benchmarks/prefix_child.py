@@ -25,6 +25,7 @@ from headstart.core.values import Chat, Role
 from headstart.engine import turn
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prompt import GUARD
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
@@ -97,6 +98,12 @@ class Program:
         self.generator.generate(request, emit, CancelToken())
         return first[0], ended[0], "".join(text)
 
+    def rendered(self, messages: list[PromptMessage]) -> str:
+        """The prompt as text, for a peer that tokenizes it as we do."""
+        encoder = self.generator._encoder
+        assert encoder is not None
+        return encoder.render(messages).replace(GUARD, "")
+
     def save(self) -> None:
         """Have everything on disk, as after a minute of rest."""
         self.generator.resident.rested_since -= 1000
@@ -142,7 +149,7 @@ def main() -> None:
                 "reused": figures.reused_tokens,
                 "prompt_tokens": figures.prompt_tokens,
                 "text": text,
-                "prompt": program.generator.resident.tokens[: figures.prompt_tokens],
+                "prompt": program.rendered(read_chat(options.chat)),
             }
         )
     )

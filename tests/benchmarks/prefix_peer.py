@@ -7,7 +7,6 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +29,20 @@ class Server:
                 str(peer("llama-server")),
                 *("-m", str(model), "-c", str(context), "-np", "1", "-fa", "on"),
                 *("--host", "127.0.0.1", "--port", str(self._port), "--slots"),
-                *("--slot-save-path", str(folder), "-t", "2", "--no-warmup"),
+                *("--slot-save-path", str(folder), "-t", "2"),
             ],
             stdout=self._log,
             stderr=self._log,
         )
         self._wait()
 
-    def complete(self, tokens: Sequence[int], count: int = 1) -> tuple[float, dict[str, Any]]:
+    def complete(self, prompt: str, count: int = 1) -> tuple[float, dict[str, Any]]:
         """Seconds until the answer to a prompt, and the answer."""
         began = time.perf_counter()
         answer = self._post(
             "/completion",
             {
-                "prompt": list(tokens),
+                "prompt": prompt,
                 "n_predict": count,
                 "cache_prompt": True,
                 "id_slot": 0,

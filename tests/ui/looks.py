@@ -12,19 +12,22 @@ import asyncio
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea
 
 from headstart.bootstrap import App, Home, run
+from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Sampling
 from headstart.core.values import (
     Chat,
     FinishReason,
     Message,
     MessageStatus,
+    PrefixFigures,
     Role,
     TurnFigures,
     new_id,
@@ -34,6 +37,17 @@ from headstart.core.values import (
 
 DAY = 86_400_000
 FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
+LONG = "A title that is far too long for a list of sizes and has to be cut somewhere, surely"
+REREAD = replace(
+    FIGURES,
+    prefix=PrefixFigures(
+        from_disk=900,
+        reread=1_032,
+        reason="message 3 (“Donaudampfschifffahrtsgesellsc…”) changed, and everything after it "
+        "depends on it",
+    ),
+)
+USE = PrefixUse(1_100_000_000, 8_000_000_000, {}, 320_000_000, "/home/you/prefixes", 5_000_000)
 REPLY = '''A number is prime when **nothing** between 2 and its *square root* divides it:
 
 ```python
@@ -172,6 +186,26 @@ async def take(app: App, out: Path) -> int:
         assert app.window._settings_window is not None
         app.window._settings_window.grab().save(str(out / f"{scheme}-settings.png"))
         app.window._settings_window.close()
+        app.window.inspector.prefix.set_figures(REREAD)
+        app.window.inspector.prefix.set_use(USE)
+        bar = app.window.inspector.findChild(QScrollArea)
+        assert bar is not None
+        bar.ensureWidgetVisible(app.window.inspector.prefix.sizes)
+        app.window.composer.set_text("A question that is being typed, and read meanwhile")
+        app.window.composer.set_ahead(38)
+        await shot(f"{scheme}-prefix")
+        app.window.composer.set_text("")
+        app.window.open_sizes()
+        await asyncio.sleep(0.2)
+        sizes = app.window._sizes_window
+        assert sizes is not None
+        sizes.set_use(replace(USE, by_chat={chat_id: 261_000_000, "x": 12_000}), {chat_id: LONG})
+        sizes.grab().save(str(out / f"{scheme}-sizes.png"))
+        sizes.accept()
+        app.window.new_private_chat()
+        await shot(f"{scheme}-private")
+        app.controller.open_chat(chat_id)
+        await app.controller.settle()
         index = app.window.sidebar.model.index_of(chat_id)
         menu = app.window.sidebar.menu_for(index)
         menu.popup(app.window.pos())

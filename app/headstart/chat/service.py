@@ -33,9 +33,10 @@ from headstart.chat.reading_ahead import ReadingAhead
 from headstart.chat.reply import Reply
 from headstart.chat.stores import Stores
 from headstart.chat.titles import NEW_CHAT, title_from
+from headstart.chat.upcoming import Upcoming
 from headstart.chat.warming import Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import AheadRequest, GenerationEvent, GenerationRequest
+from headstart.core.events import GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
     Speculation,
@@ -52,7 +53,6 @@ from headstart.core.values import (
     ModelRef,
     Part,
     is_private,
-    is_unsaved,
     new_id,
     new_private_id,
     now_ms,
@@ -88,12 +88,16 @@ class ChatService:
         self._drafts = Drafts(self.models)
         self._measuring = Measuring(runner, self._warmer, self._tell)
         self.prefixes = Prefixes(prefix_store, preferences, self._tell)
-        self.ahead = ReadingAhead(runner, preferences, self._prepare_ahead, self._tell)
-        # options of the chat that is not there yet, for reading ahead of its first message
-        self.new_options = ChatOptions()
-        # the chat that is read ahead: the same for each word that is typed
-        self._known: tuple[Chat, list[Message]] | None = None
-        self._serial = 0
+        self.upcoming = Upcoming(
+            self._chat_and_branch,
+            lambda: bool(self._replies) or self._closing,
+            self.models,
+            self._drafts,
+            self._warmer,
+            self.prefixes,
+            preferences,
+        )
+        self.ahead = ReadingAhead(runner, preferences, self.upcoming.request, self._tell)
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -219,7 +223,7 @@ class ChatService:
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
         await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
-        self._forget_known()
+        self.upcoming.forget()
         await self.prefixes.allow(chat_id, options.keep_on_disk)
 
     async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
@@ -280,45 +284,9 @@ class ChatService:
         else:
             await self.ahead.read(chat_id)
 
-    async def _prepare_ahead(self, chat_id: str, typed: str) -> AheadRequest | None:
-        """What reading ahead needs to know of a chat ("" for the one that is not there yet)."""
-        if self._replies or self._closing:
-            return None
-        if is_unsaved(chat_id):
-            known = None
-        elif self._known is not None and self._known[0].id == chat_id:
-            known = self._known
-        else:
-            serial = self._serial
-            found = await self.chat(chat_id)
-            if found is None:
-                return None
-            known = (found, await self.branch(chat_id))
-            if serial == self._serial:
-                self._known = known
-        chat, branch = (None, []) if known is None else known
-        settings = self._preferences.current
-        options = chat.options if chat is not None else self.new_options
-        try:
-            model = await self.models.of_chat(chat)
-        except ModelProblem:
-            return None
-        if not self._warmer.has_loaded(model, settings.engine):
-            return None
-        draft = await self._drafts.of(self._speculation_of(chat, options), model)
-        if self._replies or self._closing:
-            return None
-        return AheadRequest(
-            model=model,
-            messages=prompt_messages(branch, effective_system_prompt(settings, options)),
-            engine=settings.engine,
-            chat_id=chat_id,
-            typed=typed,
-            draft=draft,
-            when_full=effective_when_full(settings, options),
-            # of a chat that is not there yet nothing is on disk: it may become a private one
-            keep_on_disk=chat is not None and self.prefixes.may_be_on_disk(chat),
-        )
+    async def _chat_and_branch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
+        chat = await self.chat(chat_id)
+        return None if chat is None else (chat, await self.branch(chat_id))
 
     def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
         chosen = chat.options if chat is not None else options or ChatOptions()
@@ -485,9 +453,6 @@ class ChatService:
         await self._stores.run(chat_id, call)
         self._tell(ChatsChanged())
 
-    def _forget_known(self) -> None:
-        self._known, self._serial = None, self._serial + 1
-
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -495,7 +460,7 @@ class ChatService:
 
     def _tell(self, change: Change) -> None:
         if isinstance(change, BranchChanged | ReplyEnded | ChatsChanged):
-            self._forget_known()
+            self.upcoming.forget()
         for listener in list(self._listeners):
             listener(change)
 

@@ -81,6 +81,7 @@ class Reader:
             resident.unsaved = resident.tail_unsaved = False
             if self.keeper is not None:
                 self.keeper.begin_chat()
+                self.keeper.expect(chat_id)
             if self.draft is not None:
                 self.draft.begin_chat()
             if not is_unsaved(resident.chat_id):

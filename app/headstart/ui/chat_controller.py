@@ -122,7 +122,7 @@ class ChatController(QObject):
         self.private = private
         self._wanted = None
         self.chat = None
-        self.draft_options = self.service.new_options = ChatOptions()
+        self.draft_options = self.service.upcoming.new_options = ChatOptions()
         self.chat_shown.emit(None, [], False)
         self.guessed.emit(None)
         self._after_show()
@@ -177,7 +177,7 @@ class ChatController(QObject):
         if chat_id:
             self._spawn(self.service.set_options(chat_id, options))
         else:
-            self.draft_options = self.service.new_options = options
+            self.draft_options = self.service.upcoming.new_options = options
 
     def export_markdown(self, chat_id: str, path: str) -> None:
         self._spawn(self._export(chat_id, Path(path)))

@@ -6,6 +6,7 @@ Not thread-safe: its owner, the store, holds a lock around every call.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
@@ -25,6 +26,8 @@ class Entry:
     used: int = 0
     # how often it was read from the disk since the start
     reads: int = 0
+    # being read because it will probably be asked for
+    coming: Future[Payload | None] | None = None
     # chats that need it on disk
     chats: set[str] = field(default_factory=set)
 

@@ -65,6 +65,7 @@ class Keeper:
         # ends of branches that are in memory only, and whose they are
         self._tails: list[tuple[Entry, str]] = []
         self._broken = False
+        self._expected: Callable[[], None] = _nothing
 
     # --- finding again -------------------------------------------------------------------
 
@@ -86,7 +87,14 @@ class Keeper:
             else:
                 restored = self._restore_ranges(tokens, packed, have, cancelled, persist)
         self._cut(tokens, common_prefix(tokens, wanted))
+        self._expected()
+        self._expected = _nothing
         return restored
+
+    def expect(self, chat_id: str) -> None:
+        """A prompt of this chat comes next."""
+        self._expected()
+        self._expected = self._store.expect(self.family, chat_id)
 
     def _restore_ranges(
         self,
@@ -347,3 +355,6 @@ class Keeper:
         while each > _LEAST_TOKENS and each * self._token_size > _MOST_PART:
             each = (each + 1) // 2
         return max(1, each)
+
+
+def _nothing() -> None: ...

@@ -105,7 +105,39 @@ class PrefixStore:
                 done: Future[Payload | None] = Future()
                 done.set_result(entry.payload)
                 return done
+            coming, entry.coming = entry.coming, None
+        if coming is not None:
+            return coming
         return self._reader.submit(self._read, entry)
+
+    def expect(self, family: bytes, chat_id: str) -> Callable[[], None]:
+        """This chat is about to be restored: its first records are read while its prompt is made.
+
+        The result is to be called when it has been, or not.
+        """
+        with self._lock:
+            first = sorted(
+                (
+                    entry
+                    for entry in self._catalogue
+                    if chat_id in entry.chats
+                    and entry.on_disk
+                    and entry.payload is None
+                    and (entry.info.family, entry.info.kind) == (family, RecordKind.RANGE)
+                ),
+                key=lambda entry: (entry.info.start, -entry.used),
+            )[:READERS]
+            for entry in first:
+                entry.coming = self._reader.submit(self._read, entry)
+
+        def done() -> None:
+            for entry in first:
+                with self._lock:
+                    left, entry.coming = entry.coming, None
+                if left is not None:
+                    left.add_done_callback(self.give_back_unused)
+
+        return done
 
     def give_back(self, payload: Payload) -> None:
         """Bytes from `fetch` are not looked at any more; to be called once for each of them."""
