@@ -136,3 +136,9 @@ def keep_wheel_away(panel: QWidget) -> None:
         for control in panel.findChildren(kind):
             control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             control.installEventFilter(guard)
+
+
+def give_room(panel: QWidget) -> None:
+    """Keep the text of number fields off their border; style sheets do not reach it."""
+    for box in panel.findChildren(QAbstractSpinBox):
+        box.lineEdit().setTextMargins(8, 0, 8, 0)

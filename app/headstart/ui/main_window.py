@@ -47,6 +47,10 @@ EMPTY_HINT = (
     "Ask something.\n\nThe model runs on this computer; your words do not leave it.\n"
     "To use another model, drop a GGUF file here or choose it above."
 )
+PRIVATE_HINT = (
+    "Ask something that stays between you and the model.\n\nNothing of this chat is written to "
+    "disk, neither its words nor what the model read.\nIt is gone when Headstart closes."
+)
 NEW_PRIVATE_CHAT = "New private chat"
 SAVED_MS = 2500
 # narrower than this there is no room for the inspector
@@ -285,6 +289,7 @@ class MainWindow(QMainWindow):
                 self.banner.dismiss()
         private = self.controller.private if chat is None else chat.private
         title = chat.title if chat else NEW_PRIVATE_CHAT if private else NEW_CHAT
+        self.transcript.set_hint(PRIVATE_HINT if private else EMPTY_HINT)
         self.header.private.setVisible(private)
         self.header.set_title(title)
         # the desktop sees this one, and may remember it

@@ -26,7 +26,7 @@ from headstart.core.settings import (
     changed,
     describe,
 )
-from headstart.ui.fields import check_box, choice_box, keep_wheel_away, number_box
+from headstart.ui.fields import check_box, choice_box, give_room, keep_wheel_away, number_box
 from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
 
 LABEL_WIDTH = 170
@@ -115,6 +115,7 @@ class SettingsWindow(QDialog):
         row.addWidget(buttons)
         outer.addLayout(row)
         keep_wheel_away(self)
+        give_room(self)
         self.resize(500, 660)
 
     def _section(self, layout: QVBoxLayout, title: str) -> QFormLayout:

@@ -37,7 +37,7 @@ from headstart.core.settings import (
     effective_when_full,
 )
 from headstart.ui import theme
-from headstart.ui.fields import SliderField, choice_box, keep_wheel_away
+from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away
 from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
@@ -82,6 +82,7 @@ class Inspector(QFrame):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(body)
         keep_wheel_away(self)
+        give_room(self)
         outer = QVBoxLayout(self)
         # the frame's own line on the left
         outer.setContentsMargins(1, 0, 0, 0)

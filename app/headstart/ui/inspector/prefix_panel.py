@@ -57,7 +57,7 @@ class PrefixPanel(QWidget):
             row.addWidget(value)
             layout.addLayout(row)
             self._values[name] = value
-        self.keep = QCheckBox("Keep this chat's on disk", self)
+        self.keep = QCheckBox("Keep on disk for this chat", self)
         self.keep.setToolTip(
             "what the model has read of it, so that it is not read again after a restart; off "
             "also removes what is there"
@@ -130,11 +130,11 @@ def reuse_text(figures: TurnFigures) -> str:
     """How much of a prompt was reused, from where, and why the rest was read."""
     prefix = figures.prefix
     sources = [
-        name
+        f"{count:,} from {name}" if count < figures.reused_tokens else f"from {name}"
         for name, count in (("disk", prefix.from_disk), ("memory", prefix.from_memory))
         if count
     ]
-    where = f" from {' and '.join(sources)}" if sources else ""
+    where = f" ({', '.join(sources)})" if sources else ""
     text = f"{figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens reused{where}. "
     if prefix.reread:
         again = "token was" if prefix.reread == 1 else "tokens were"
