@@ -138,10 +138,10 @@ class PrefixEngine:
                     self.store._drop_payload(entry)
 
     def files(self) -> list[Path]:
-        return sorted(path for path in self.store._folder.glob("*/*") if path.is_file())
+        return sorted(path for path in self.store._disk.folder.glob("*/*") if path.is_file())
 
     def wipe(self) -> None:
-        shutil.rmtree(self.store._folder)
+        shutil.rmtree(self.store._disk.folder)
 
 
 def user(text: str, key: str = "q") -> PromptMessage:

@@ -20,7 +20,7 @@ import pytest
 from headstart.core.events import CancelToken, PromptMessage
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.values import ModelRef
-from headstart.engine.prefix import budget, keys, record_file, store
+from headstart.engine.prefix import budget, disk, keys, record_file
 from headstart.hub.library import open_model
 from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.drafts import drop_layers
@@ -309,7 +309,7 @@ def test_the_budget_lets_the_least_recently_used_chat_go(
     one = _talk(engine, "c", prose(500, 1))
     engine.leave()
     size = engine.store.use_of_disk().total
-    monkeypatch.setattr(store, "GB", int(size * 2.5) // 8)
+    monkeypatch.setattr(disk, "GB", int(size * 2.5) // 8)
     engine.store.set_limits(True, 8)
     other = _talk(engine, "d", prose(500, 2))
     engine.leave()
@@ -320,7 +320,7 @@ def test_the_budget_lets_the_least_recently_used_chat_go(
     use = engine.store.use_of_disk()
     assert use.total <= use.budget
     engine.restart()
-    monkeypatch.setattr(store, "GB", 10**9)
+    monkeypatch.setattr(disk, "GB", 10**9)
     assert engine.ask("c", one).reused > 256
     assert engine.ask("d", other).reused < 256
 
@@ -489,7 +489,7 @@ def test_a_tail_stays_until_what_covers_it_is_written(
     engine.leave()
     assert engine.files() == [tail]
     _free(monkeypatch, 1 << 40)
-    engine.store._quiet_until = 0.0
+    engine.store._disk._quiet_until = 0.0
     engine.ask("c", [*messages[:3], user("What else?", "q3")])
     engine.leave()
     assert tail not in engine.files()

@@ -174,7 +174,7 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
         pass
     assert store.flush(5)
     assert sorted(entry.info.length for entry in store._catalogue) == [2, 7, *[CHUNK] * 6]
-    files = [path for path in store._folder.glob("*/*") if path.is_file()]
+    files = [path for path in store._disk.folder.glob("*/*") if path.is_file()]
     assert len(files) == 8
 
 
