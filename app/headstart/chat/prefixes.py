@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 
 from headstart.chat.changes import Change, PrefixesChanged, Trouble
@@ -67,7 +68,7 @@ class Prefixes:
             self._store.set_limits(settings.prefix.on_disk, settings.prefix.most_gb)
 
     def _on_trouble(self, text: str) -> None:
-        """From the writer's thread."""
-        self._loop.call_soon_threadsafe(
-            lambda: self._tell(Trouble(text, "Replies go on; after a restart they are read again."))
-        )
+        """From the writer's thread; a loop that is closed shows nothing any more."""
+        trouble = Trouble(text, "Replies go on; after a restart chats are read again.")
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._tell, trouble)

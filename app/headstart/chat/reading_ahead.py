@@ -46,6 +46,7 @@ class ReadingAhead:
         # the chat that the user looks at
         self._shown = ""
         self._wish: str | None = None
+        self._reading = ""
         self._busy = False
         self._stream: Stream | None = None
         self._battery = (0.0, False)
@@ -73,12 +74,14 @@ class ReadingAhead:
     async def read(self, chat_id: str) -> None:
         """Read what any next message of the chat needs, and what is typed of it.
 
-        Returns at once when another wish is being prepared: this one comes after it. Trouble is
-        logged only: nobody asked for this.
+        Returns at once when another wish is being followed: this one comes after it, and ends it
+        if it is about another chat. (Of the same chat, what is being read is where this one
+        begins: ended with every word, it would never get anywhere.) Trouble is logged only:
+        nobody asked for this.
         """
         self._wish = chat_id
         if self._busy:
-            if self._stream is not None:
+            if self._stream is not None and chat_id != self._reading:
                 self._stream.cancel()
             return
         self._busy = True
@@ -100,6 +103,7 @@ class ReadingAhead:
         request = await self._prepare(chat_id, self._typed.get(chat_id, ""))
         if request is None or self._wish is not None:
             return
+        self._reading = chat_id
         stream = self._stream = self._runner.ahead(request)
         async for event in stream:
             if isinstance(event, ReadAhead):
