@@ -1,0 +1,95 @@
+"""What the panel says about reused tokens and sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from headstart.core.prefixes import PrefixUse
+from headstart.core.values import FinishReason, PrefixFigures, TurnFigures
+from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text, size_text
+from headstart.ui.inspector.prefix_sizes import PrefixSizes
+
+FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        (FIGURES, "1,204 of 1,236 tokens reused. 32 were new."),
+        (
+            replace(FIGURES, prefix=PrefixFigures(from_disk=1204)),
+            "1,204 of 1,236 tokens reused (from disk). 32 were new.",
+        ),
+        (
+            replace(FIGURES, prefix=PrefixFigures(from_disk=900, from_memory=200, ahead=31)),
+            (
+                "1,204 of 1,236 tokens reused (900 from disk, 200 from memory). 32 were new. "
+                "31 were read before you asked."
+            ),
+        ),
+        (
+            replace(FIGURES, prefix=PrefixFigures(reread=30, reason="the system prompt changed")),
+            "1,204 of 1,236 tokens reused. 30 tokens were read again: the system prompt changed.",
+        ),
+        (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
+        (
+            replace(FIGURES, reused_tokens=1235),
+            "1,235 of 1,236 tokens reused. The last one is always read.",
+        ),
+    ],
+)
+def test_reuse_is_told_in_words(figures: TurnFigures, words: str) -> None:
+    assert reuse_text(figures) == words
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 KB"), (1, "1 KB"), (12_000, "12 KB"), (5_900_000, "6 MB"), (8_000_000_000, "8.0 GB")],
+)
+def test_sizes_are_told_as_people_read_them(size: int, words: str) -> None:
+    assert size_text(size) == words
+
+
+def test_the_panel_shows_this_chats_numbers_and_says_why_nothing_is_kept(
+    qapp: QApplication,
+) -> None:
+    panel = PrefixPanel()
+    use = PrefixUse(9_000_000, 8_000_000_000, {"a": 6_000_000}, 0, "/x", 0, "The disk is full.")
+    panel.set_chat("a", keep=True, private=False)
+    panel.set_use(use)
+    assert panel._values["This chat on disk"].text() == "6 MB"
+    assert panel.note.text() == "The disk is full."
+    panel.set_chat("b", keep=True, private=False)
+    assert panel._values["This chat on disk"].text() == "0 KB"
+    told: list[bool] = []
+    panel.keep_changed.connect(told.append)
+    panel.keep.click()
+    assert told == [False]
+    panel.set_chat("c", keep=True, private=True)
+    assert not panel.keep.isEnabled()
+    assert "neither its words" in panel.note.text()
+    panel.set_chat("a", keep=True, private=False, on_disk=False)
+    assert not panel.keep.isChecked()
+    assert "switched off in the settings" in panel.note.text()
+    assert told == [False]
+
+
+def test_sizes_are_listed_largest_first_and_the_choice_stays(qapp: QApplication) -> None:
+    window = PrefixSizes()
+    use = PrefixUse(9, 99, {"a": 1_000_000, "b": 8_000_000, "gone": 1000}, 0, "/x", 0)
+    titles = {"a": "Alpha", "b": "Beta"}
+    window.set_use(use, titles)
+    rows = [window.list.topLevelItem(index) for index in range(3)]
+    assert [row.text(0) for row in rows if row is not None] == ["Beta", "Alpha", "a deleted chat"]
+    assert not window.clear_one.isEnabled()
+    assert rows[1] is not None
+    rows[1].setSelected(True)
+    window.set_use(use, titles)
+    cleared: list[str] = []
+    window.clear_requested.connect(cleared.append)
+    window.clear_one.click()
+    window.clear_all.click()
+    assert cleared == ["a", ""]
