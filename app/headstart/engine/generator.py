@@ -9,6 +9,10 @@ from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
 
 
+class LoadCancelled(Exception):
+    """The user stopped before the model was loaded, or measured."""
+
+
 class Generator(Protocol):
     """Called on one thread, always the same. The runner turns exceptions into `Failed`."""
 

@@ -29,6 +29,7 @@ from headstart.engine import template
 from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.generator import LoadCancelled
 from headstart.engine.prefix import fingerprint, keys, speeds
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -331,7 +332,3 @@ class LocalGenerator:
             self._decoder.close()
         self._decoder = self._encoder = self._template = self._wanted = None
         self._speculation = self._reader = None
-
-
-class LoadCancelled(Exception):
-    """The user stopped before the model was loaded, or measured."""

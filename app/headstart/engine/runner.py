@@ -27,8 +27,7 @@ from headstart.core.events import (
 )
 from headstart.core.settings import EngineSettings
 from headstart.core.values import FinishReason, ModelRef, TurnFigures
-from headstart.engine.generator import Generator
-from headstart.engine.local import LoadCancelled
+from headstart.engine.generator import Generator, LoadCancelled
 
 log = logging.getLogger(__name__)
 _NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
