@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,9 +138,6 @@ class PrefixEngine:
 
     def files(self) -> list[Path]:
         return sorted(path for path in self.store._disk.folder.glob("*/*") if path.is_file())
-
-    def wipe(self) -> None:
-        shutil.rmtree(self.store._disk.folder)
 
 
 def user(text: str, key: str = "q") -> PromptMessage:

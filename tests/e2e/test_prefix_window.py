@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from headstart.bootstrap import App, Home
 from headstart.core.settings import PrefixSettings, Sampling
 from headstart.core.values import is_private
+from headstart.ui.transcript.words import figures_text
 from tests.conftest import OpenApp, until
 from tests.e2e.driver import ask, reply_done, use_sampling
 from tests.e2e.prefix_engine import prose
@@ -181,7 +182,12 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         app.window.inspector.system_prompt.setPlainText("Answer in verse.")
         app.window.inspector.flush()
         await app.controller.settle()
-        await ask(app, "And now?")
+        answer = await ask(app, "And now?")
+        assert answer.figures is not None
+        assert f"{answer.figures.prefix.reread:,} read again" in figures_text(answer.figures)
+        widget = app.window.transcript.widget_of(answer.id)
+        assert widget is not None
+        assert "the system prompt changed" in widget._figures.toolTip()
         assert "read again: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 

@@ -93,7 +93,7 @@ def test_a_request_right_after_another_chats_reply_keeps_what_it_can(engine: Pre
     messages = _talk(engine)
     engine.ask("d", [user(prose(60, seed=3))])
     answer = engine.ask("c", messages)
-    # there was no time of rest: what could be fetched in 40 ms was
+    # there was no time of rest: what could be fetched in 15 ms was
     assert answer.reused >= 256
     assert answer.figures.prefix.reread < 300
 

@@ -105,6 +105,9 @@ class MessageWidget(QWidget):
         self._status.setText(status_text(message))
         self._status.setVisible(bool(self._status.text()))
         self._figures.setText("" if message.figures is None else figures_text(message.figures))
+        # why tokens were read again, where some were
+        reason = "" if message.figures is None else message.figures.prefix.reason
+        self._figures.setToolTip(f"read again: {reason}" if reason else "")
         self._figures.setVisible(bool(self._figures.text()) and not writing)
         several = message.versions > 1 and not writing
         for widget in (self._previous, self._versions, self._next):

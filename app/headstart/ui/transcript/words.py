@@ -38,6 +38,8 @@ def figures_text(figures: TurnFigures) -> str:
             f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens"
             f"{' (disk)' if figures.prefix.from_disk else ''}"
         )
+    if figures.prefix.reread:
+        pieces.append(f"{figures.prefix.reread:,} read again")
     guessed = figures.speculation
     if guessed is not None and guessed.tested:
         pieces.append(f"guesses accepted {guessed.accepted / guessed.tested:.0%}")
