@@ -30,7 +30,7 @@ from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.profiles import StoredProfiles
-from headstart.storage.worker import Storage
+from headstart.storage.worker import Storage, Store
 from tests.benchmarks.peers import bench_cache
 
 CHAT = "chat"
@@ -54,10 +54,9 @@ class Program:
         self.make_chat(CHAT)
 
     def make_chat(self, chat_id: str) -> None:
-        def create(store: object) -> None:
-            chats = store.chats  # type: ignore[attr-defined]
-            if chats.get(chat_id) is None:
-                chats.create(Chat(chat_id, chat_id, 0, 0))
+        def create(store: Store) -> None:
+            if store.chats.get(chat_id) is None:
+                store.chats.create(Chat(chat_id, chat_id, 0, 0))
 
         self.storage.submit(create).result()
 

@@ -60,7 +60,9 @@ class Disk:
         self._written: dict[str, int] = {}
         self._quiet_until = 0.0
         self._abandoned = False
-        self._busy = threading.Event()
+        # cleared while a reply is made: files wait
+        self._free = threading.Event()
+        self._free.set()
         self._ready = threading.Event()
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(
@@ -113,10 +115,10 @@ class Disk:
         self._jobs.put(lambda: self._remove(key, path))
 
     def pause(self) -> None:
-        self._busy.set()
+        self._free.clear()
 
     def resume(self) -> None:
-        self._busy.clear()
+        self._free.set()
 
     def flush(self, seconds: float) -> bool:
         done = threading.Event()
@@ -124,7 +126,7 @@ class Disk:
         return done.wait(max(0.0, seconds))
 
     def close(self, seconds: float) -> None:
-        self._busy.clear()
+        self._free.set()
         if not self.flush(seconds):
             self._abandoned = True
         self._jobs.put(None)
@@ -184,8 +186,7 @@ class Disk:
         self._shrink()
 
     def _write(self, entry: Entry) -> None:
-        while self._busy.is_set() and not self._abandoned:
-            time.sleep(0.02)
+        self._free.wait()
         info, payload = entry.info, entry.payload
         try:
             if payload is None or self._abandoned or not self._has_parent(info):
