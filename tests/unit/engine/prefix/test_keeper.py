@@ -69,6 +69,19 @@ def _keeper(store: PrefixStore, kind: str) -> tuple[FakeDecoder, Keeper]:
     return decoder, Keeper(decoder, store, FAMILY, speeds)
 
 
+def _kept(
+    store: PrefixStore, kind: str, length: int
+) -> tuple[FakeDecoder, Keeper, list[int], list[int]]:
+    """A decoder that has read a text of so many tokens, all of which was kept."""
+    decoder, keeper = _keeper(store, kind)
+    text = [index % 4 for index in range(length)]
+    decoder.forward(text, [])
+    held = list(text)
+    for _ in keeper.save(held, "c", True):
+        pass
+    return decoder, keeper, text, held
+
+
 KINDS = ("exact", "hybrid", "recurrent")
 
 
@@ -122,12 +135,7 @@ def _lose_something(store: PrefixStore, random_: random.Random) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_kept_comes_back_whole(store: PrefixStore, kind: str) -> None:
-    decoder, keeper = _keeper(store, kind)
-    text = [index % 4 for index in range(29)]
-    decoder.forward(text, [])
-    held = list(text)
-    for _ in keeper.save(held, "c", True):
-        pass
+    decoder, keeper, text, held = _kept(store, kind, 29)
     decoder.truncate(0)
     held.clear()
     restored = keeper.restore(held, [*text, 1, 2])
@@ -139,12 +147,7 @@ def test_what_was_kept_comes_back_whole(store: PrefixStore, kind: str) -> None:
 def test_a_branch_that_differs_within_a_chunk_uses_the_part_that_is_the_same(
     store: PrefixStore,
 ) -> None:
-    decoder, keeper = _keeper(store, "exact")
-    text = [index % 4 for index in range(16)]
-    decoder.forward(text, [])
-    held = list(text)
-    for _ in keeper.save(held, "c", True):
-        pass
+    decoder, keeper, text, held = _kept(store, "exact", 16)
     decoder.truncate(0)
     held.clear()
     keeper.restore(held, [*text[:13], 3, 3, 3])
@@ -181,12 +184,7 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
 def test_a_record_that_does_not_fit_is_a_miss_and_is_forgotten(
     store: PrefixStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    decoder, keeper = _keeper(store, "exact")
-    text = [index % 4 for index in range(24)]
-    decoder.forward(text, [])
-    held = list(text)
-    for _ in keeper.save(held, "c", True):
-        pass
+    decoder, keeper, text, held = _kept(store, "exact", 24)
     second = store.steps(FAMILY, keys.pack(text), CHUNK)[1].entry
     assert second.payload is not None
     damaged = tuple(part[:-4] for part in second.payload.parts)
@@ -200,12 +198,7 @@ def test_a_record_that_does_not_fit_is_a_miss_and_is_forgotten(
 
 
 def test_restoring_stops_when_it_is_cancelled(store: PrefixStore) -> None:
-    decoder, keeper = _keeper(store, "exact")
-    text = [index % 4 for index in range(24)]
-    decoder.forward(text, [])
-    held = list(text)
-    for _ in keeper.save(held, "c", True):
-        pass
+    decoder, keeper, text, held = _kept(store, "exact", 24)
     decoder.truncate(0)
     held.clear()
     keeper.restore(held, text, cancelled=lambda: True)
