@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from headstart.core.values import ModelRef
 
@@ -53,6 +54,16 @@ def spelled(kind: str, text: bytes) -> bytes:
             return bytes([int(text[3:5], 16)])
         return text.replace("\u2581".encode(), b" ")
     return text
+
+
+def tokenizer_kind(tokenizer: Mapping[str, Any]) -> str:
+    """The family of a `tokenizer.json`, by the names that GGUF files have for them."""
+    model = tokenizer.get("model") or {}
+    kind = model.get("type") or ("BPE" if "merges" in model else "")
+    if kind == "BPE":
+        parts = (tokenizer.get(part) for part in ("pre_tokenizer", "decoder"))
+        return "bpe" if any("ByteLevel" in str(part) for part in parts) else "spm"
+    return {"Unigram": "ugm", "WordPiece": "wpm"}.get(kind, "other")
 
 
 _LONE_BYTE = re.compile(rb"<0x[0-9A-Fa-f]{2}>")

@@ -13,7 +13,8 @@ from msgspec import Meta, Struct, UnsetType, field
 
 WhenFull = Literal["stop", "drop_oldest"]
 Theme = Literal["system", "light", "dark"]
-KvType = Literal["f16", "bf16"]
+KvType = Literal["f16", "bf16", "q8_0"]
+Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
 SecondGuesses = Literal["auto", "always", "never"]
 TextFont = Literal["inter", "system"]
@@ -104,6 +105,16 @@ class ChatOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class EngineSettings(Struct, frozen=True):
+    """How models are run on this computer. Every field belongs to a loaded model: a change
+    loads it again."""
+
+    backend: Annotated[
+        Backend,
+        Meta(
+            title="Backend",
+            description="what runs MLX folders and GGUF files; llama.cpp alone, or MLX for folders",
+        ),
+    ] = "auto"
     context_length: Annotated[
         int,
         Meta(ge=0, le=4_194_304, title="Context length", description="tokens; 0 is automatic"),
@@ -115,9 +126,26 @@ class EngineSettings(Struct, frozen=True):
         KvType,
         Meta(
             title="KV numbers",
-            description="f16 is fastest; with bf16, speculation changes no bit on a processor",
+            description=(
+                "f16 is fastest; bf16: speculation changes no bit on a processor; q8_0 takes half "
+                "the memory"
+            ),
         ),
     ] = "f16"
+    gpu_layers: Annotated[
+        int,
+        Meta(ge=-1, le=1000, title="GPU layers", description="-1 is automatic; 0 uses none"),
+    ] = -1
+    flash_attention: Annotated[
+        bool,
+        Meta(
+            title="Flash attention", description="faster and smaller; off only if a GPU fails at it"
+        ),
+    ] = True
+    batch: Annotated[
+        int,
+        Meta(ge=0, le=4096, title="Batch", description="tokens read at once; 0 is automatic"),
+    ] = 0
 
 
 class Settings(Struct, frozen=True):

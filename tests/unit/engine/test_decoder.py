@@ -11,7 +11,7 @@ import pytest
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.core.values import ModelRef
-from headstart.engine.backends.llama_cpp import BATCH, LlamaCppDecoder
+from headstart.engine.backends.llama_cpp import CHUNK, LlamaCppDecoder
 from headstart.engine.decoder import ContextFull, DecodeAborted
 
 TEXT = "The quick brown fox jumps over the lazy dog. " * 30
@@ -68,7 +68,7 @@ def test_no_room_leaves_the_state_as_it_was(starter: ModelRef) -> None:
     decoder.close()
 
 
-@pytest.mark.parametrize("tokens", [[-1], [10**6], [], [5] * (BATCH + 1)])
+@pytest.mark.parametrize("tokens", [[-1], [10**6], [], [5] * (CHUNK + 1)])
 def test_what_would_end_the_process_is_an_error_before(
     decoder: LlamaCppDecoder, tokens: list[int]
 ) -> None:
@@ -77,7 +77,7 @@ def test_what_would_end_the_process_is_an_error_before(
 
 
 def test_abort_from_another_thread_ends_a_forward(decoder: LlamaCppDecoder) -> None:
-    tokens = decoder.encode(TEXT)[:BATCH]
+    tokens = decoder.encode(TEXT)[:CHUNK]
     timer = threading.Timer(0.02, decoder.abort)
     timer.start()
 

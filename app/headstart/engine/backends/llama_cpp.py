@@ -35,9 +35,9 @@ from headstart.engine.decoder import (
     ModelFacts,
 )
 
-# tokens a forward may take: 256 reads within 2 % as fast as 512 and is one KV chunk, so that
-# what is read later as chunks was read in the same slices
-BATCH = 256
+# tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 reads
+# within 2 % as fast as 512, and what is read later as chunks was read in the same slices
+CHUNK = 256
 AUTOMATIC_CONTEXT = 8192
 # sequences of the unified KV cache: the live one, a spare one to export and import through, and
 # one for each further leaf of a tree
@@ -46,7 +46,8 @@ SEQUENCES = 1 + LEAVES
 SPARE = 1
 _LEAF_SEQUENCE = 2
 
-_KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30}  # the package has no name for bf16
+# the package has no name for bf16
+_KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 
 # the package's own binding makes a pointer object for each row: five times the cost of an int
 _logits_address: Any = ctypes.cast(
@@ -84,6 +85,8 @@ class LlamaCppDecoder:
         parameters = lib.llama_model_default_params()
         callback = lib.llama_progress_callback(on_progress)
         parameters.progress_callback = callback
+        if engine.gpu_layers >= 0:
+            parameters.n_gpu_layers = engine.gpu_layers
         self._model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self._model:
             if stopped:
@@ -99,8 +102,10 @@ class LlamaCppDecoder:
             )
         self._vocab = lib.llama_model_get_vocab(self._model)
         self._abort = AbortFlag()
+        self._batch_size = engine.batch or CHUNK
         self._open_context(path, engine, clamp)
-        self._kv_type = engine.kv_type
+        flash = "flash attention" if engine.flash_attention else "plain attention"
+        self._state_name = f"{engine.kv_type}, {flash}"
         self._window = lib.llama_model_n_swa(self._model)
         self._recurrent = bool(
             lib.llama_model_is_recurrent(self._model) or lib.llama_model_is_hybrid(self._model)
@@ -122,19 +127,28 @@ class LlamaCppDecoder:
     def _open_context(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
         trained = lib.llama_model_n_ctx_train(self._model)
         threads = engine.threads or automatic_threads()
-        self._device = f"llama.cpp, {threads} threads, {engine.kv_type}"
+        layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
+        flash = "" if engine.flash_attention else ", plain attention"
+        self._device = f"llama.cpp, {threads} threads, {engine.kv_type}{layers}{flash}"
         parameters = lib.llama_context_default_params()
         wanted = engine.context_length or AUTOMATIC_CONTEXT
         parameters.n_ctx = min(trained, wanted) if clamp or not engine.context_length else wanted
-        parameters.n_batch = BATCH
-        parameters.n_ubatch = BATCH
+        parameters.n_batch = self._batch_size
+        parameters.n_ubatch = self._batch_size
         parameters.n_seq_max = SEQUENCES
         parameters.kv_unified = True
         parameters.n_threads = threads
         parameters.n_threads_batch = threads
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other
-        parameters.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+        parameters.flash_attn_type = (
+            lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+            if engine.flash_attention
+            else lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
         parameters.type_k = parameters.type_v = _KV_TYPES[engine.kv_type]
+        if engine.kv_type == "q8_0" and not engine.flash_attention:
+            # llama.cpp has quantized values only with flash attention
+            parameters.type_v = _KV_TYPES["f16"]
         # without the whole cache a window model could not take back what it guessed
         parameters.swa_full = True
         parameters.no_perf = True
@@ -151,12 +165,13 @@ class LlamaCppDecoder:
                 "model is of a kind that this version cannot run.",
             )
         self._memory = lib.llama_get_memory(self._context)
-        self._batch = lib.llama_batch_init(BATCH, 0, LEAVES)
+        size = self._batch_size
+        self._batch = lib.llama_batch_init(size, 0, LEAVES)
         batch = self._batch
-        self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (BATCH,))
-        self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (BATCH,))
-        self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (BATCH,))
-        self._n_seq: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.n_seq_id, (BATCH,))
+        self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (size,))
+        self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (size,))
+        self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (size,))
+        self._n_seq: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.n_seq_id, (size,))
         self._n_seq[:] = 1
         self._seq_of_batch = -1
         self._outputs: Sequence[int] = ()
@@ -175,19 +190,19 @@ class LlamaCppDecoder:
             begin_token=begin if begin >= 0 and lib.llama_vocab_get_add_bos(vocab) else None,
             begin_text=texts.get(begin, ""),
             end_text=texts.get(end, ""),
-            batch=BATCH,
+            batch=self._batch_size,
             rollback="checkpoint" if self._recurrent else "exact",
             leaves=1 if self._recurrent else LEAVES,
             device=self._device,
             chunk=self._chunk(),
-            state=f"llama.cpp {lib.__version__}, {self._kv_type}, flash attention, unified, full",
+            state=f"llama.cpp {lib.__version__}, {self._state_name}, unified, full",
         )
 
     def _chunk(self) -> int:
         """Ranges longer than a sliding window lose the cells that no later token looks at."""
         if not self._state.ranges:
             return 0
-        return min(BATCH, 1 << (self._window.bit_length() - 1)) if self._window > 0 else BATCH
+        return min(CHUNK, 1 << (self._window.bit_length() - 1)) if self._window > 0 else CHUNK
 
     @property
     def facts(self) -> ModelFacts:
@@ -219,8 +234,8 @@ class LlamaCppDecoder:
         parents: Sequence[int] | None = None,
     ) -> None:
         count = len(tokens)
-        if not 0 < count <= BATCH:
-            raise ValueError(f"{count} tokens in one forward; 1 to {BATCH} are possible")
+        if not 0 < count <= self._batch_size:
+            raise ValueError(f"{count} tokens in one forward; 1 to {self._batch_size} are possible")
         start = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
         if start + count > self._facts.context_length:
             raise ContextFull
@@ -228,7 +243,7 @@ class LlamaCppDecoder:
         if min(tokens) < 0 or max(tokens) >= self._vocabulary:
             raise ValueError("token id outside the vocabulary")
         if self._seq_of_batch != seq:
-            for index in range(BATCH):
+            for index in range(self._batch_size):
                 self._batch.seq_id[index][0] = seq
             self._n_seq[:] = 1
             self._seq_of_batch = seq
@@ -301,7 +316,7 @@ class LlamaCppDecoder:
         if view is None:
             # the output buffer moves only when it grows: making the view costs as much as
             # looking through it
-            if len(self._rows) > 2 * BATCH:
+            if len(self._rows) > 2 * self._batch_size:
                 self._rows.clear()
             logits = ctypes.cast(address, ctypes.POINTER(ctypes.c_float))
             view = self._rows[address] = np.ctypeslib.as_array(logits, (self._vocabulary,))

@@ -1,13 +1,71 @@
-"""Chooses and opens the backend for a model; imports it only then."""
+"""Chooses and opens the backend for a model; imports it only then.
+
+The format decides: GGUF files run on llama.cpp, MLX folders on MLX. Whether MLX is used on this
+computer at all is the settings' choice; by themselves they choose it on Apple Silicon only.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import platform
+import sys
 from collections.abc import Callable
+from typing import NamedTuple
 
 from headstart.core.events import CancelToken
-from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef
+from headstart.core.settings import Backend, EngineSettings
+from headstart.core.values import ModelFormat, ModelRef
 from headstart.engine.decoder import Decoder
+
+
+class Reason(NamedTuple):
+    """Why a model cannot run here, and what can be done."""
+
+    why: str
+    remedy: str
+
+
+@functools.cache
+def on_apple_silicon() -> bool:
+    return sys.platform == "darwin" and platform.machine() == "arm64"
+
+
+@functools.cache
+def has_mlx() -> bool:
+    """Whether the libraries are there; looked for without importing them."""
+    return all(importlib.util.find_spec(name) is not None for name in ("mlx", "mlx_lm"))
+
+
+def cannot_run(form: ModelFormat, backend: Backend) -> Reason | None:
+    """Why models of this format cannot run here; None when they can. Any thread."""
+    if form == "gguf":
+        return None
+    if not has_mlx():
+        if on_apple_silicon():
+            return Reason("MLX is not installed", "Run the set-up again, or choose a GGUF file.")
+        return Reason(
+            "it is an MLX folder, and MLX is for Macs with Apple Silicon",
+            "Choose the same model as a GGUF file.",
+        )
+    if backend == "llama.cpp":
+        return Reason(
+            "it is an MLX folder, and the settings allow llama.cpp only",
+            "Change “Backend” under Settings, Engine, or choose a GGUF file.",
+        )
+    if backend == "auto" and not on_apple_silicon():
+        return Reason(
+            "it is an MLX folder, and without Apple's chips MLX is many times slower than "
+            "llama.cpp, so it is not used by itself",
+            "Choose a GGUF file, or “MLX too” as the backend under Settings, Engine.",
+        )
+    return None
+
+
+def preferred(backend: Backend) -> ModelFormat:
+    """Which format comes first where there are both."""
+    wants_mlx = backend == "mlx" or (backend == "auto" and on_apple_silicon())
+    return "mlx" if wants_mlx and has_mlx() else "gguf"
 
 
 def open_decoder(
@@ -20,13 +78,22 @@ def open_decoder(
 
     `clamp`: a context longer than the model was trained for becomes that long.
     """
+    if model.format == "mlx":
+        from headstart.engine.backends.mlx import MlxDecoder
+
+        return MlxDecoder(model.path, engine, progress, clamp)
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     return LlamaCppDecoder(model.path, engine, progress, clamp)
 
 
 def check_unknown(model: ModelRef, cancel: CancelToken) -> None:
-    """Try a file that was never opened here in a child process; raises ModelProblem."""
+    """Try a file that was never opened here in a child process; raises ModelProblem.
+
+    MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
+    """
+    if model.format == "mlx":
+        return
     from headstart.engine.backends.probe import probe
 
     probe(model.path, cancel)

@@ -1,4 +1,4 @@
-"""What tells one model file's weights from another's, wherever the file lies; engine thread.
+"""What tells one model's weights from another's, wherever they lie; engine thread.
 
 The size, the whole beginning (metadata and the first weights), the end, and samples in between:
 reading gigabytes would cost more than the prefixes save.
@@ -14,8 +14,21 @@ _SAMPLES = 512
 _SAMPLE = 4096
 
 
+# of a folder: its weights, and what says how they are used
+_FOLDER_FILES = ("*.safetensors", "config.json", "tokenizer.json")
+
+
 def fingerprint(path: Path) -> bytes:
-    """32 bytes; raises OSError."""
+    """32 bytes of a model file or folder; raises OSError."""
+    if not path.is_dir():
+        return _of_file(path)
+    digest = hashlib.blake2b(digest_size=32)
+    for file in sorted(file for form in _FOLDER_FILES for file in path.glob(form)):
+        digest.update(file.name.encode() + b"\0" + _of_file(file))
+    return digest.digest()
+
+
+def _of_file(path: Path) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
     with path.open("rb") as file:
         size = file.seek(0, 2)

@@ -1,0 +1,128 @@
+"""The tokenizer of a model folder: text to token ids and back, templates, what ends a reply.
+
+Read from `tokenizer.json` by the tokenizers library. Control tokens in plain text stay text; the
+prompt encoder puts real ones in place. Engine thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from headstart.core.errors import ModelProblem
+from headstart.core.models import Vocabulary, spelled, tokenizer_kind
+from headstart.engine.decoder import SpecialToken
+
+# control tokens that end a turn, where a folder names only one of its several
+_TURN_ENDS = frozenset(
+    ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>", "</s>",
+     "<reponame>", "<|repo_name|>", "<|file_sep|>")
+)  # fmt: skip
+
+
+class FolderTokenizer:
+    """Raises ModelProblem when the folder has none that can be read."""
+
+    def __init__(self, folder: Path, config: dict[str, Any]) -> None:
+        self._folder = folder
+        self._own = _json(folder / "tokenizer_config.json")
+        raw = _tokenizer_json(folder)
+        self.kind = tokenizer_kind(raw)
+        _no_space_in_front(raw.get("pre_tokenizer"))
+        self._tokenizer = Tokenizer.from_str(json.dumps(raw))
+        self._tokenizer.encode_special_tokens = True
+        added = self._tokenizer.get_added_tokens_decoder()
+        self.special = tuple(
+            SpecialToken(id_, token.content, token.lstrip, token.rstrip)
+            for id_, token in sorted(added.items())
+            if token.special
+        )
+        self._control = {token.id for token in self.special}
+        self._added = {id_: token.content.encode() for id_, token in added.items()}
+        self.size = 1 + max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
+        self.begin_text, self.end_text = self._text("bos_token"), self._text("eos_token")
+        self.ends = self._ends(config)
+
+    def encode(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    def piece(self, token: int) -> bytes:
+        """The bytes of a token's text; empty for control tokens."""
+        return b"" if token in self._control else self._bytes(token)
+
+    @property
+    def begin_token(self) -> int | None:
+        """The token that the tokenizer puts in front of every text, if it does."""
+        first = self._tokenizer.encode("", add_special_tokens=True).ids[:1]
+        begin = self._tokenizer.token_to_id(self.begin_text) if self.begin_text else None
+        return begin if begin is not None and first == [begin] else None
+
+    @property
+    def chat_template(self) -> str | None:
+        """Its own file, or the configuration's; of several named ones the default."""
+        with contextlib.suppress(OSError):
+            return (self._folder / "chat_template.jinja").read_text(encoding="utf-8")
+        found = self._own.get("chat_template")
+        if isinstance(found, list):
+            named = {item.get("name"): item.get("template") for item in found}
+            found = named.get("default")
+        return found if isinstance(found, str) else None
+
+    def vocabulary(self) -> Vocabulary:
+        texts = tuple(self._bytes(token) for token in range(self.size))
+        begin, end = (
+            self._tokenizer.token_to_id(text) if text else None
+            for text in (self.begin_text, self.end_text)
+        )
+        return Vocabulary(self.kind, texts, begin, end)
+
+    def _bytes(self, token: int) -> bytes:
+        own = self._added.get(token)
+        if own is not None:
+            return own
+        return spelled(self.kind, (self._tokenizer.id_to_token(token) or "").encode())
+
+    def _text(self, name: str) -> str:
+        found = self._own.get(name)
+        if isinstance(found, dict):
+            found = found.get("content")
+        return found if isinstance(found, str) else ""
+
+    def _ends(self, config: dict[str, Any]) -> frozenset[int]:
+        named = config.get("eos_token_id")
+        ids = set(named if isinstance(named, list) else [] if named is None else [named])
+        ids |= {token.id for token in self.special if token.text in _TURN_ENDS}
+        end = self._tokenizer.token_to_id(self.end_text) if self.end_text else None
+        return frozenset(ids if end is None else ids | {end})
+
+
+def _tokenizer_json(folder: Path) -> dict[str, Any]:
+    raw = _json(folder / "tokenizer.json")
+    if not raw:
+        raise ModelProblem(
+            f"{folder.name} has no tokenizer.json that can be read.",
+            "Download the whole folder again, or choose another model.",
+        )
+    return raw
+
+
+def _json(path: Path) -> dict[str, Any]:
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _no_space_in_front(part: Any) -> None:
+    """A prompt is encoded piece by piece: only its first one begins a text, and in front of
+    that stands a control token."""
+    if isinstance(part, dict):
+        if part.get("prepend_scheme") == "first":
+            part["prepend_scheme"] = "never"
+        for inner in part.get("pretokenizers", ()):
+            _no_space_in_front(inner)

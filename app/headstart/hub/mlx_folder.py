@@ -1,0 +1,230 @@
+"""Reads what a model folder says of itself, and whether it is whole; nothing of it is loaded.
+
+The format is that of MLX and of Hugging Face repositories: `config.json`, weights in safetensors
+files, `tokenizer.json`. Called from worker threads. Nothing of the folder is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headstart.core.errors import ModelProblem
+
+_AGAIN = "Download the folder again, or choose another model."
+_BITS = frozenset((2, 3, 4, 5, 6, 8))
+_GROUPS = frozenset((16, 32, 64, 128))
+_MODES = frozenset(("affine", "mxfp4", "mxfp8", "nvfp4"))
+_METHODS = frozenset(
+    ("awq", "gptq", "mxfp4", "mxfp8", "fp8", "bitnet", "compressed-tensors", "modelopt")
+)
+_PART = re.compile(r"-(\d{5})-of-(\d{5})\.safetensors$")
+_LARGEST_HEADER = 100_000_000
+_LARGEST_JSON = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MlxFolder:
+    """`config` is `config.json`, that of the text model where a folder has several."""
+
+    config: Mapping[str, Any]
+    tokenizer: Mapping[str, Any]
+    # what the tokenizer's configuration calls the tokens that begin and end a text
+    begin: str
+    end: str
+    size: int
+
+
+def is_folder(path: Path) -> bool:
+    """Whether this looks like a model folder; quick."""
+    return (path / "config.json").is_file() and next(path.glob("*.safetensors"), None) is not None
+
+
+def weight_size(path: Path) -> int:
+    """Bytes of the weights that are there; raises OSError."""
+    return sum(file.stat().st_size for file in path.glob("*.safetensors"))
+
+
+def read_folder(path: Path) -> MlxFolder:
+    """Check the folder at `path`; raises ModelProblem saying what is wrong and what to do."""
+    name = path.name
+    try:
+        if not (path / "config.json").is_file():
+            raise _not_a_folder(path)
+        config = _json(path / "config.json")
+        inner = config.get("text_config")
+        text = {**config, **inner} if isinstance(inner, dict) else config
+        if not isinstance(config.get("model_type"), str):
+            raise ModelProblem(f"{name} does not say what kind of model it is.", _AGAIN)
+        if config.get("model_file"):
+            raise ModelProblem(
+                f"{name} brings program code of its own ({config['model_file']}), which is never "
+                "run.",
+                "Choose another model.",
+            )
+        size = _check_weights(path)
+        _check_quantization(name, config)
+        if not (path / "tokenizer.json").is_file():
+            raise ModelProblem(f"{name} has no tokenizer.json.", _AGAIN)
+        tokenizer = _json(path / "tokenizer.json")
+        _check_tokenizer(name, text, tokenizer)
+        own = path / "tokenizer_config.json"
+        names = _json(own) if own.is_file() else {}
+    except OSError as error:
+        raise ModelProblem(
+            f"The folder {path} cannot be read ({error.strerror or error}).",
+            "Check its permissions and the disk.",
+        ) from error
+    return MlxFolder(text, tokenizer, _token(names, "bos_token"), _token(names, "eos_token"), size)
+
+
+def tokens(tokenizer: Mapping[str, Any]) -> dict[str, int]:
+    """Every token of a `tokenizer.json` and its id."""
+    model = tokenizer.get("model")
+    words = model.get("vocab") if isinstance(model, dict) else None
+    found: dict[str, int] = {}
+    if isinstance(words, dict):
+        found |= {str(text): id_ for text, id_ in words.items() if isinstance(id_, int)}
+    elif isinstance(words, list):
+        found |= {str(item[0]): id_ for id_, item in enumerate(words)}
+    for item in tokenizer.get("added_tokens") or ():
+        if isinstance(item, dict) and isinstance(item.get("id"), int):
+            found[str(item.get("content"))] = item["id"]
+    return found
+
+
+def _not_a_folder(path: Path) -> ModelProblem:
+    """What a folder without `config.json` is instead."""
+    if not path.exists():
+        return ModelProblem(
+            f"The model {path} is not there.", "Was it moved or deleted? Choose another model."
+        )
+    if next(path.glob("*.gguf"), None) is not None:
+        return ModelProblem(
+            f"{path.name} is a folder with GGUF files.", "Choose one of the files in it."
+        )
+    return ModelProblem(
+        f"{path.name} is not a model folder (it has no config.json).",
+        "Choose a GGUF file, or the folder of an MLX model.",
+    )
+
+
+def _check_weights(path: Path) -> int:
+    """Whether every weight file is there and whole; returns their size."""
+    there = {file.name: file for file in path.glob("*.safetensors")}
+    if not there:
+        others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]
+        what = "weights in PyTorch's format only" if others else "no weights (no .safetensors file)"
+        raise ModelProblem(f"{path.name} has {what}.", "Choose a model in the format of MLX.")
+    wanted = _wanted(path, there)
+    missing = sorted(wanted - set(there))
+    if missing:
+        shown = ", ".join(missing[:2]) + (", …" if len(missing) > 2 else "")
+        raise ModelProblem(
+            f"{path.name} is incomplete: {len(missing)} of {len(wanted)} weight files are missing "
+            f"({shown}).",
+            _AGAIN,
+        )
+    for file in sorted(there.values()):
+        _check_file(path, file)
+    return sum(file.stat().st_size for file in there.values())
+
+
+def _wanted(path: Path, there: Iterable[str]) -> set[str]:
+    """The files that the index names, or that the names of those that are there count up to."""
+    index = path / "model.safetensors.index.json"
+    if index.is_file():
+        mapped = _json(index).get("weight_map")
+        if isinstance(mapped, dict):
+            return {str(file) for file in mapped.values()}
+    wanted = set()
+    for file in there:
+        part = _PART.search(file)
+        if part is not None:
+            stem = file[: part.start()]
+            count = min(int(part[2]), 10_000)
+            wanted |= {f"{stem}-{n:05}-of-{part[2]}.safetensors" for n in range(1, count + 1)}
+    return wanted
+
+
+def _check_file(folder: Path, file: Path) -> None:
+    size = file.stat().st_size
+    with file.open("rb") as opened:
+        start = opened.read(8)
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+        whole = 0 < length <= min(_LARGEST_HEADER, max(0, size - 8))
+        try:
+            header = json.loads(opened.read(length)) if whole else {}
+            ends = [
+                entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"
+            ]
+            end = 8 + length + max(ends, default=0)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+            whole, end = False, 0
+    if not whole or not isinstance(end, int) or end > size:
+        needed = f" of {end / 1e6:,.1f}" if whole and isinstance(end, int) else ""
+        raise ModelProblem(
+            f"{folder.name} is damaged or incomplete: {size / 1e6:,.1f}{needed} MB of {file.name} "
+            "are there.",
+            _AGAIN,
+        )
+
+
+def _check_quantization(name: str, config: Mapping[str, Any]) -> None:
+    own = config.get("quantization")
+    if isinstance(own, dict):
+        # layers may differ from the rest, each with its own numbers
+        every = [own, *(item for item in own.values() if isinstance(item, dict))]
+        for item in every:
+            bits, group = item.get("bits", 4), item.get("group_size", 64)
+            mode = item.get("mode", "affine")
+            if bits not in _BITS or group not in _GROUPS or mode not in _MODES:
+                raise _unknown(name, f"{bits} bits in groups of {group}, {mode}")
+        return
+    other = config.get("quantization_config")
+    if isinstance(other, dict) and other.get("quant_method") not in _METHODS:
+        raise _unknown(name, str(other.get("quant_method") or "without a name"))
+
+
+def _unknown(name: str, what: str) -> ModelProblem:
+    return ModelProblem(
+        f"{name} is quantized in a way that MLX does not know ({what}).",
+        "Choose a version of the model in 4 or 8 bits.",
+    )
+
+
+def _check_tokenizer(name: str, config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> None:
+    found, rows = tokens(tokenizer), config.get("vocab_size")
+    size = 1 + max(found.values(), default=-1)
+    if not size:
+        raise ModelProblem(f"The tokenizer of {name} has no tokens.", _AGAIN)
+    if isinstance(rows, int) and (size > rows or 2 * size < rows):
+        raise ModelProblem(
+            f"The tokenizer of {name} does not match its model: it has {size:,} tokens, the model "
+            f"{rows:,}.",
+            "Files of different models may have been mixed. Download the folder again.",
+        )
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > _LARGEST_JSON:
+        raise ModelProblem(f"{path.name} in {path.parent.name} is far too large.", _AGAIN)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ModelProblem(f"{path.name} in {path.parent.name} is damaged.", _AGAIN) from error
+    if not isinstance(found, dict):
+        raise ModelProblem(f"{path.name} in {path.parent.name} makes no sense.", _AGAIN)
+    return found
+
+
+def _token(names: Mapping[str, Any], which: str) -> str:
+    found = names.get(which)
+    if isinstance(found, dict):
+        found = found.get("content")
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,410 @@
+"""The MLX backend, really run on a processor: the same words as llama.cpp, as its own plain
+decoding, and after every kind of coming back. Models are tiny, but for the one that is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from headstart.core.events import CancelToken, Finished, GenerationRequest, TextAdded
+from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.values import ModelRef
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.decoder import Blob, DecodeAborted
+from headstart.engine.prefix import speeds
+from headstart.engine.prefix.speeds import PrefixSpeeds
+from headstart.engine.speculation.bridge import make_bridge
+from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.hub.library import open_model
+from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
+from tests.models.mlx_folder import make_mlx
+from tests.models.tiny_mlx import FAMILIES, WINDOW, make_tiny_mlx
+
+LENGTH = 400
+PLACES = (150, 256, 370)
+TOKENS = 50
+# forwards of one and of several tokens sum in another order
+NEAR_TIE = 0.02
+COMPARED = 512
+EACH = 130
+QUESTIONS = (
+    "Write a Python function that adds two numbers, and explain it.",
+    "What is the capital of France, and what is it known for?",
+    "Tell me a short story about a lighthouse keeper.",
+    "Explain how a rainbow comes about.",
+    "Name the planets and one thing about each.",
+)
+
+
+@pytest.fixture(scope="module")
+def folders(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("mlx")
+    made = {name: make_tiny_mlx(name, starter.path, root / name) for name in FAMILIES}
+    made |= {
+        f"{name} draft": make_tiny_mlx(name, starter.path, root / f"{name}-draft", layers=3)
+        for name in FAMILIES
+    }
+    return made
+
+
+def _open(path: Path, context: int = 1024) -> MlxDecoder:
+    return MlxDecoder(path, EngineSettings(context_length=context))
+
+
+def _text(length: int = LENGTH, seed: int = 1) -> list[int]:
+    return [int(token) for token in np.random.default_rng(seed).integers(300, 4000, length)]
+
+
+def _read(decoder: MlxDecoder, text: Sequence[int], places: Iterable[int] = ()) -> dict[int, Blob]:
+    """Read in pieces that end at each place; returns the snapshots taken there."""
+    taken: dict[int, Blob] = {}
+    at = decoder.n_past()
+    stops = sorted({*places, len(text)})
+    while at < len(text):
+        end = min((at // 256 + 1) * 256, *[stop for stop in stops if stop > at])
+        decoder.forward(text[at:end], [end - at - 1])
+        at = end
+        if at in places:
+            taken[at] = decoder.snapshot()
+    return taken
+
+
+def _after(decoder: MlxDecoder, more: Sequence[int]) -> npt.NDArray[np.float32]:
+    decoder.forward(more, [len(more) - 1])
+    return decoder.logits(0).copy()
+
+
+# --- the same model in the other backend -----------------------------------------------------
+
+
+def test_the_same_weights_say_the_same_as_in_llama_cpp(starter: ModelRef, tmp_path: Path) -> None:
+    """Teacher-forced over 512 places of replies: only near-ties fall the other way."""
+    ours = MlxDecoder(make_mlx(starter.path, tmp_path / "smollm2"), EngineSettings())
+    theirs = LlamaCppDecoder(starter.path, EngineSettings())
+    same, worst, divergences = 0, 0.0, []
+    for question in QUESTIONS:
+        tokens = _reply(theirs, question)
+        assert theirs.truncate(0) == ours.truncate(0) == 0
+        for decoder in (ours, theirs):
+            decoder.forward(tokens, range(len(tokens)))
+        for row in range(len(tokens)):
+            left, right = (_log_softmax(decoder.logits(row)) for decoder in (ours, theirs))
+            divergences.append(float((np.exp(right) * (right - left)).sum()))
+            if left.argmax() == right.argmax():
+                same += 1
+            else:
+                first, second = np.sort(right)[[-1, -2]]
+                worst = max(worst, float(first - second))
+    theirs.close()
+    ours.close()
+    assert len(divergences) >= COMPARED
+    assert same >= 0.95 * len(divergences)
+    assert worst <= 0.5
+    assert np.median(divergences) < 0.01
+
+
+def _reply(decoder: LlamaCppDecoder, question: str) -> list[int]:
+    """A question and what the model says to it, as tokens."""
+    start, end = 1, 2
+    tokens = [
+        start, *decoder.encode(f"user\n{question}"), end, *decoder.encode("\n"),
+        start, *decoder.encode("assistant\n"),
+    ]  # fmt: skip
+    decoder.truncate(0)
+    decoder.forward(tokens, [len(tokens) - 1])
+    while len(tokens) < EACH and not decoder.is_end(decoder.argmax(0)):
+        tokens.append(decoder.argmax(0))
+        decoder.forward(tokens[-1:], [0])
+    return tokens
+
+
+def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    wide = logits.astype(np.float64) - float(logits.max())
+    return wide - np.log(np.exp(wide).sum())
+
+
+def test_both_backends_cut_text_into_the_same_tokens(starter: ModelRef, tmp_path: Path) -> None:
+    folder = make_mlx(starter.path, tmp_path / "smollm2", layers=1)
+    ours = MlxDecoder(folder, EngineSettings(context_length=256))
+    theirs = LlamaCppDecoder(starter.path, EngineSettings(context_length=256))
+    for text in (
+        "Grüße, 12345 Kühe! 你好 🐄",
+        "<|im_end|> is only words here",
+        "def f(x):\n\tpass",
+    ):
+        tokens = theirs.encode(text)
+        assert ours.encode(text) == tokens
+        assert [ours.piece(token) for token in tokens] == [theirs.piece(token) for token in tokens]
+    assert ours.vocabulary() == theirs.vocabulary()
+    assert ours.facts.special_tokens == theirs.facts.special_tokens
+    assert ours.facts.chat_template == theirs.facts.chat_template
+    assert [token for token in range(20) if ours.is_end(token)] == [
+        token for token in range(20) if theirs.is_end(token)
+    ]
+    ours.close()
+    theirs.close()
+
+
+# --- its own state ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_state_comes_back_bit_for_bit(family: str, folders: dict[str, Path]) -> None:
+    path = folders[family]
+    text, more = _text(), _text(20, 2)
+    source = _open(path)
+    mixed = source.facts.rollback == "checkpoint"
+    assert mixed == (family != "llama")
+    snapshots = _read(source, text, PLACES)
+    chunk = source.facts.chunk
+    assert chunk == (0 if family == "mamba2" else 256)
+    ranges = [
+        (start, min(start + chunk, LENGTH), source.export(start, min(start + chunk, LENGTH)))
+        for start in range(0, LENGTH, chunk or LENGTH)
+        if chunk
+    ]
+    untouched = _open(path)
+    _read(untouched, text, PLACES)
+    assert np.array_equal(_after(source, more), _after(untouched, more))
+    for place in PLACES:
+        other = _open(path, 2048)
+        for start, end, blob in ranges:
+            if start < place:
+                assert other.restore(blob, start, end, snapshots[place])
+        if mixed:
+            assert other.back(snapshots[place], place)
+        else:
+            assert other.truncate(place) == place
+        assert other.n_past() == place
+        direct = _open(path)
+        _read(direct, text[:place], PLACES)
+        assert np.array_equal(_after(other, more), _after(direct, more))
+        other.close()
+        direct.close()
+    source.close()
+    untouched.close()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_cut_is_exact_or_says_how_far_it_went(family: str, folders: dict[str, Path]) -> None:
+    """Also where a window has wrapped: what the library would cut in silence is noticed."""
+    text, more = _text(200), _text(12, 2)
+    for length, checkpoint in ((WINDOW - 8, 20), (200, 190), (WINDOW + 6, WINDOW - 2)):
+        decoder = _open(folders[family])
+        _read(decoder, text[:checkpoint])
+        decoder.checkpoint()
+        decoder.forward(text[checkpoint:length], [])
+        assert decoder.n_past() == length
+        foretold = decoder.reach(length - 3)
+        left = decoder.truncate(length - 3)
+        assert left == foretold
+        assert left in (length - 3, checkpoint)
+        assert decoder.n_past() == left
+        direct = _open(folders[family])
+        _read(direct, text[:left])
+        difference = np.abs(_after(decoder, more) - _after(direct, more)).max()
+        assert difference < 1e-3
+        decoder.close()
+        direct.close()
+
+
+def test_a_checkpoint_survives_what_comes_after_it(folders: dict[str, Path]) -> None:
+    """Arrays that are written in place must not change what was remembered."""
+    text, more = _text(120), _text(12, 2)
+    for family in ("gemma3_text", "mamba2", "falcon_h1"):
+        decoder = _open(folders[family])
+        _read(decoder, text)
+        decoder.checkpoint()
+        expected = None
+        for _ in range(3):
+            for token in _text(7, 5):
+                decoder.forward([token], [0])
+            assert decoder.truncate(len(text)) == len(text)
+            found = _after(decoder, more)
+            assert expected is None or np.array_equal(found, expected)
+            expected = found
+            assert decoder.truncate(len(text)) == len(text)
+        decoder.close()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_guessing_changes_no_word(family: str, folders: dict[str, Path]) -> None:
+    prompt = list(range(300, 330)) * 2
+    target, draft = _open(folders[family]), _open(folders[f"{family} draft"])
+    plain, gaps = _plain(target, prompt)
+    bridge, match = make_bridge(target, draft)
+    assert bridge is not None
+    assert match.tier == "same"
+    model = DraftModel(draft, bridge)
+    pair, profile = PairProfile(), TargetProfile()
+    accepted = 0
+    for wanted in (
+        Speculation(draft="d", depth_mode="fixed", depth=3, repeats=False),
+        Speculation(draft="d", depth_mode="fixed", depth=6, second_guesses="always"),
+        Speculation(draft="d"),
+        Speculation(),
+    ):
+        assert target.truncate(0) == 0
+        target.forward(prompt, [len(prompt) - 1])
+        tokens = list(prompt)
+        sampling = Sampling(temperature=0)
+        sampler = target.sampler(sampling, 0)
+        depth = Depth(profile, pair, wanted)
+        depth.begin(pair, wanted)
+        repeats = RepeatIndex()
+        repeats.sync(tokens)
+        model.begin(tokens, sampling, 0, lambda: False)
+        loop = Speculator(
+            target, tokens, sampler, depth, wanted, repeats,
+            model if wanted.draft else None, pytest.fail,
+        )  # fmt: skip
+        written = [sampler.draw(0, len(tokens))]
+        while len(written) < TOKENS:
+            written += [token for token, _ in loop.step(written[-1], 10)]
+            assert target.n_past() == len(tokens)
+        accepted += loop.figures.accepted
+        for place, (token, own) in enumerate(zip(written, plain, strict=False)):
+            if token != own:
+                assert gaps[place] < NEAR_TIE, f"{wanted} differs at {place}"
+                break
+    assert accepted > 0
+    model.close()
+    target.close()
+
+
+def _plain(decoder: MlxDecoder, prompt: list[int]) -> tuple[list[int], list[float]]:
+    """Greedy tokens one by one, and how far the first lay before the second."""
+    sampler = decoder.sampler(Sampling(temperature=0), 0)
+    decoder.forward(prompt, [len(prompt) - 1])
+    tokens, gaps = [], []
+    for _ in range(TOKENS):
+        guess = sampler.guess(0, 0)
+        tokens.append(guess.token)
+        gaps.append(guess.margin)
+        decoder.forward([guess.token], [0])
+    return tokens, gaps
+
+
+# --- through the generator -------------------------------------------------------------------
+
+
+@pytest.fixture
+def reading_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny models read faster than a file is opened; here everything kept comes back."""
+    monkeypatch.setattr(speeds, "load", lambda *_: PrefixSpeeds(token_seconds=10.0))
+    monkeypatch.setattr(PrefixSpeeds, "see_reading", lambda *_: None)
+
+
+def _engine(folder: Path, path: Path, context: int = 2048) -> PrefixEngine:
+    engine = PrefixEngine(folder, open_model(path))
+    engine.settings = EngineSettings(context_length=context, backend="mlx")
+    return engine
+
+
+@pytest.mark.usefixtures("reading_is_dear")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_prefixes_come_back_after_restarts_and_branch_switches(
+    family: str, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    engine = _engine(tmp_path, folders[family])
+    engine.chat("c")
+    first = [system("Be brief."), user(prose(200))]
+    answer = engine.ask("c", first)
+    engine.rest()
+    history = [*first, assistant(answer.text)]
+    branches = [
+        [*history, user("And in other words?", "q2")],
+        [*history, user("What about the harbour?", "q2b")],
+    ]
+    texts = [engine.ask("c", branch).text for branch in branches]
+    engine.leave()
+    for turn in range(4):
+        if turn == 2:
+            engine.restart()
+        again = engine.ask("c", branches[turn % 2])
+        assert again.text == texts[turn % 2]
+        assert again.reused > 200
+        assert again.figures.prefix.from_disk > 0 or turn != 2
+    engine.restart()
+    engine.store.wait_until_ready()
+    engine.store.clear()
+    direct = engine.ask("c", branches[0])
+    assert direct.reused == 0
+    assert direct.text == texts[0]
+    engine.stop()
+
+
+def test_a_seed_says_the_same_with_and_without_guessing(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    engine = _engine(tmp_path, folders["llama"])
+    engine.chat("c")
+    draft = open_model(folders["llama draft"])
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3)
+    question = [user(prose(30))]
+    for sampling in (
+        Sampling(temperature=0.9, seed=3, max_tokens=40),
+        Sampling(temperature=1.2, seed=4, max_tokens=40, top_k=0, top_p=0.95, repeat_penalty=1.2),
+    ):
+        plain = engine.ask("c", question, sampling=sampling)
+        guessed = engine.ask("c", question, sampling=sampling, speculation=wanted, draft=draft)
+        assert guessed.text == plain.text
+        assert guessed.figures.speculation is not None
+        assert guessed.figures.speculation.draft_accepted > 0
+    engine.stop()
+
+
+def test_a_gguf_draft_guesses_for_an_mlx_target(starter: ModelRef, tmp_path: Path) -> None:
+    """Formats live side by side, in one turn even."""
+    target = open_model(make_mlx(starter.path, tmp_path / "target", bits=8))
+    engine = PrefixEngine(tmp_path, target)
+    engine.settings = EngineSettings(context_length=256, backend="mlx")
+    engine.chat("c")
+    wanted = Speculation(draft=starter.key, depth_mode="fixed", depth=4)
+    answer = engine.ask("c", [user("Hi!")], 10, speculation=wanted, draft=starter)
+    assert answer.figures.speculation is not None
+    assert answer.figures.speculation.draft_accepted >= 4
+    engine.stop()
+
+
+def test_a_stop_ends_reading_between_two_pieces(folders: dict[str, Path]) -> None:
+    decoder = _open(folders["llama"])
+    decoder.abort()
+    with pytest.raises(DecodeAborted):
+        decoder.forward(_text(100), [99])
+    assert decoder.n_past() == 0
+    decoder.clear_abort()
+    decoder.forward(_text(100), [99])
+    assert decoder.n_past() == 100
+    decoder.close()
+
+
+def test_a_cancelled_reply_keeps_what_was_said(folders: dict[str, Path], tmp_path: Path) -> None:
+    engine = _engine(tmp_path, folders["llama"])
+    engine.chat("c")
+    told: list[object] = []
+    cancel = CancelToken()
+
+    def emit(event: object) -> None:
+        told.append(event)
+        if isinstance(event, TextAdded) and event.tokens > 5:
+            cancel.cancel()
+
+    request: GenerationRequest = engine.request("c", [user(prose(20))], 400)
+    engine.generator.generate(request, emit, cancel)
+    last = told[-1]
+    assert isinstance(last, Finished)
+    assert 5 < last.figures.generated_tokens < 400
+    decoder = engine.generator._decoder
+    assert decoder is not None
+    assert decoder.n_past() == len(engine.generator.resident.tokens)
+    engine.stop()
