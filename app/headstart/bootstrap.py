@@ -27,6 +27,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
+from headstart.storage.keychain import Keychain
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
@@ -187,8 +188,21 @@ async def open_app(home: Home) -> App:
             StoredTraces(storage),
         )
 
+    def make_remote() -> Generator:
+        from headstart.engine.remote.generator import RemoteGenerator
+
+        return RemoteGenerator(keychain.get)
+
+    keychain = Keychain()
     prefix_store = PrefixStore(home.prefixes, StoredPrefixes(storage))
-    service = ChatService(storage, Runner(make_generator), preferences, prefix_store)
+    service = ChatService(
+        storage,
+        Runner(make_generator),
+        preferences,
+        prefix_store,
+        lambda: Runner(make_remote, "remote"),
+        keychain,
+    )
     controller = ChatController(service)
     window = MainWindow(controller, preferences)
     controller.start()

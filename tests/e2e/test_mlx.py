@@ -129,7 +129,8 @@ def _reply(decoder: LlamaCppDecoder, question: str) -> list[int]:
 
 def _log_softmax(logits: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     wide = logits.astype(np.float64) - float(logits.max())
-    return wide - np.log(np.exp(wide).sum())
+    result: npt.NDArray[np.float64] = wide - np.log(np.exp(wide).sum())
+    return result
 
 
 def test_both_backends_cut_text_into_the_same_tokens(starter: ModelRef, tmp_path: Path) -> None:

@@ -183,9 +183,9 @@ async def take(app: App, out: Path) -> int:
         app.window.resize(1360, 860)
         app.window.open_settings()
         await asyncio.sleep(0.2)
-        assert app.window._settings_window is not None
-        app.window._settings_window.grab().save(str(out / f"{scheme}-settings.png"))
-        app.window._settings_window.close()
+        assert app.window.settings.window is not None
+        app.window.settings.window.grab().save(str(out / f"{scheme}-settings.png"))
+        app.window.settings.window.close()
         app.window.inspector.prefix.set_figures(REREAD)
         app.window.inspector.prefix.set_use(USE)
         bar = app.window.inspector.findChild(QScrollArea)

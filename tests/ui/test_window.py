@@ -16,7 +16,7 @@ from headstart.core.settings import Settings
 from headstart.core.values import ChatSummary
 from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector
-from headstart.ui.settings_window import SettingsWindow
+from headstart.ui.settings.window import SettingsWindow
 from headstart.ui.sidebar.chat_list import section_of
 from tests.conftest import OpenApp, until
 from tests.ui.looks import fill
@@ -93,11 +93,11 @@ async def test_settings_window_changes_are_checked_applied_and_saved(
 ) -> None:
     async with running() as app:
         app.window.open_settings()
-        window = app.window._settings_window
+        window = app.window.settings.window
         assert isinstance(window, SettingsWindow)
-        window._sampling_changed("temperature", 0.25)
-        window._engine_changed("context_length", 4096)
-        window._set(when_full="drop_oldest")
+        window.general._sampling_changed("temperature", 0.25)
+        window.engine._changed("context_length", 4096)
+        window.general._set(when_full="drop_oldest")
         assert app.preferences.current.sampling.temperature == 0.25
         assert app.window.inspector._when_full.currentData() == "drop_oldest"
         window.close()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headstart.core.events import PromptMessage
+from headstart.core.events import AnyModel, PromptMessage
+from headstart.core.servers import ServerModel
 from headstart.core.values import (
     Message,
     MessageStatus,
-    ModelRef,
     Part,
     PartKind,
     Role,
@@ -24,12 +24,11 @@ def new_question(chat_id: str, parent: str | None, text: str) -> Message:
     return Message(new_id(), chat_id, parent, Role.USER, status, text_part(text), now_ms())
 
 
-def open_reply(chat_id: str, parent: str | None, model: ModelRef) -> Message:
+def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
     """A reply that is going to be written."""
+    name = f"{model.name} on {model.host}" if isinstance(model, ServerModel) else model.name
     status = MessageStatus.OPEN
-    return Message(
-        new_id(), chat_id, parent, Role.ASSISTANT, status, (), now_ms(), model=model.name
-    )
+    return Message(new_id(), chat_id, parent, Role.ASSISTANT, status, (), now_ms(), model=name)
 
 
 def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:

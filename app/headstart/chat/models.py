@@ -1,4 +1,7 @@
-"""Which models can be chosen, and which one a chat uses. File look-ups run on a worker thread."""
+"""Which models can be chosen, and which one a chat uses: weights here, or a server's.
+
+File look-ups run on a worker thread.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,55 @@ import asyncio
 from pathlib import Path
 
 from headstart.chat.preferences import Preferences
+from headstart.chat.servers import Servers
 from headstart.core.errors import ModelProblem
+from headstart.core.events import AnyModel
+from headstart.core.servers import split_key
 from headstart.core.values import Chat, ModelRef
+from headstart.engine.backends import select
 from headstart.hub import library
 
 
 class Models:
-    def __init__(self, preferences: Preferences) -> None:
+    def __init__(self, preferences: Preferences, servers: Servers) -> None:
         self._preferences = preferences
+        self._servers = servers
 
     async def installed(self) -> list[ModelRef]:
+        """Everything that lies here, whether it can run here or not."""
         return await asyncio.to_thread(library.installed, self._preferences.current.model_files)
 
+    def cannot_run(self, model: ModelRef) -> str:
+        """Why a model cannot run here, with what to do; empty when it can."""
+        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
+        return "" if reason is None else f"{model.name}: {reason.why}. {reason.remedy}"
+
     async def open_file(self, path: Path) -> ModelRef:
-        """Check a file and make it the model of new chats; raises ModelProblem."""
+        """Check a file or folder and make it the model of new chats; raises ModelProblem.
+
+        What cannot run here is listed all the same: another setting may let it.
+        """
         model = await asyncio.to_thread(library.open_model, path)
         files = [name for name in self._preferences.current.model_files if name != model.key]
         starter = await asyncio.to_thread(library.starter_model)
         if starter is None or starter.path != model.path:
             files.append(model.key)
-        self._preferences.update(model=model.key, model_files=tuple(files))
+        self._preferences.update(model_files=tuple(files))
+        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
+        if reason is not None:
+            raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
+        self._preferences.update(model=model.key)
         return model
 
-    async def of_chat(self, chat: Chat | None) -> ModelRef:
+    async def of_chat(self, chat: Chat | None) -> AnyModel:
         """The chat's own model, else the one of new chats; raises ModelProblem if it is gone."""
         key = (chat.model if chat else None) or self._preferences.current.model
-        return await asyncio.to_thread(self._find, key)
+        found = self._servers.find(key)
+        return found if found is not None else await asyncio.to_thread(self._find, key)
 
     def name_of(self, key: str) -> str:
-        return Path(key).name.removesuffix(".gguf")
+        named = split_key(key)
+        return named[1] if named is not None else Path(key).name.removesuffix(".gguf")
 
     @staticmethod
     def _find(key: str) -> ModelRef:
@@ -48,6 +71,7 @@ class Models:
                     raise
         if starter is None:
             raise ModelProblem(
-                "There is no model yet.", "Open a GGUF file with the model menu, or drop one here."
+                "There is no model yet.",
+                "Open a GGUF file or an MLX folder with the model menu, or drop one here.",
             )
         return starter

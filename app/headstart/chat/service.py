@@ -31,12 +31,13 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.reading_ahead import ReadingAhead
 from headstart.chat.reply import Reply
+from headstart.chat.servers import Servers
 from headstart.chat.stores import Stores
 from headstart.chat.titles import NEW_CHAT, title_from
 from headstart.chat.upcoming import Upcoming
-from headstart.chat.warming import Warmer
+from headstart.chat.warming import LoadedState, Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import GenerationEvent, GenerationRequest
+from headstart.core.events import AnyModel, GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
     Speculation,
@@ -59,6 +60,7 @@ from headstart.core.values import (
 )
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
+from headstart.storage.keychain import Keychain
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -71,11 +73,18 @@ class ChatService:
         runner: Runner,
         preferences: Preferences,
         prefix_store: PrefixStore | None = None,
+        make_remote: Callable[[], Runner] | None = None,
+        keychain: Keychain | None = None,
     ) -> None:
+        """`runner` has the models on this computer, those of `make_remote` one server each."""
         self._stores = Stores(storage)
         self._runner = runner
+        self._make_remote = make_remote
+        # by connection: a server that is slow keeps no other one waiting
+        self._remotes: dict[str, Runner] = {}
         self._preferences = preferences
-        self.models = Models(preferences)
+        self.servers = Servers(preferences, keychain or Keychain())
+        self.models = Models(preferences, self.servers)
         self._listeners: list[Callable[[Change], None]] = []
         self._replies: dict[str, Reply] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -145,7 +154,7 @@ class ChatService:
         chat = await self.chat(chat_id) if chat_id else None
         if chat_id and chat is None:
             raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
-        model = await self.models.of_chat(chat)
+        model = await self._answering(chat)
         if chat is None:
             now = now_ms()
             chat = Chat(
@@ -165,7 +174,7 @@ class ChatService:
         """A new version of a user message beside the old one, and an answer to it."""
         async with self._starting:
             chat, branch, _ = await self._find(chat_id, message_id)
-            model = await self.models.of_chat(chat)
+            model = await self._answering(chat)
             await self._ask(chat, _before(branch, message_id), text, model)
         if branch[0].id == message_id:
             await self._retitle(chat, text)
@@ -174,7 +183,7 @@ class ChatService:
         """A new version of a reply beside the old one."""
         async with self._starting:
             chat, branch, message = await self._find(chat_id, message_id)
-            model = await self.models.of_chat(chat)
+            model = await self._answering(chat)
             answer = open_reply(chat.id, message.parent_id, model)
             await self._stores.run(chat_id, lambda store: store.messages.add([answer]))
             await self._start(chat, _before(branch, message_id), answer, model)
@@ -183,7 +192,7 @@ class ChatService:
         """Go on writing a reply that was stopped or interrupted, word for word."""
         async with self._starting:
             chat, branch, message = await self._find(chat_id, message_id)
-            model = await self.models.of_chat(chat)
+            model = await self._answering(chat)
             await self._stores.run(chat_id, lambda store: store.messages.reopen(message_id))
             self._unsaved.pop(message_id, None)
             await self._start(chat, _before(branch, message_id), message, model, message.parts)
@@ -226,8 +235,12 @@ class ChatService:
         self.upcoming.forget()
         await self.prefixes.allow(chat_id, options.keep_on_disk)
 
-    async def set_model(self, chat_id: str | None, model: ModelRef) -> None:
-        """The model of this chat and of new ones; a private chat's choice is not kept."""
+    async def set_model(self, chat_id: str | None, model: AnyModel) -> None:
+        """The model of this chat and of new ones; a private chat's choice is not kept.
+
+        Raises ConsentNeeded for a server that words may not be sent to yet.
+        """
+        self.servers.check_allowed(model)
         if not is_private(chat_id):
             self._preferences.update(model=model.key)
         if chat_id:
@@ -262,7 +275,7 @@ class ChatService:
         except ModelProblem as problem:
             self._tell(ModelState("", 0.0, str(problem)))
             return str(problem)
-        if self._replies or self._closing:
+        if self._replies or self._closing or not isinstance(model, ModelRef):
             return None
         settings = self._preferences.current
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
@@ -271,6 +284,18 @@ class ChatService:
             # the user may look at another chat by now
             await self.ahead.read(self.ahead.shown)
         return trouble
+
+    @property
+    def loaded_state(self) -> LoadedState:
+        """Whether the loaded model has the engine settings as they are now."""
+        return self._warmer.state(self._preferences.current.engine)
+
+    @staticmethod
+    def explain_engine() -> dict[str, str]:
+        """What each engine setting becomes by itself here; on a worker thread."""
+        from headstart.engine.backends import automatic
+
+        return automatic.explain()
 
     async def opened(self, chat_id: str) -> None:
         """The user looks at a chat: have it restored or read, if its model is or can be there.
@@ -296,6 +321,8 @@ class ChatService:
         """Every installed model with its verdict as a draft for the chat's model."""
         chat = await self.chat(chat_id) if chat_id else None
         model = await self.models.of_chat(chat)
+        if not isinstance(model, ModelRef):
+            return []
         return await self._drafts.choices(model, self._preferences.current.engine.context_length)
 
     async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
@@ -304,6 +331,8 @@ class ChatService:
             return
         chat = await self.chat(chat_id) if chat_id else None
         model = await self.models.of_chat(chat)
+        if not isinstance(model, ModelRef):
+            raise EnvironmentProblem("A server decides itself how it guesses ahead.", "")
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
         if draft is None:
             raise EnvironmentProblem(
@@ -331,6 +360,8 @@ class ChatService:
             if isinstance(result, Exception):
                 log.error("a reply ended badly while closing", exc_info=result)
         await asyncio.to_thread(self._runner.close)
+        for remote in self._remotes.values():
+            await asyncio.to_thread(remote.close)
 
     async def close_private(self) -> None:
         """End private chats, when nobody asks for them any more."""
@@ -344,6 +375,12 @@ class ChatService:
         if self._closing:
             raise EnvironmentProblem("Headstart is closing.", "")
 
+    async def _answering(self, chat: Chat | None) -> AnyModel:
+        """The model that answers in this chat; raises ConsentNeeded, ModelProblem."""
+        model = await self.models.of_chat(chat)
+        self.servers.check_allowed(model)
+        return model
+
     async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
         self._check_free(chat_id)
         chat = await self.chat(chat_id)
@@ -354,7 +391,7 @@ class ChatService:
         return chat, branch, message
 
     async def _ask(
-        self, chat: Chat, before: list[Message], text: str, model: ModelRef, fresh: bool = False
+        self, chat: Chat, before: list[Message], text: str, model: AnyModel, fresh: bool = False
     ) -> None:
         """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
         question = new_question(chat.id, before[-1].id if before else None, text)
@@ -370,12 +407,13 @@ class ChatService:
         chat: Chat,
         before: list[Message],
         answer: Message,
-        model: ModelRef,
+        model: AnyModel,
         written: tuple[Part, ...] = (),
     ) -> None:
         settings = self._preferences.current
         speculation = effective_speculation(settings, chat.options)
-        draft = await self._drafts.of(speculation, model)
+        here = model if isinstance(model, ModelRef) else None
+        draft = await self._drafts.of(speculation, here) if here is not None else None
         request = GenerationRequest(
             model=model,
             messages=prompt_messages(before, effective_system_prompt(settings, chat.options)),
@@ -391,15 +429,17 @@ class ChatService:
         )
         message_id = answer.id
 
-        # a request with another model does not wait for the one that is being loaded ahead
-        self._warmer.cancel(unless=(model, settings.engine, draft))
-        # nor for a measurement, which can be made again; what waits to be read ahead would cut
-        # the reply when it is there
-        self.cancel_measuring()
-        self.ahead.cancel()
+        if here is not None:
+            # a request with another model does not wait for the one that is being loaded ahead
+            self._warmer.cancel(unless=(here, settings.engine, draft))
+            # nor for a measurement, which can be made again; what waits to be read ahead would
+            # cut the reply when it is there
+            self.cancel_measuring()
+            self.ahead.cancel()
 
         def tell(event: GenerationEvent) -> None:
-            self._warmer.follow(event, model, settings.engine, draft)
+            if here is not None:
+                self._warmer.follow(event, here, settings.engine, draft)
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(
@@ -407,13 +447,21 @@ class ChatService:
             chat.id,
             message_id,
             written,
-            self._runner.stream(request),
+            self._runner_of(model).stream(request),
             tell,
         )
         self._replies[chat.id] = reply
         self._keep(self._drive(reply))
         self._tell(BranchChanged(chat.id))
         self._tell(ChatsChanged())
+
+    def _runner_of(self, model: AnyModel) -> Runner:
+        if isinstance(model, ModelRef):
+            return self._runner
+        assert self._make_remote is not None, "put together without servers"
+        if model.connection.id not in self._remotes:
+            self._remotes[model.connection.id] = self._make_remote()
+        return self._remotes[model.connection.id]
 
     async def _drive(self, reply: Reply) -> None:
         try:

@@ -18,7 +18,7 @@ from headstart.core.settings import (
     effective_system_prompt,
     effective_when_full,
 )
-from headstart.core.values import Chat, Message, is_unsaved
+from headstart.core.values import Chat, Message, ModelRef, is_unsaved
 
 
 class Upcoming:
@@ -68,6 +68,9 @@ class Upcoming:
         try:
             model = await self._models.of_chat(chat)
         except ModelProblem:
+            return None
+        if not isinstance(model, ModelRef):
+            # what is typed stays here until it is sent
             return None
         if not self._warmer.has_loaded(model, settings.engine):
             return None

@@ -6,6 +6,7 @@ On the event loop's thread; the loading itself is the engine thread's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from headstart.chat.changes import Change, DraftState, Measured, ModelState
 from headstart.core.events import (
@@ -21,6 +22,8 @@ from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
 from headstart.engine.runner import Runner, Stream
 
+# of what is loaded: nothing; something with these engine settings; with those from before
+LoadedState = Literal["nothing", "same", "other"]
 Wanted = tuple[ModelRef, EngineSettings, ModelRef | None]
 
 
@@ -61,6 +64,12 @@ class Warmer:
 
     def has_loaded(self, model: ModelRef, engine: EngineSettings) -> bool:
         return self._loaded is not None and self._loaded[:2] == (model, engine)
+
+    def state(self, engine: EngineSettings) -> LoadedState:
+        """Whether what is loaded has these settings."""
+        if self._loaded is None:
+            return "nothing"
+        return "same" if self._loaded[1] == engine else "other"
 
     def cancel(self, unless: Wanted | None = None) -> None:
         if self._stream is not None and (unless is None or self._loading != unless):

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from headstart.core.servers import ServerModel
 from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
 from headstart.core.values import (
     ModelRef,
@@ -18,6 +19,9 @@ from headstart.core.values import (
     SpeculationFigures,
     TurnFigures,
 )
+
+# what answers: weights on this computer, or a server
+AnyModel = ModelRef | ServerModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class PromptMessage:
 class GenerationRequest:
     """One turn. `reply_so_far` is text of the same reply to go on from, word for word."""
 
-    model: ModelRef
+    model: AnyModel
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
     engine: EngineSettings = field(default_factory=EngineSettings)

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct, UnsetType, field
 
+from headstart.core.servers import Connection
+
 WhenFull = Literal["stop", "drop_oldest"]
 Theme = Literal["system", "light", "dark"]
 KvType = Literal["f16", "bf16", "q8_0"]
@@ -169,6 +171,8 @@ class Settings(Struct, frozen=True):
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
+    # servers that the user named
+    connections: tuple[Connection, ...] = ()
     # whether words that were guessed ahead are tinted in replies
     show_origins: Annotated[
         bool, Meta(title="Tint guessed words", description="by where each token came from")

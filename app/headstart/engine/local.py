@@ -90,8 +90,11 @@ class LocalGenerator:
         return self._reader.resident
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+        model = request.model
+        if not isinstance(model, ModelRef):
+            raise TypeError(f"{model.name} is a server's model")
         try:
-            decoder = self._load(request.model, request.engine, emit, cancel)
+            decoder = self._load(model, request.engine, emit, cancel)
             self._load_draft(request.draft, request.engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error

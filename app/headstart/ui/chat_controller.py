@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,11 @@ from headstart.chat.changes import (
     ReplyEvent,
     Trouble,
 )
+from headstart.chat.servers import ConsentNeeded
 from headstart.chat.service import ChatService
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
+    AnyModel,
     ContextUse,
     Failed,
     Guessing,
@@ -38,8 +40,10 @@ from headstart.core.events import (
     Reading,
     TextAdded,
 )
+from headstart.core.servers import ServerModel
 from headstart.core.settings import ChatOptions
-from headstart.core.values import UNSAVED, UNSAVED_PRIVATE, Chat, ModelRef
+from headstart.core.values import UNSAVED, UNSAVED_PRIVATE, Chat
+from headstart.ui.models.model_menu import ModelList
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
@@ -65,7 +69,9 @@ class ChatController(QObject):
     noticed = Signal(str, str)  # kind, text
     problem = Signal(str, str)  # what happened, what to do
     model_changed = Signal(str, str)  # name, state
-    models_listed = Signal(list, str)
+    answering = Signal(object)  # the model that answers in the open chat, or None
+    consent_needed = Signal(object, object)  # Connection, what to call if the user allows it
+    models_listed = Signal(object)  # ModelList
     drafts_listed = Signal(list)  # of DraftChoice
     draft_changed = Signal(str, bool)  # name of the chat's draft ("" for none), really loaded
     guessing = Signal(object)  # Guessing of the reply that is being written
@@ -137,24 +143,28 @@ class ChatController(QObject):
         if not self._sending:
             self._sending = True
             # as things are now: the next key may open another chat
+            before, shown = self.chat_id, self.shown_id
             options = self.draft_options if self.chat is None else None
-            self._spawn(self._send(text, self.chat_id, self.shown_id, options))
+            self._asking(lambda: self._send(text, before, shown, options))
 
     def stop(self) -> None:
         if self.chat_id:
             self.service.stop(self.chat_id)
 
     def edit(self, message_id: str, text: str) -> None:
-        if self.chat_id:
-            self._spawn(self.service.edit(self.chat_id, message_id, text))
+        chat_id = self.chat_id
+        if chat_id:
+            self._asking(lambda: self.service.edit(chat_id, message_id, text))
 
     def regenerate(self, message_id: str) -> None:
-        if self.chat_id:
-            self._spawn(self.service.regenerate(self.chat_id, message_id))
+        chat_id = self.chat_id
+        if chat_id:
+            self._asking(lambda: self.service.regenerate(chat_id, message_id))
 
     def continue_reply(self, message_id: str) -> None:
-        if self.chat_id:
-            self._spawn(self.service.continue_reply(self.chat_id, message_id))
+        chat_id = self.chat_id
+        if chat_id:
+            self._asking(lambda: self.service.continue_reply(chat_id, message_id))
 
     def show_version(self, message_id: str, step: int) -> None:
         if self.chat_id and not self.writing:
@@ -185,8 +195,8 @@ class ChatController(QObject):
     def open_model_file(self, path: str) -> None:
         self._spawn(self._open_model(Path(path)))
 
-    def choose_model(self, model: ModelRef) -> None:
-        self._spawn(self._choose_model(model))
+    def choose_model(self, model: AnyModel) -> None:
+        self._asking(lambda: self._choose_model(model))
 
     def list_models(self) -> None:
         self._spawn(self._list_models())
@@ -220,6 +230,7 @@ class ChatController(QObject):
     async def _send(
         self, text: str, before: str | None, shown: str, options: ChatOptions | None
     ) -> None:
+        self._sending = True
         self.service.ahead.sent(shown)
         try:
             chat_id = await self.service.send(before, text, options, shown == UNSAVED_PRIVATE)
@@ -287,9 +298,11 @@ class ChatController(QObject):
         except EnvironmentProblem:
             name = self.service.models.name_of(self.chat.model or "") if self.chat else ""
             self._model_name = name
+            self.answering.emit(None)
             self.model_changed.emit(name, "is missing" if name else "")
         else:
             self._model_name = model.name
+            self.answering.emit(model)
             self.model_changed.emit(model.name, "")
 
     async def _list_chats(self) -> None:
@@ -322,8 +335,11 @@ class ChatController(QObject):
         model = await self.service.models.open_file(path)
         await self._choose_model(model)
 
-    async def _choose_model(self, model: ModelRef) -> None:
+    async def _choose_model(self, model: AnyModel) -> None:
         chat, before = self.chat, await self._current_model()
+        if isinstance(model, ServerModel):
+            # as it is now: it may have been allowed since the menu was opened
+            model = self.service.servers.find(model.key) or model
         await self._set_model(model)
         trouble = await self.service.warm(self.chat_id, self.draft_options)
         if trouble and before is not None and before != model and chat == self.chat:
@@ -331,13 +347,13 @@ class ChatController(QObject):
             await self._set_model(before)
             self.problem.emit(trouble, "")
 
-    async def _current_model(self) -> ModelRef | None:
+    async def _current_model(self) -> AnyModel | None:
         try:
             return await self.service.models.of_chat(self.chat)
         except EnvironmentProblem:
             return None
 
-    async def _set_model(self, model: ModelRef) -> None:
+    async def _set_model(self, model: AnyModel) -> None:
         await self.service.set_model(self.chat_id, model)
         if self.chat is not None:
             self.chat = await self.service.chat(self.chat.id) or self.chat
@@ -355,12 +371,33 @@ class ChatController(QObject):
             self.drafts_listed.emit(choices)
 
     async def _list_models(self) -> None:
-        models = await self.service.models.installed()
+        """What is here at once, and what servers offer when they have answered."""
+        models, servers = self.service.models, self.service.servers
+        local = [(model, models.cannot_run(model)) for model in await models.installed()]
         try:
-            current = (await self.service.models.of_chat(self.chat)).key
+            current = (await models.of_chat(self.chat)).key
         except EnvironmentProblem:
             current = ""
-        self.models_listed.emit(models, current)
+        self.models_listed.emit(ModelList(local, servers.known(), current))
+        if servers.connections:
+            self.models_listed.emit(ModelList(local, await servers.offers(), current))
+
+    def _asking(self, verb: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do what sends words; if the user was not asked yet whether they may go there, ask."""
+
+        async def work() -> None:
+            try:
+                await verb()
+            except ConsentNeeded as needed:
+                connection = needed.connection
+
+                def allowed() -> None:
+                    self.service.servers.allow(connection.id)
+                    self._spawn(verb())
+
+                self.consent_needed.emit(connection, allowed)
+
+        self._spawn(work())
 
     # --- what happens --------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from headstart.core.settings import FieldInfo
 
 SLIDER_STEPS = 100
+_AUTOMATIC = ("0 is automatic", "-1 is automatic", "0 is one per")
 
 
 class SliderField(QWidget):
@@ -71,7 +72,8 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
         whole = QSpinBox()
         whole.setRange(int(low), int(min(high, 2**31 - 1)))
         whole.setGroupSeparatorShown(True)
-        if "0 is automatic" in info.description or "0 is one per" in info.description:
+        # the lowest value stands for what is decided by itself
+        if any(words in info.description for words in _AUTOMATIC):
             whole.setSpecialValueText("automatic")
         elif "0 has no limit" in info.description:
             whole.setSpecialValueText("no limit")

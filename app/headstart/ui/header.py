@@ -11,6 +11,8 @@ from headstart.ui.models.model_menu import ModelPill
 
 # a draft's name is shown up to this length; the whole one is in the tool tip
 NAME_LENGTH = 20
+HOST_LENGTH = 28
+PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
 
 
 class Header(QFrame):
@@ -27,10 +29,14 @@ class Header(QFrame):
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.private = QLabel("private", self)
         self.private.setObjectName("privatePill")
-        self.private.setToolTip("Nothing of this chat is written to disk; it ends with Headstart.")
+        self.private.setToolTip(PRIVATE_WORDS)
         self.private.setAccessibleName("A private chat")
         self.private.setFixedHeight(28)
         self.private.hide()
+        self.remote = QLabel(self)
+        self.remote.setObjectName("remotePill")
+        self.remote.setFixedHeight(28)
+        self.remote.hide()
         self.pill = ModelPill(self)
         self.draft_pill = QLabel(self)
         self.draft_pill.setObjectName("draftPill")
@@ -50,6 +56,7 @@ class Header(QFrame):
         for widget in (
             self.private,
             self.pill,
+            self.remote,
             self.draft_pill,
             self.export_button,
             self.inspector_button,
@@ -66,6 +73,19 @@ class Header(QFrame):
         room = max(80, self.title.width())
         metrics = self.title.fontMetrics()
         self.title.setText(metrics.elidedText(self._full_title, Qt.TextElideMode.ElideRight, room))
+
+    def show_host(self, host: str) -> None:
+        """Who else gets the words of this chat; "" for nobody."""
+        short = host if len(host) <= HOST_LENGTH else f"{host[: HOST_LENGTH - 1]}…"
+        self.remote.setText(f"on {short}")
+        self.remote.setToolTip(f"The words of this chat leave this computer: {host} gets them.")
+        self.remote.setAccessibleName(f"Words are sent to {host}")
+        self.remote.setVisible(bool(host))
+        self.private.setToolTip(
+            f"Nothing of this chat is written to disk here; but its words are sent to {host}."
+            if host
+            else PRIVATE_WORDS
+        )
 
     def show_draft(self, name: str, loaded: bool, room: bool) -> None:
         """The draft of the chat ("" for none), and whether it is really there."""

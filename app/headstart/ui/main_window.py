@@ -6,6 +6,7 @@ Widgets emit, the controller does; nothing here waits for anything.
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
@@ -28,24 +29,27 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.events import AnyModel
 from headstart.core.prefixes import PrefixUse
+from headstart.core.servers import ServerModel
 from headstart.core.settings import Settings
 from headstart.core.values import UNSAVED_PRIVATE, Chat, Message
 from headstart.ui import theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
+from headstart.ui.consent import ask_consent
 from headstart.ui.export_dialog import ask_export_path
 from headstart.ui.header import Header
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.prefix_sizes import PrefixSizes
 from headstart.ui.notices import Banner, Toast
-from headstart.ui.settings_window import SettingsWindow
+from headstart.ui.settings.opener import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.transcript.view import TranscriptView
 
 EMPTY_HINT = (
     "Ask something.\n\nThe model runs on this computer; your words do not leave it.\n"
-    "To use another model, drop a GGUF file here or choose it above."
+    "To use another model, drop a GGUF file or an MLX folder here, or choose it above."
 )
 PRIVATE_HINT = (
     "Ask something that stays between you and the model.\n\nNothing of this chat is written to "
@@ -67,7 +71,7 @@ class MainWindow(QMainWindow):
         self.controller = controller
         self._preferences = preferences
         self._drafts: dict[str, str] = {}
-        self._settings_window: SettingsWindow | None = None
+        self.settings = SettingsOpener(controller.service, preferences, self)
         self._sizes_window: PrefixSizes | None = None
         self._wants_inspector = preferences.current.show_inspector
         self.setWindowTitle("Headstart")
@@ -158,6 +162,12 @@ class MainWindow(QMainWindow):
         self.pill.model_chosen.connect(controller.choose_model)
         self.pill.file_chosen.connect(controller.open_model_file)
         self.pill.menu_opening.connect(controller.list_models)
+        self.pill.refused.connect(lambda why: self.show_problem(why, ""))
+        self.pill.servers_requested.connect(lambda: self.settings.open("servers"))
+        self.settings.problem.connect(self.show_problem)
+        self.settings.reload_requested.connect(controller.warm)
+        controller.consent_needed.connect(partial(ask_consent, self))
+        controller.answering.connect(self._on_answering)
         self.inspector.options_changed.connect(controller.set_options)
         self.inspector.options_changed.connect(lambda *_: self._show_draft_pill())
         panel = self.inspector.speculation
@@ -242,13 +252,7 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self._after_resize)
 
     def open_settings(self) -> None:
-        if self._settings_window is None:
-            window = SettingsWindow(self._preferences.current, self)
-            window.changed.connect(lambda changes: self._preferences.update(**changes))
-            window.finished.connect(self._on_settings_closed)
-            self._settings_window = window
-        self._settings_window.show()
-        self._settings_window.raise_()
+        self.settings.open()
 
     def open_sizes(self) -> None:
         if self._sizes_window is None:
@@ -340,6 +344,22 @@ class MainWindow(QMainWindow):
     def _on_model(self, name: str, state: str) -> None:
         self.pill.set_current(name)
         self.pill.show_state(state)
+        self.settings.show_state()
+
+    def _on_answering(self, model: AnyModel | None) -> None:
+        server = model if isinstance(model, ServerModel) else None
+        self.header.show_host(server.host if server is not None else "")
+        self.inspector.set_server(server)
+        self.transcript.set_hint(self._hint(server))
+
+    def _hint(self, server: ServerModel | None) -> str:
+        chat = self.controller.chat
+        private = self.controller.private if chat is None else chat.private
+        if server is not None:
+            kept = "Nothing of this chat is written to disk here.\n" if private else ""
+            where = f"{server.name} answers on {server.host}: your words go there."
+            return f"Ask something.\n\n{kept}{where}"
+        return PRIVATE_HINT if private else EMPTY_HINT
 
     def _on_draft(self, name: str, loaded: bool) -> None:
         self._loaded_draft = name if loaded else ""
@@ -365,11 +385,6 @@ class MainWindow(QMainWindow):
         self.composer.set_reads_ahead(settings.prefix.read_ahead)
         self._show_draft_pill()
         self.apply_theme()
-
-    def _on_settings_closed(self) -> None:
-        if self._settings_window is not None:
-            self._settings_window.deleteLater()
-            self._settings_window = None
 
     # --- looks ---------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.servers import ServerModel, parameter_names
 from headstart.core.settings import (
     ChatOptions,
     Sampling,
@@ -43,6 +44,10 @@ from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 WHEN_FULL_WORDS = {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
+SERVER_WORDS = (
+    "{host} answers here. It decides itself how it guesses ahead and what it keeps of chats; what "
+    "it reports stands under each reply. Settings that it does not take are greyed."
+)
 # a pause after which typing in the system prompt counts as meant
 TYPING_PAUSE_MS = 600
 
@@ -60,12 +65,18 @@ class Inspector(QFrame):
         self._options = ChatOptions()
         self._chat_id = ""
         self._private = False
+        self._server: ServerModel | None = None
         self._quiet = False
         body = QWidget()
         body.setObjectName("inspectorBody")
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(16, 16, 16, 16)
         self._layout.setSpacing(8)
+        self._server_words = QLabel(self)
+        self._server_words.setObjectName("quiet")
+        self._server_words.setWordWrap(True)
+        self._server_words.hide()
+        self._layout.addWidget(self._server_words)
         self.speculation = SpeculationPanel(self)
         self.speculation.edited.connect(self._speculation_edited)
         self._layout.addWidget(self.speculation)
@@ -100,6 +111,39 @@ class Inspector(QFrame):
         self._private = private
         self._options = options
         self._show()
+
+    def set_server(self, server: ServerModel | None) -> None:
+        """Show what a server takes, and what is its own business; None: this computer answers."""
+        self._server = server
+        for panel in (self.speculation, self.prefix):
+            panel.setVisible(server is None)
+        self._server_words.setVisible(server is not None)
+        if server is not None:
+            self._server_words.setText(SERVER_WORDS.format(host=server.host))
+        taken = None if server is None else parameter_names(server.connection.kind)
+        controls: dict[str, QWidget] = {
+            **self._sliders,
+            "top_k": self._top_k,
+            "max_tokens": self._max_tokens,
+            "seed": self._fixed_seed,
+            "stop": self._stop,
+        }
+        for name, control in controls.items():
+            fits = taken is None or name in taken
+            if control.isEnabled() != fits:
+                control.setEnabled(fits)
+            self._tell_fit(control, "" if fits or server is None else server.host)
+        self._when_full.setEnabled(server is None)
+        self._tell_fit(self._when_full, "" if server is None else server.host)
+
+    @staticmethod
+    def _tell_fit(control: QWidget, host: str) -> None:
+        """The tool tip of a setting that a server does not take says so."""
+        own = control.property("ownToolTip")
+        if own is None:
+            own = control.toolTip()
+            control.setProperty("ownToolTip", own)
+        control.setToolTip(f"{host} does not take this setting" if host else own)
 
     def set_settings(self, settings: Settings) -> None:
         self.flush()

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from headstart.chat.servers import Offered
+from headstart.core.events import AnyModel
 from headstart.core.values import ModelRef
 from headstart.ui import icons
 
 FILTER = "GGUF models (*.gguf);;All files (*)"
+# a server may offer hundreds: the menu is no catalogue
+MOST_OFFERED = 40
+_NAME_LENGTH = 48
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """`local`: what lies here, each with the reason why it cannot run here, or ""."""
+
+    local: Sequence[tuple[ModelRef, str]]
+    servers: Sequence[Offered]
+    current: str
 
 
 class ModelPill(QPushButton):
-    """Emits `model_chosen` with a ModelRef, or `file_chosen` with the path of a new file."""
+    """Emits `model_chosen` with what was chosen, or `file_chosen` with the path of a new one."""
 
     model_chosen = Signal(object)
     file_chosen = Signal(str)
+    refused = Signal(str)  # why what was chosen cannot be used
+    servers_requested = Signal()
     menu_opening = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,9 +44,11 @@ class ModelPill(QPushButton):
         self.setObjectName("pill")
         self._name = ""
         self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self.menu_opening)
         self.setMenu(self._menu)
-        self.set_models([], "")
+        self._group = QActionGroup(self._menu)
+        self.set_models(ModelList([], [], ""))
 
     def set_current(self, name: str) -> None:
         self._name = name
@@ -43,26 +62,80 @@ class ModelPill(QPushButton):
         self.setToolTip(name)
         self.setAccessibleName(f"Model: {name} {state}".rstrip())
 
-    def set_models(self, models: Sequence[ModelRef], current_key: str) -> None:
+    def set_models(self, models: ModelList) -> None:
         self._menu.clear()
-        group = QActionGroup(self._menu)
-        for model in models:
-            action = QAction(f"{model.name}    {_size(model.size)}", self._menu)
-            action.setCheckable(True)
-            action.setChecked(model.key == current_key)
-            action.triggered.connect(lambda _checked, m=model: self.model_chosen.emit(m))
-            group.addAction(action)
-            self._menu.addAction(action)
-        if models:
+        self._group.deleteLater()
+        self._group = QActionGroup(self._menu)
+        for model, reason in models.local:
+            self._add_local(model, reason, models.current)
+        for offered in models.servers:
+            self._add_server(offered, models.current)
+        if models.local or models.servers:
             self._menu.addSeparator()
         self._menu.addAction(icons.icon("folder-open"), "Open model file…", self.ask_file)
+        self._menu.addAction("Open MLX folder…", self.ask_folder)
+        self._menu.addAction(icons.icon("server"), "Servers…", self.servers_requested.emit)
+
+    def _add_local(self, model: ModelRef, reason: str, current: str) -> None:
+        form = "  ·  MLX" if model.format == "mlx" else ""
+        text = f"{_short(model.name)}    {_size(model.size)}{form}"
+        if reason:
+            action = self._menu.addAction(f"{text}  ·  cannot run here")
+            action.setToolTip(reason)
+            action.triggered.connect(lambda _checked, why=reason: self.refused.emit(why))
+        else:
+            self._add_choice(text, model, current)
+
+    def _add_server(self, offered: Offered, current: str) -> None:
+        connection = offered.connection
+        self._menu.addSeparator()
+        title = self._menu.addAction(icons.icon("server"), f"{connection.name} (on a server)")
+        title.setToolTip(f"Words of chats with these models are sent to {connection.host}.")
+        title.setEnabled(False)
+        if offered.problem:
+            line = self._menu.addAction(_short(offered.problem, 60))
+            line.setToolTip(offered.problem)
+            line.triggered.connect(lambda _checked, why=offered.problem: self.refused.emit(why))
+        elif not offered.models:
+            self._menu.addAction("Asking…").setEnabled(False)
+        for model in offered.models[:MOST_OFFERED]:
+            self._add_choice(f"{_short(model.name)}    on {connection.host}", model, current)
+        more = len(offered.models) - MOST_OFFERED
+        if more > 0:
+            rest = self._menu.addMenu(f"{more:,} more")
+            for model in offered.models[MOST_OFFERED:]:
+                self._add_choice(_short(model.id), model, current, rest)
+
+    def _add_choice(
+        self, text: str, model: AnyModel, current: str, menu: QMenu | None = None
+    ) -> None:
+        action = QAction(text, self._menu)
+        action.setCheckable(True)
+        action.setChecked(model.key == current)
+        action.triggered.connect(lambda _checked, m=model: self.model_chosen.emit(m))
+        self._group.addAction(action)
+        (menu or self._menu).addAction(action)
 
     def ask_file(self) -> None:
-        dialog = QFileDialog(self.window(), "Open a model", str(Path.home()), FILTER)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        self._ask("Open a model", QFileDialog.FileMode.ExistingFile)
+
+    def ask_folder(self) -> None:
+        self._ask("Open an MLX model folder", QFileDialog.FileMode.Directory)
+
+    def _ask(self, title: str, mode: QFileDialog.FileMode) -> None:
+        dialog = QFileDialog(self.window(), title, str(Path.home()))
+        dialog.setFileMode(mode)
+        if mode is QFileDialog.FileMode.ExistingFile:
+            dialog.setNameFilter(FILTER)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.file_chosen)
         dialog.open()
+
+
+def _short(name: str, length: int = _NAME_LENGTH) -> str:
+    # an ampersand would underline the next letter
+    short = name if len(name) <= length else name[: length - 1] + "…"
+    return short.replace("&", "&&")
 
 
 def _size(size: int) -> str:

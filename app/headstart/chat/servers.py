@@ -1,0 +1,180 @@
+"""The user's connections to servers: adding, changing, asking what they offer.
+
+On the event loop's thread; the network and the keychain are waited for on worker threads.
+Nothing is asked of a server before the user opens a list that shows its models.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headstart.chat.preferences import Preferences
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.servers import Connection, ServerModel, normal_url, split_key
+from headstart.core.settings import changed
+from headstart.core.values import new_id
+from headstart.storage.keychain import Keychain
+
+if TYPE_CHECKING:
+    from headstart.engine.remote.client import Offer
+
+# a list that is older is asked for again when it is looked at
+FRESH_SECONDS = 60.0
+
+
+class ConsentNeeded(EnvironmentProblem):
+    """Words would leave this computer, and the user was not asked yet whether they may."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(
+            f"What you write in this chat would be sent to {connection.host}.",
+            "Allow it, or choose a model on this computer.",
+        )
+        self.connection = connection
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What one server offers, or why that is not known."""
+
+    connection: Connection
+    models: tuple[ServerModel, ...] = ()
+    problem: str = ""
+    asked_at: float = 0.0
+
+
+class Servers:
+    def __init__(self, preferences: Preferences, keychain: Keychain) -> None:
+        self._preferences = preferences
+        self._keychain = keychain
+        self._offered: dict[str, Offered] = {}
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        return self._preferences.current.connections
+
+    def connection(self, connection_id: str) -> Connection | None:
+        return next((item for item in self.connections if item.id == connection_id), None)
+
+    async def save(self, draft: Connection, key: str | None) -> tuple[Connection, str]:
+        """Add or change a connection; `key` None leaves the key as it is.
+
+        Another address has to be allowed anew, and does not get the old key. Returns the
+        connection and a notice, which may be empty. Raises EnvironmentProblem.
+        """
+        url = normal_url(draft.url)
+        if draft.certificate and not await asyncio.to_thread(Path(draft.certificate).is_file):
+            raise EnvironmentProblem(
+                f"There is no certificate file {draft.certificate}.", "Choose another one."
+            )
+        before = self.connection(draft.id)
+        moved = before is None or before.url != url
+        connection = changed(
+            draft,
+            id=draft.id or new_id(),
+            url=url,
+            allowed=draft.allowed and not moved,
+            kind="" if moved else draft.kind,
+        )
+        if not connection.name.strip():
+            connection = changed(connection, name=connection.host)
+        if moved and before is not None and key is None:
+            key = ""
+        notice = ""
+        if key is not None:
+            notice = await asyncio.to_thread(self._keychain.set, connection.id, key)
+        others = [item for item in self.connections if item.id != connection.id]
+        places = [item.id for item in self.connections]
+        at = places.index(connection.id) if connection.id in places else len(others)
+        others.insert(at, connection)
+        self._offered.pop(connection.id, None)
+        self._preferences.update(connections=tuple(others))
+        return connection, notice
+
+    async def remove(self, connection_id: str) -> None:
+        """Forget a connection and its key; chats that used it choose another model."""
+        left = tuple(item for item in self.connections if item.id != connection_id)
+        self._preferences.update(connections=left)
+        self._offered.pop(connection_id, None)
+        await asyncio.to_thread(self._keychain.set, connection_id, "")
+
+    async def has_key(self, connection_id: str) -> bool:
+        return await asyncio.to_thread(self._keychain.get, connection_id) is not None
+
+    def allow(self, connection_id: str) -> None:
+        """The user agrees that words go there."""
+        self._replace(connection_id, allowed=True)
+
+    def known(self) -> list[Offered]:
+        """What was found out so far, without asking anybody."""
+        return [self._offered.get(item.id, Offered(item)) for item in self.connections]
+
+    async def offers(self, *, fresh: bool = False) -> list[Offered]:
+        """What every server offers now; a server that fails says so in its place."""
+        return await asyncio.gather(*(self._ask(item, fresh) for item in self.connections))
+
+    async def offer(self, connection_id: str) -> Offered:
+        """Ask one server now."""
+        connection = self.connection(connection_id)
+        if connection is None:
+            raise EnvironmentProblem("This connection is not there any more.", "")
+        return await self._ask(connection, fresh=True)
+
+    def find(self, key: str) -> ServerModel | None:
+        """The model that a chat names; None for what is no server's. Raises ModelProblem."""
+        named = split_key(key)
+        if named is None:
+            return None
+        connection = self.connection(named[0])
+        if connection is None:
+            raise ModelProblem(
+                f"The server that offered {named[1]} was removed from the settings.",
+                "Choose another model.",
+            )
+        offered = self._offered.get(connection.id)
+        models: Sequence[ServerModel] = offered.models if offered is not None else ()
+        context = next((item.context_length for item in models if item.id == named[1]), 0)
+        return ServerModel(connection, named[1], context)
+
+    def check_allowed(self, model: object) -> None:
+        """Raises ConsentNeeded."""
+        if isinstance(model, ServerModel) and not model.connection.allowed:
+            raise ConsentNeeded(model.connection)
+
+    async def _ask(self, connection: Connection, fresh: bool) -> Offered:
+        known = self._offered.get(connection.id)
+        if known is not None and not fresh and time.monotonic() - known.asked_at < FRESH_SECONDS:
+            return known
+        now = time.monotonic()
+        try:
+            found = await asyncio.to_thread(self._list, connection)
+        except EnvironmentProblem as problem:
+            offered = Offered(connection, (), str(problem), now)
+        else:
+            if found.kind != connection.kind:
+                self._replace(connection.id, kind=found.kind)
+                connection = self.connection(connection.id) or connection
+            models = tuple(ServerModel(connection, name, size) for name, size in found.models)
+            offered = Offered(connection, models, "" if models else "offers no model", now)
+        if self.connection(connection.id) is not None:
+            self._offered[connection.id] = offered
+        return offered
+
+    def _list(self, connection: Connection) -> Offer:
+        # the client takes a third of a second to import: with the first server
+        from headstart.engine.remote.client import list_models
+
+        return asyncio.run(list_models(connection, self._keychain.get(connection.id)))
+
+    def _replace(self, connection_id: str, **changes: object) -> None:
+        self._preferences.update(
+            connections=tuple(
+                changed(item, **changes) if item.id == connection_id else item
+                for item in self.connections
+            )
+        )

@@ -1,0 +1,124 @@
+"""Servers that answer instead of this computer, as values: connections, their models, and what
+each kind of server takes. Pure.
+
+Words leave the computer here; `Connection.allowed` is the user's word that they may.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from msgspec import Meta, Struct
+
+from headstart.core.errors import EnvironmentProblem
+
+ServerKind = Literal["", "llama.cpp", "llama-cpp-python", "vllm", "sglang", "lmstudio", "ollama"]
+
+_PREFIX = "server:"
+# what every server with this API takes
+STANDARD = frozenset(("temperature", "top_p", "max_tokens", "seed", "stop", "presence_penalty"))
+# further settings by kind, and what the server calls them
+_FURTHER: dict[ServerKind, dict[str, str]] = {
+    "llama.cpp": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repeat_penalty"},
+    "llama-cpp-python": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repeat_penalty"},
+    "vllm": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repetition_penalty"},
+    "sglang": {"top_k": "top_k", "min_p": "min_p", "repeat_penalty": "repetition_penalty"},
+    "lmstudio": {"top_k": "top_k", "repeat_penalty": "repeat_penalty"},
+}
+
+
+class Connection(Struct, frozen=True):
+    """A server that the user named. Its key is in the system's keychain, not here."""
+
+    id: Annotated[str, Meta(max_length=64)]
+    name: Annotated[str, Meta(max_length=100)]
+    url: Annotated[str, Meta(min_length=1, max_length=2000)]
+    # a file with the certificate of whoever signed the server's; empty: the system's trust
+    certificate: Annotated[str, Meta(max_length=4000)] = ""
+    # seconds without a word before giving up; ten times as many before the first one, because
+    # long prompts are read silently
+    patience: Annotated[int, Meta(ge=1, le=3600)] = 60
+    # the user agreed that words go there
+    allowed: bool = False
+    # what its list of models told of it
+    kind: ServerKind = ""
+
+    @property
+    def host(self) -> str:
+        """Who gets the words, as people see it: a name or address, and a port if there is one."""
+        return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
+
+
+@dataclass(frozen=True, slots=True)
+class ServerModel:
+    """A model that a server offers. `id` is what the server calls it."""
+
+    connection: Connection
+    id: str
+    # tokens; 0 when the server does not say
+    context_length: int = 0
+
+    @property
+    def key(self) -> str:
+        return server_key(self.connection.id, self.id)
+
+    @property
+    def name(self) -> str:
+        return self.id.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".gguf")
+
+    @property
+    def host(self) -> str:
+        return self.connection.host
+
+
+def server_key(connection_id: str, model_id: str) -> str:
+    """How chats and settings name a server's model; file paths are absolute and differ."""
+    return f"{_PREFIX}{connection_id}:{model_id}"
+
+
+def split_key(key: str) -> tuple[str, str] | None:
+    """The connection's id and the model's; None for what is no server's."""
+    if not key.startswith(_PREFIX):
+        return None
+    connection, _, model = key.removeprefix(_PREFIX).partition(":")
+    return connection, model
+
+
+def parameter_names(kind: ServerKind) -> dict[str, str]:
+    """Sampling settings that such a server takes, and its names for them."""
+    return {**{name: name for name in STANDARD}, **_FURTHER.get(kind, {})}
+
+
+def normal_url(text: str) -> str:
+    """An address as people type it, as a base for requests; raises EnvironmentProblem.
+
+    Without a scheme it is http for addresses and names in the local network, https elsewhere;
+    without a path it gets /v1, where nearly all servers answer.
+    """
+    typed = text.strip().rstrip("/")
+    if "://" not in typed:
+        typed = f"{'http' if _is_near(typed) else 'https'}://{typed}"
+    try:
+        parts = urlsplit(typed)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        host, parts = None, SplitResult("", "", "", "", "")
+    if not host or parts.scheme not in ("http", "https") or " " in parts.netloc:
+        raise EnvironmentProblem(
+            f"“{text.strip()}” is no address of a server.",
+            "It looks like http://192.168.1.5:8080 or https://models.example.com/v1.",
+        )
+    if parts.username or parts.password:
+        raise EnvironmentProblem(
+            "An address must not hold a name or password: it is stored and shown.",
+            "Enter what the server wants as the key.",
+        )
+    path = parts.path.removesuffix("/chat/completions").rstrip("/") or "/v1"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _is_near(address: str) -> bool:
+    host = address.partition("/")[0].rpartition("@")[2].partition(":")[0]
+    return "." not in host or host.replace(".", "").isdigit() or host.endswith((".local", ".lan"))

@@ -1,0 +1,38 @@
+"""What the engine settings become by themselves on this computer, in words. A worker thread:
+asking llama.cpp what it was built for imports it."""
+
+from __future__ import annotations
+
+from headstart.engine.backends import select
+
+
+def explain() -> dict[str, str]:
+    """By the name of a field of `EngineSettings`: what automatic is, or what a choice costs."""
+    import llama_cpp as lib
+
+    from headstart.engine.backends.llama_cpp import AUTOMATIC_CONTEXT, CHUNK
+    from headstart.engine.backends.llama_library import automatic_threads
+
+    if lib.llama_supports_gpu_offload():
+        layers = "Automatic: as many as the GPU has memory for."
+    else:
+        layers = "This llama.cpp was built without a GPU: the processor computes every layer."
+    if not select.has_mlx():
+        backend = "Automatic: llama.cpp. MLX is not installed; it is for Apple Silicon."
+    elif select.on_apple_silicon():
+        backend = "Automatic: MLX for MLX folders, llama.cpp for GGUF files."
+    else:
+        backend = "Automatic: llama.cpp. MLX would run here too, many times slower."
+    threads = automatic_threads()
+    return {
+        "backend": backend,
+        "context_length": f"Automatic: {AUTOMATIC_CONTEXT:,} tokens, or what the model was trained "
+        "for if that is less. Memory for all of it is taken at once.",
+        "threads": f"Automatic: {threads}, one for each physical core. For llama.cpp.",
+        "kv_type": "Another choice reads chats once more: what was kept fits the old one only. "
+        "For llama.cpp.",
+        "gpu_layers": layers,
+        "flash_attention": "For llama.cpp. Like the KV numbers, a change reads chats once more.",
+        "batch": f"Automatic: {CHUNK}, the size of a stored chunk. Larger needs a larger buffer, "
+        "and a stop may take longer to be heard. For llama.cpp.",
+    }

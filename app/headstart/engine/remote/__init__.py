@@ -1,0 +1,1 @@
+"""Replies from servers with the OpenAI chat API, on a thread of their own."""

@@ -1,0 +1,114 @@
+"""The official openai client, told to say no more than a chat needs to one server only.
+
+Clients are made on the thread that uses them. The library is imported with the first one.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.servers import Connection, ServerKind
+from headstart.engine.remote.problems import explain
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+CONNECT_SECONDS = 10.0
+LIST_SECONDS = 15.0
+# some servers want a key and accept any
+NO_KEY = "none"
+
+_OWNERS: dict[str, ServerKind] = {
+    "llamacpp": "llama.cpp",
+    "me": "llama-cpp-python",
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "organization_owner": "lmstudio",
+    "library": "ollama",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a server's list of models says: their names, with context lengths (0: unknown)."""
+
+    kind: ServerKind
+    models: tuple[tuple[str, int], ...]
+
+
+def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
+    """A client for one connection; raises EnvironmentProblem for a certificate file."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+    client = AsyncOpenAI(
+        base_url=connection.url,
+        api_key=key or NO_KEY,
+        # who waits and tries again is decided, and told, by the turn
+        max_retries=0,
+        http_client=DefaultAsyncHttpxClient(
+            verify=_trust(connection),
+            timeout=Timeout(None, connect=CONNECT_SECONDS, write=60.0, pool=CONNECT_SECONDS),
+            # a redirection would take the words to somebody who was not asked for
+            follow_redirects=False,
+        ),
+    )
+    # the environment's belong to another service
+    client.organization = client.project = None
+    return client
+
+
+async def list_models(connection: Connection, key: str | None) -> Offer:
+    """What the server offers; raises EnvironmentProblem in plain words."""
+    client = open_client(connection, key)
+    try:
+        async with client:
+            answer = await client.with_options(timeout=LIST_SECONDS).models.with_raw_response.list()
+            server = answer.headers.get("server", "")
+            return _offer(answer.http_response.json(), server)
+    except EnvironmentProblem:
+        raise
+    except Exception as error:
+        raise explain(error, connection) from error
+
+
+def _offer(answer: Any, server: str) -> Offer:
+    """Raises ValueError for an answer that is no list of models."""
+    found = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(found, list):
+        raise ValueError("no list of models")
+    models, kind = [], _OWNERS.get("llamacpp" if "llama.cpp" in server.lower() else "", "")
+    for item in found[:10_000]:
+        name = item.get("id") if isinstance(item, dict) else None
+        if isinstance(name, str) and name:
+            models.append((name[:500], _context(item)))
+            kind = kind or _OWNERS.get(str(item.get("owned_by")), "")
+    return Offer(kind, tuple(models))
+
+
+def _context(item: dict[str, Any]) -> int:
+    """Tokens of context, by the names that servers have for it."""
+    meta = item.get("meta")
+    places = (item, meta if isinstance(meta, dict) else {})
+    for name in ("max_model_len", "n_ctx", "max_context_length", "context_length"):
+        for place in places:
+            value = place.get(name)
+            if isinstance(value, int) and 0 < value < 1 << 32:
+                return value
+    return 0
+
+
+def _trust(connection: Connection) -> ssl.SSLContext | bool:
+    if not connection.certificate:
+        return True
+    try:
+        context = ssl.create_default_context()
+        context.load_verify_locations(connection.certificate)
+    except (OSError, ValueError) as error:
+        raise EnvironmentProblem(
+            f"The certificate file {connection.certificate} of “{connection.name}” cannot be used.",
+            "Choose another one under Settings, Servers.",
+        ) from error
+    return context

@@ -1,0 +1,37 @@
+"""Asks, once for each server, whether the words of a chat may leave this computer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from headstart.core.servers import Connection
+
+
+def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], None]) -> None:
+    """Show the question; `allowed` is called when the user agrees."""
+    box = QMessageBox(parent)
+    box.setWindowTitle("Send words to a server?")
+    box.setText(f"Chats with this model are sent to {connection.host}.")
+    safe = connection.url.startswith("https://")
+    way = (
+        "The way there is encrypted."
+        if safe
+        else "The way there is not encrypted: others in the network could read it."
+    )
+    box.setInformativeText(
+        f"Until now everything stayed on this computer. {way}\n\n"
+        f"Your answer holds for the server “{connection.name}” until its address changes."
+    )
+    yes = box.addButton("Send them", QMessageBox.ButtonRole.AcceptRole)
+    box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def answered() -> None:
+        if box.clickedButton() is yes:
+            allowed()
+
+    box.finished.connect(answered)
+    box.open()

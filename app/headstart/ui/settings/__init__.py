@@ -1,0 +1,1 @@
+"""The settings window, a page for each kind of setting."""

@@ -1,0 +1,88 @@
+"""Looks, what new chats begin with, and what is kept of what models have read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtWidgets import QFormLayout, QPlainTextEdit, QWidget
+
+from headstart.core.settings import (
+    FieldInfo,
+    PrefixSettings,
+    Sampling,
+    Settings,
+    changed,
+    describe,
+)
+from headstart.ui.fields import check_box, choice_box, number_box
+from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
+from headstart.ui.settings.form import Page
+
+WORDS = {
+    "theme": {"system": "Like the system", "light": "Light", "dark": "Dark"},
+    "text_font": {"inter": "Inter", "system": "The system's"},
+    "when_full": WHEN_FULL_WORDS,
+}
+
+
+class GeneralPage(Page):
+    """Calls `change` with the fields to replace."""
+
+    def __init__(
+        self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._change = change
+        fields = describe(Settings)
+        form = self.section("Looks")
+        for name in ("theme", "text_font"):
+            self._choice(form, name, fields)
+        form = self.section("New chats")
+        prompt = QPlainTextEdit(self)
+        prompt.setPlainText(settings.system_prompt)
+        prompt.setAccessibleName("System prompt of chats without one of their own")
+        prompt.setTabChangesFocus(True)
+        prompt.setFixedHeight(72)
+        prompt.textChanged.connect(lambda: self._set(system_prompt=prompt.toPlainText()))
+        self.row(form, "System prompt", prompt)
+        sampling = describe(Sampling)
+        for name in ("temperature", "top_p", "max_tokens"):
+            box = number_box(
+                sampling[name],
+                getattr(settings.sampling, name),
+                partial(self._sampling_changed, name),
+            )
+            self.row(form, sampling[name].title, box)
+        self._choice(form, "when_full", fields)
+        form = self.section("Prefixes")
+        for name, info in describe(PrefixSettings).items():
+            value, act = getattr(settings.prefix, name), partial(self._prefix_changed, name)
+            field = (
+                check_box(info, value, act)
+                if isinstance(value, bool)
+                else number_box(info, value, act)
+            )
+            self.row(form, info.title, field)
+        self.column.addStretch(1)
+
+    def _choice(self, form: QFormLayout, name: str, fields: dict[str, FieldInfo]) -> None:
+        box = choice_box(
+            fields[name],
+            WORDS[name],
+            getattr(self._settings, name),
+            lambda value: self._set(**{name: value}),
+        )
+        self.row(form, fields[name].title, box)
+
+    def _sampling_changed(self, name: str, value: float) -> None:
+        self._set(sampling=changed(self._settings.sampling, **{name: value}))
+
+    def _prefix_changed(self, name: str, value: float | bool) -> None:
+        chosen = value if isinstance(value, bool) else int(value)
+        self._set(prefix=changed(self._settings.prefix, **{name: chosen}))
+
+    def _set(self, **changes: object) -> None:
+        self._settings = changed(self._settings, **changes)
+        self._change(**changes)

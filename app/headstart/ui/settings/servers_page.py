@@ -1,0 +1,251 @@
+"""The user's servers: adding one, its key, whether it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.chat.servers import Offered
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.servers import Connection, normal_url
+from headstart.ui import icons
+from headstart.ui.fields import give_room
+from headstart.ui.settings.form import Page
+
+ABOUT = (
+    "Any server with the OpenAI chat API can answer instead of this computer: vLLM, SGLang, "
+    "llama.cpp's server, LM Studio, Ollama. Your words leave this computer then; you are asked "
+    "once for each server."
+)
+
+
+class ServersPage(Page):
+    """Emits what the user wants; the list is given from outside."""
+
+    save_requested = Signal(object, object)  # Connection, key or None
+    remove_requested = Signal(str)
+    test_requested = Signal(str)
+
+    def __init__(self, connections: Sequence[Connection], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._connections: list[Connection] = []
+        self._results: dict[str, str] = {}
+        title = QLabel("Servers", self)
+        title.setObjectName("sectionTitle")
+        self.column.addWidget(title)
+        self.column.addWidget(self.word(ABOUT))
+        self._list = QListWidget(self)
+        self._list.setAccessibleName("Servers")
+        self._list.setMinimumHeight(140)
+        self._list.currentRowChanged.connect(lambda _row: self._show_buttons())
+        self._list.itemActivated.connect(lambda _item: self._edit())
+        self.column.addWidget(self._list, 1)
+        row = QHBoxLayout()
+        self._add = self._button("Add…", self._new, row)
+        self._edit_button = self._button("Change…", self._edit, row)
+        self._test = self._button("Test", self._ask_test, row)
+        self._remove = self._button("Remove", self._ask_remove, row)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self._result = self.word()
+        self.column.addWidget(self._result)
+        self.set_connections(connections)
+
+    def set_connections(self, connections: Sequence[Connection]) -> None:
+        at = self._list.currentRow()
+        self._connections = list(connections)
+        self._list.clear()
+        for item in connections:
+            allowed = "" if item.allowed else "  ·  not allowed yet"
+            QListWidgetItem(
+                icons.icon("server"), f"{item.name}  ·  {item.host}{allowed}", self._list
+            )
+        self._results = {
+            id_: text
+            for id_, text in self._results.items()
+            if id_ == "" or any(item.id == id_ for item in connections)
+        }
+        if connections:
+            self._list.setCurrentRow(min(max(at, 0), len(connections) - 1))
+        else:
+            placeholder = QListWidgetItem("No servers yet", self._list)
+            placeholder.setFlags(Qt.ItemFlag.NoItemFlags)
+        self._show_buttons()
+
+    def show_result(self, connection_id: str, text: str) -> None:
+        """What came of saving or testing."""
+        self._results.pop("", None)
+        self._results[connection_id] = text
+        for row, item in enumerate(self._connections):
+            if item.id == connection_id:
+                self._list.setCurrentRow(row)
+        self._show_buttons()
+
+    def add_result(self, connection_id: str, text: str) -> None:
+        """A further line under what is shown."""
+        self.show_result(connection_id, f"{self._results.get(connection_id, '')}\n{text}".strip())
+
+    def show_offer(self, offered: Offered) -> None:
+        if offered.problem:
+            text = offered.problem
+        else:
+            names = ", ".join(model.name for model in offered.models[:3])
+            more = len(offered.models) - 3
+            kind = f" ({offered.connection.kind})" if offered.connection.kind else ""
+            text = f"It answers{kind} and offers {names}{f' and {more} more' if more > 0 else ''}."
+        self.show_result(offered.connection.id, text)
+
+    @property
+    def current(self) -> Connection | None:
+        row = self._list.currentRow()
+        return self._connections[row] if 0 <= row < len(self._connections) else None
+
+    def _button(self, text: str, act: object, row: QHBoxLayout) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(act)
+        row.addWidget(button)
+        return button
+
+    def _show_buttons(self) -> None:
+        current = self.current
+        for button in (self._edit_button, self._test, self._remove):
+            button.setEnabled(current is not None)
+        text = self._results.get(current.id, "") if current is not None else ""
+        # of a server that could not be saved
+        text = text or self._results.get("", "")
+        self._result.setText(text)
+        self._result.setVisible(bool(text))
+
+    def _new(self) -> None:
+        self._open(None)
+
+    def _edit(self) -> None:
+        if self.current is not None:
+            self._open(self.current)
+
+    def _open(self, connection: Connection | None) -> None:
+        dialog = ConnectionDialog(connection, self)
+        dialog.saved.connect(self.save_requested)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _ask_test(self) -> None:
+        if self.current is not None:
+            self.show_result(self.current.id, "Asking…")
+            self.test_requested.emit(self.current.id)
+
+    def _ask_remove(self) -> None:
+        if self.current is not None:
+            self.remove_requested.emit(self.current.id)
+
+
+class ConnectionDialog(QDialog):
+    """Emits `saved` with a Connection and its key; None where the key stays as it is."""
+
+    saved = Signal(object, object)
+
+    def __init__(self, connection: Connection | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Add a server" if connection is None else "Change a server")
+        self.setMinimumWidth(460)
+        self._connection = connection or Connection("", "", "http://")
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.name = self._line("Name", self._connection.name, "as you call it")
+        self.url = self._line(
+            "Address", "" if connection is None else connection.url, "http://192.168.1.5:8080/v1"
+        )
+        self.key = self._line(
+            "Key", "", "none" if connection is None else "stays as it is, if you leave this empty"
+        )
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setToolTip("kept in the system's keychain, never in a file of Headstart's")
+        self.certificate = self._line("Certificate file", self._connection.certificate, "none")
+        self.certificate.setToolTip("of whoever signed your own server's certificate")
+        choose = QPushButton("Choose…", self)
+        choose.setAutoDefault(False)
+        choose.clicked.connect(self._choose_certificate)
+        file = QHBoxLayout()
+        file.addWidget(self.certificate, 1)
+        file.addWidget(choose)
+        self.patience = QSpinBox(self)
+        self.patience.setRange(1, 3600)
+        self.patience.setSuffix(" s")
+        self.patience.setValue(self._connection.patience)
+        self.patience.setAccessibleName("Patience")
+        self.patience.setToolTip("how long a server may be silent; before the first word ten times")
+        form.addRow("Name", self.name)
+        form.addRow("Address", self.url)
+        form.addRow("Key", self.key)
+        form.addRow("Certificate", file)
+        form.addRow("Patience", self.patience)
+        self._problem = QLabel(self)
+        self._problem.setObjectName("quiet")
+        self._problem.setWordWrap(True)
+        self._problem.hide()
+        buttons = QDialogButtonBox(self)
+        self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save.setObjectName("primary")
+        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.accepted.connect(self._on_save)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(12)
+        layout.addLayout(form)
+        layout.addWidget(self._problem)
+        layout.addWidget(buttons)
+        give_room(self)
+
+    def _line(self, name: str, text: str, hint: str) -> QLineEdit:
+        line = QLineEdit(text, self)
+        line.setAccessibleName(name)
+        line.setPlaceholderText(hint)
+        return line
+
+    def _choose_certificate(self) -> None:
+        dialog = QFileDialog(self, "Choose a certificate")
+        dialog.setNameFilter("Certificates (*.pem *.crt *.cer);;All files (*)")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.certificate.setText)
+        dialog.open()
+
+    def _on_save(self) -> None:
+        before = self._connection
+        try:
+            url = normal_url(self.url.text())
+        except EnvironmentProblem as problem:
+            self._problem.setText(str(problem))
+            self._problem.show()
+            return
+        connection = Connection(
+            id=before.id,
+            name=self.name.text().strip()[:100],
+            url=url,
+            certificate=self.certificate.text().strip(),
+            patience=self.patience.value(),
+            allowed=before.allowed,
+            kind=before.kind,
+        )
+        key = self.key.text().strip()
+        self.saved.emit(connection, key if key or not before.id else None)
+        self.accept()
