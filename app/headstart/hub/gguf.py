@@ -119,7 +119,7 @@ def _not_gguf(name: str, start: bytes) -> str:
         if start.startswith(magic):
             return f"{name} is {what}, not a model."
     if len(start) > 9 and start[8:9] == b"{":
-        return f"{name} is a part of a model in another format, or of none."
+        return f"{name} looks like safetensors weights: a part of a model folder, if it is one."
     return f"{name} is not a model file (it does not begin with GGUF)."
 
 

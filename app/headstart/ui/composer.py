@@ -89,11 +89,27 @@ class Composer(QFrame):
         self._ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_reads_ahead(self, on: bool) -> None:
-        self.edit.setPlaceholderText(
-            "Message… the prompt is read while you type" if on else "Message…"
-        )
+        self._reads_ahead = on
+        self._show_placeholder()
         if not on:
             self.set_ahead(0)
+
+    def set_host(self, host: str) -> None:
+        """Who gets what is written here, other than this computer; "" for nobody."""
+        self._host = host
+        self._show_placeholder()
+
+    def _show_placeholder(self) -> None:
+        if self._host:
+            words = f"Message… goes to {self._host} when you send it"
+        else:
+            words = (
+                "Message… the prompt is read while you type" if self._reads_ahead else "Message…"
+            )
+        self.edit.setPlaceholderText(words)
+
+    _host = ""
+    _reads_ahead = True
 
     def set_hint(self, text: str) -> None:
         self._hint.setText(text or "Enter sends, Shift+Enter breaks the line")

@@ -348,7 +348,9 @@ class MainWindow(QMainWindow):
 
     def _on_answering(self, model: AnyModel | None) -> None:
         server = model if isinstance(model, ServerModel) else None
-        self.header.show_host(server.host if server is not None else "")
+        host = server.host if server is not None else ""
+        self.header.show_host(host)
+        self.composer.set_host(host)
         self.inspector.set_server(server)
         self.transcript.set_hint(self._hint(server))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-LABEL_WIDTH = 150
+LABEL_WIDTH = 170
+# a wrapped label is as high as it would be at its least width
+WORD_WIDTH = 290
 
 
 class Page(QScrollArea):
@@ -47,6 +49,7 @@ class Page(QScrollArea):
         label = QLabel(text, self)
         label.setObjectName("quiet")
         label.setWordWrap(True)
+        label.setMinimumWidth(WORD_WIDTH)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setVisible(bool(text))
         return label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -28,6 +28,7 @@ from headstart.ui import icons
 from headstart.ui.fields import give_room
 from headstart.ui.settings.form import Page
 
+ROW_HEIGHT = 36
 ABOUT = (
     "Any server with the OpenAI chat API can answer instead of this computer: vLLM, SGLang, "
     "llama.cpp's server, LM Studio, Ollama. Your words leave this computer then; you are asked "
@@ -73,9 +74,10 @@ class ServersPage(Page):
         self._list.clear()
         for item in connections:
             allowed = "" if item.allowed else "  ·  not allowed yet"
-            QListWidgetItem(
-                icons.icon("server"), f"{item.name}  ·  {item.host}{allowed}", self._list
-            )
+            text = f"{item.name}  ·  {item.host}{allowed}"
+            row = QListWidgetItem(icons.icon("server"), text, self._list)
+            # given, because a change of theme forgets the padding of rows that are not shown
+            row.setSizeHint(QSize(0, ROW_HEIGHT))
         self._results = {
             id_: text
             for id_, text in self._results.items()

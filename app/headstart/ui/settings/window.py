@@ -30,6 +30,7 @@ class SettingsWindow(QDialog):
         self.servers = ServersPage(settings.connections, self)
         self._tabs = QTabWidget(self)
         self._tabs.setDocumentMode(True)
+        self._tabs.tabBar().setDrawBase(False)
         for page, title in (
             (self.general, "General"),
             (self.engine, "Engine"),

@@ -1,0 +1,89 @@
+"""Streams that break in random places: no reply hangs, loses a word or ends the program."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+
+import pytest
+
+from headstart.bootstrap import App
+from headstart.core.servers import Connection, ServerModel
+from headstart.core.settings import ChatOptions, changed
+from headstart.core.values import Message, MessageStatus
+from tests.conftest import OpenApp
+from tests.faults import FaultyProxy, Passed, kept
+from tests.servers import Answer, Asked, ScriptedServer
+
+PATIENCE = 1
+# the patience before the first word, and what a busy computer adds
+LONGEST = 10 * PATIENCE + 5
+SIDE_BY_SIDE = 6
+WORDS = [f" word{number}" for number in range(60)]
+
+
+async def tell(asked: Asked, answer: Answer) -> None:
+    await answer.stream()
+    await answer.words(WORDS, pause=0.001)
+    await answer.end()
+
+
+async def survive(app: App, upstream: int, seeds: range) -> list[str]:
+    """Ask through a proxy for each seed, several at a time; returns what went wrong."""
+    wrong: list[str] = []
+    waiting = list(seeds)
+
+    async def worker() -> None:
+        while waiting:
+            seed = waiting.pop()
+            async with FaultyProxy(upstream, random.Random(seed)) as proxy:
+                connection, _ = await app.service.servers.save(
+                    Connection("", f"server {seed}", proxy.url, patience=PATIENCE), None
+                )
+                app.service.servers.allow(connection.id)
+                model = ServerModel(changed(connection, allowed=True), "m")
+                wrong.extend(await _ask(app, proxy, model, seed))
+                await app.service.servers.remove(connection.id)
+
+    await asyncio.gather(*(worker() for _ in range(SIDE_BY_SIDE)))
+    return wrong
+
+
+async def _ask(app: App, proxy: FaultyProxy, model: ServerModel, seed: int) -> list[str]:
+    began = time.monotonic()
+    async with _CHOOSING:
+        # the model of new chats is one for all
+        app.preferences.update(model=model.key)
+        chat_id = await app.service.send(None, f"Question {seed}", ChatOptions())
+    while app.service.reply_in(chat_id) is not None:
+        if time.monotonic() - began > LONGEST:
+            return [f"{seed}: hangs"]
+        await asyncio.sleep(0.02)
+    reply = (await app.service.branch(chat_id))[-1]
+    return [f"{seed}: {wrong}" for passed in proxy.answers for wrong in _wrong(passed, reply)]
+
+
+_CHOOSING = asyncio.Lock()
+
+
+def _wrong(passed: Passed, reply: Message) -> list[str]:
+    found = []
+    if not kept(passed, reply.text):
+        found.append(f"{passed.fault}: {reply.text!r} instead of {passed.words!r}")
+    if passed.fault == "none" and reply.status is not MessageStatus.COMPLETE:
+        found.append(f"an unbroken reply is {reply.status}: {reply.error}")
+    if reply.status is MessageStatus.FAILED and not reply.error:
+        found.append(f"{passed.fault}: nothing is told")
+    if reply.error and "made a mistake" in reply.error:
+        found.append(f"{passed.fault}: {reply.error}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "count", [18, pytest.param(200, marks=pytest.mark.proof)], ids=["some", "all"]
+)
+async def test_random_faults_are_survived(running: OpenApp, count: int) -> None:
+    with ScriptedServer(handler=tell) as server:
+        async with running() as app:
+            assert await survive(app, server.port, range(count)) == []

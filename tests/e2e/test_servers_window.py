@@ -1,0 +1,360 @@
+"""Servers and engines as the user meets them: adding, allowing, asking, failing, going on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import keyring
+import keyring.backend
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from headstart.bootstrap import App, Home
+from headstart.chat.servers import ConsentNeeded
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.servers import Connection, ServerModel
+from headstart.core.settings import ChatOptions, EngineSettings, Sampling, changed
+from headstart.core.values import FinishReason, MessageStatus, ModelRef
+from headstart.engine.backends import select
+from headstart.ui.models.model_menu import ModelList
+from headstart.ui.settings.servers_page import ConnectionDialog
+from headstart.ui.settings.window import SettingsWindow
+from tests.conftest import OpenApp, until
+from tests.e2e.driver import ask, begin, branch, reply_done, shown_text, use_sampling, words_shown
+from tests.e2e.prefix_engine import prose
+from tests.models.tiny_mlx import make_tiny_mlx
+from tests.servers import WORDS, Answer, Asked, ScriptedServer
+
+STORY = "".join(WORDS)
+KEY = "sk-a-key-that-must-not-be-in-any-file"
+
+
+class MemoryKeyring(keyring.backend.KeyringBackend):
+    """A keychain that ends with the test."""
+
+    priority = 1.0
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.kept[service, username]
+
+
+@pytest.fixture(autouse=True)
+def keychain() -> Iterator[MemoryKeyring]:
+    before, own = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(own)
+    yield own
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+async def _add(app: App, server: ScriptedServer, key: str | None = KEY) -> ServerModel:
+    """Add the server in the settings as a user does; returns its first model."""
+    app.window.settings.open("servers")
+    window = app.window.settings.window
+    assert isinstance(window, SettingsWindow)
+    window.servers._new()
+    dialog = window.servers.findChild(ConnectionDialog)
+    assert dialog is not None
+    dialog.name.setText("The big one")
+    dialog.url.setText(f"127.0.0.1:{server.port}")
+    dialog.key.setText(key or "")
+    dialog.save.click()
+    await until(lambda: "It answers" in window.servers._result.text())
+    assert "harbour-7b" in window.servers._result.text()
+    window.close()
+    (offered,) = await app.service.servers.offers()
+    return offered.models[0]
+
+
+def _asked(app: App) -> QMessageBox | None:
+    boxes = [box for box in app.window.findChildren(QMessageBox) if box.isVisible()]
+    return boxes[-1] if boxes else None
+
+
+async def _answer(app: App, words: str) -> None:
+    await until(lambda: _asked(app) is not None)
+    box = _asked(app)
+    assert box is not None
+    next(button for button in box.buttons() if button.text() == words).click()
+    await app.controller.settle()
+
+
+async def _use(app: App, server: ScriptedServer) -> ServerModel:
+    """Add the server, choose its model and allow it."""
+    model = await _add(app, server)
+    app.controller.choose_model(model)
+    await _answer(app, "Send them")
+    await until(app.window.header.remote.isVisible)
+    return model
+
+
+async def test_a_server_is_added_allowed_once_and_answers(
+    running: OpenApp, server: ScriptedServer, home: Home, keychain: MemoryKeyring
+) -> None:
+    async with running() as app:
+        model = await _add(app, server)
+        assert [asked.path for asked in server.asked] == ["/v1/models"]
+        app.controller.choose_model(model)
+        await _answer(app, "Cancel")
+        assert isinstance(await app.service.models.of_chat(None), ModelRef)
+        assert not app.window.header.remote.isVisible()
+        app.controller.choose_model(model)
+        await _answer(app, "Send them")
+        await until(app.window.header.remote.isVisible)
+        assert app.window.header.remote.text() == f"on 127.0.0.1:{server.port}"
+        answer = await ask(app, "Tell me a story.")
+        assert answer.text == STORY
+        assert answer.model == f"harbour-7b on 127.0.0.1:{server.port}"
+        assert answer.figures is not None
+        assert answer.figures.reused_tokens == 20
+        assert shown_text(app, 1) == STORY
+        assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+        # asked once: another chat goes there without a question
+        app.window.new_chat()
+        await ask(app, "And another one.")
+        assert _asked(app) is None
+    assert list(keychain.kept.values()) == [KEY]
+    for file in home.path.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes(), file
+    # and after a restart
+    async with running() as app:
+        answer = await ask(app, "One more.")
+        assert answer.text == STORY
+        assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_cut_reply_keeps_its_words_and_goes_on(
+    running: OpenApp, server: ScriptedServer
+) -> None:
+    async def cut(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(WORDS[:4])
+        await asyncio.sleep(0.1)
+        await answer.cut()
+
+    async def rest(asked: Asked, answer: Answer) -> None:
+        assert asked.body["messages"][-1] == {"role": "assistant", "content": "Once upon a time"}
+        await answer.stream()
+        await answer.words(WORDS[4:])
+        await answer.end()
+
+    async with running() as app:
+        await _use(app, server)
+        server.script = [cut, rest]
+        answer = await ask(app, "Tell me a story.")
+        assert answer.status is MessageStatus.FAILED
+        assert answer.text == "Once upon a time"
+        widget = app.window.transcript._items[-1].widget
+        assert widget is not None
+        assert "ended the connection" in widget._status.text()
+        assert widget._continue.isVisible()
+        widget._continue.click()
+        await until(lambda: app.controller.writing)
+        answer = await reply_done(app)
+        assert answer.text == STORY
+        assert answer.status is MessageStatus.COMPLETE
+
+
+async def test_a_silent_server_keeps_no_other_waiting_and_stops(
+    running: OpenApp, server: ScriptedServer
+) -> None:
+    async def silence(asked: Asked, answer: Answer) -> None:
+        await asyncio.sleep(60)
+
+    async with running() as app:
+        local = await app.service.models.of_chat(None)
+        await _use(app, server)
+        server.handler = silence
+        await begin(app, "Are you there?")
+        waiting = app.controller.chat_id
+        app.window.new_chat()
+        await app.service.set_model(None, local)
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        answer = await ask(app, "What is two and two?")
+        assert answer.figures is not None
+        assert answer.figures.generated_tokens > 0
+        assert waiting is not None
+        app.window.open_chat(waiting)
+        await until(lambda: app.controller.chat_id == waiting and app.controller.writing)
+        app.controller.stop()
+        answer = await reply_done(app)
+        assert answer.figures is not None
+        assert answer.figures.finish is FinishReason.CANCELLED
+
+
+async def test_what_a_server_does_not_take_is_greyed(
+    running: OpenApp, server: ScriptedServer
+) -> None:
+    server.models = [{"id": "harbour-7b", "owned_by": "library"}]
+    async with running() as app:
+        inspector = app.window.inspector
+        await _use(app, server)
+        await until(lambda: not inspector._top_k.isEnabled())
+        assert "does not take" in inspector._top_k.toolTip()
+        assert inspector._sliders["temperature"].isEnabled()
+        assert not inspector.speculation.isVisible()
+        assert inspector._server_words.isVisible()
+        await app.service.set_model(None, await _starter(app))
+        await app.controller._show_model()
+        assert inspector._top_k.isEnabled()
+        assert "does not take" not in inspector._top_k.toolTip()
+        assert inspector.speculation.isVisible()
+
+
+async def _starter(app: App) -> ModelRef:
+    return (await app.service.models.installed())[0]
+
+
+async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
+    running: OpenApp, server: ScriptedServer, keychain: MemoryKeyring
+) -> None:
+    async with running() as app:
+        model = await _use(app, server)
+        servers = app.service.servers
+        (connection,) = servers.connections
+        assert connection.allowed
+        saved, _ = await servers.save(changed(connection, name="Renamed"), None)
+        assert saved.allowed
+        assert keychain.kept
+        with ScriptedServer() as other:
+            saved, _ = await servers.save(changed(connection, url=other.url), None)
+            assert not saved.allowed
+            assert not keychain.kept
+            with pytest.raises(ConsentNeeded):
+                await app.service.send(None, "Hello", ChatOptions())
+            # the window asks, and goes on with what was wanted
+            app.window.composer.set_text("Hello again")
+            app.window.composer.button.click()
+            await _answer(app, "Send them")
+            await until(lambda: app.controller.chat_id is not None)
+            assert (await reply_done(app)).text == STORY
+            assert "authorization" not in other.asked[-1].headers or (
+                KEY not in other.asked[-1].headers["authorization"]
+            )
+        await servers.remove(connection.id)
+        with pytest.raises(EnvironmentProblem, match="was removed"):
+            await app.service.send(app.controller.chat_id, "Hello", None)
+        assert len(await branch(app)) == 2
+        assert model.key
+
+
+async def test_without_a_keychain_the_key_is_kept_in_memory_and_that_is_said(
+    running: OpenApp, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, home: Home
+) -> None:
+    def locked(*_: Any) -> None:
+        raise RuntimeError("no keychain here")
+
+    monkeypatch.setattr(keyring, "set_password", locked)
+    monkeypatch.setattr(keyring, "get_password", locked)
+    async with running() as app:
+        _, notice = await app.service.servers.save(Connection("", "Mine", server.url), KEY)
+        assert "only until" in notice
+        await app.service.servers.offers()
+        assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
+    for file in home.path.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
+
+
+async def test_the_menu_lists_formats_and_servers_side_by_side(
+    running: OpenApp, server: ScriptedServer, starter: ModelRef, tmp_path: Path
+) -> None:
+    folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
+    lists: list[ModelList] = []
+    async with running() as app:
+        app.controller.models_listed.connect(lists.append)
+        app.controller.open_model_file(str(folder))
+        await app.controller.settle()
+        # it is listed, and why it does not run is said
+        assert "without Apple's chips" in app.window.banner.text()
+        await _add(app, server)
+        app.window.pill._menu.popup(app.window.pos())
+        await until(lambda: lists and lists[-1].servers and lists[-1].servers[0].models)
+        texts = [action.text() for action in app.window.pill._menu.actions()]
+        app.window.pill._menu.close()
+        assert any("tiny-mlx" in text and "cannot run here" in text for text in texts)
+        assert any("SmolLM2" in text and "cannot" not in text for text in texts)
+        assert any("harbour-7b" in text and "on 127.0.0.1" in text for text in texts)
+
+
+async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
+    running: OpenApp, starter: ModelRef, tmp_path: Path
+) -> None:
+    folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
+    async with running() as app:
+        assert select.cannot_run("mlx", "auto") is not None
+        app.preferences.update(engine=EngineSettings(backend="mlx"))
+        app.controller.open_model_file(str(folder))
+        await until(lambda: app.service.loaded_state == "same")
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
+        answer = await ask(app, "Say something.")
+        assert answer.model == "tiny-mlx"
+        assert answer.figures is not None
+        assert answer.figures.generated_tokens > 0
+        again = await ask(app, "And again.")
+        assert again.figures is not None
+        assert again.figures.reused_tokens > 10
+
+
+async def test_engine_settings_load_the_model_again_and_lose_nothing(
+    running: OpenApp, starter: ModelRef
+) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        first = await ask(app, "Please remember this: " + prose(150))
+        app.window.settings.open()
+        window = app.window.settings.window
+        assert isinstance(window, SettingsWindow)
+        page = window.engine
+        await until(lambda: "physical core" in page._words["threads"].text())
+        assert not page._reload.isVisibleTo(page)
+        page._changed("threads", 1)
+        page._changed("batch", 64)
+        assert app.service.loaded_state == "other"
+        assert page._reload.isVisibleTo(page)
+        page._reload.click()
+        await until(lambda: app.service.loaded_state == "same")
+        assert not page._reload.isVisibleTo(page)
+        window.close()
+        messages = await branch(app)
+        assert [message.text for message in messages][1] == first.text
+        second = await ask(app, "What was it?")
+        assert second.figures is not None
+        # what was read with the other settings is not read again
+        assert second.figures.reused_tokens > 150
+
+
+async def test_a_stop_in_the_middle_keeps_what_was_said(
+    running: OpenApp, server: ScriptedServer
+) -> None:
+    async def slowly(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(WORDS * 200, pause=0.01)
+
+    async with running() as app:
+        await _use(app, server)
+        server.handler = slowly
+        await begin(app, "Tell me a long story.")
+        await words_shown(app, 20)
+        app.controller.stop()
+        answer = await reply_done(app)
+        assert answer.status is MessageStatus.STOPPED
+        assert answer.text.startswith("Once upon")

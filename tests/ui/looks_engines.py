@@ -1,0 +1,114 @@
+"""Pictures of what servers and engines look like: `python -m tests.ui.looks_engines OUT`.
+
+A person looks at them; nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtWidgets import QMessageBox
+
+from headstart.bootstrap import App, Home, run
+from headstart.core.servers import Connection
+from headstart.core.settings import EngineSettings
+from headstart.hub.library import starter_model
+from headstart.ui.settings.servers_page import ConnectionDialog
+from tests.models.tiny_mlx import make_tiny_mlx
+from tests.servers import WORDS, Answer, Asked, ScriptedServer, tell_story
+from tests.ui.looks import LONG
+
+
+async def cut(asked: Asked, answer: Answer) -> None:
+    await answer.stream()
+    await answer.words(WORDS[:5])
+    await asyncio.sleep(0.1)
+    await answer.cut()
+
+
+async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int:
+    window, service = app.window, app.service
+    server.models = [
+        {"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768},
+        {"id": f"org/{LONG.replace(' ', '-')}", "owned_by": "vllm"},
+    ]
+    await service.servers.save(Connection("", "Workstation", server.url), "key")
+    await service.servers.save(Connection("", "Old laptop", "http://192.168.1.77:8080/v1"), "")
+    starter = starter_model()
+    assert starter is not None
+    make_tiny_mlx("llama", starter.path, folder / "SmolLM2-135M-4bit")
+    app.controller.open_model_file(str(folder / "SmolLM2-135M-4bit"))
+    await app.controller.settle()
+
+    async def shot(name: str) -> None:
+        await asyncio.sleep(0.3)
+        window.grab().save(str(out / f"{name}.png"))
+
+    for scheme in ("light", "dark"):
+        app.preferences.update(theme=scheme)
+        window.resize(1360, 860)
+        await shot(f"{scheme}-refused")
+        window.banner.dismiss()
+        for page in ("general", "engine", "servers"):
+            window.settings.open("servers" if page == "servers" else "")
+            settings = window.settings.window
+            assert settings is not None
+            if page == "engine":
+                settings.show_engine()
+            await asyncio.sleep(0.8)
+            if page == "servers":
+                settings.servers.test_requested.emit(service.servers.connections[0].id)
+                await asyncio.sleep(0.5)
+            settings.grab().save(str(out / f"{scheme}-settings-{page}.png"))
+        assert settings is not None
+        settings.servers._edit()
+        await asyncio.sleep(0.2)
+        dialog = settings.servers.findChildren(ConnectionDialog)[-1]
+        dialog.grab().save(str(out / f"{scheme}-connection.png"))
+        dialog.close()
+        settings.close()
+        await service.servers.offers(fresh=True)
+        window.pill._menu.popup(window.pos())
+        await asyncio.sleep(0.6)
+        window.pill._menu.grab().save(str(out / f"{scheme}-menu.png"))
+        window.pill._menu.close()
+        offered = service.servers.known()[0]
+        if not offered.connection.allowed:
+            app.controller.choose_model(offered.models[0])
+            await asyncio.sleep(0.4)
+            box = window.findChild(QMessageBox)
+            assert box is not None
+            box.grab().save(str(out / f"{scheme}-consent.png"))
+            box.buttons()[0].click()
+            await app.controller.settle()
+        window.new_chat()
+        await shot(f"{scheme}-server-empty")
+        for handler, text in ((tell_story, "Tell me a story."), (cut, "And a longer one?")):
+            server.script = [handler]
+            window.composer.set_text(text)
+            window.composer.button.click()
+            await asyncio.sleep(0.8)
+        await app.controller.settle()
+        await shot(f"{scheme}-server-chat")
+        window.resize(900, 600)
+        await shot(f"{scheme}-server-narrow")
+    app.preferences.update(engine=EngineSettings(threads=1))
+    return 0
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[-1])
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, ScriptedServer() as scripted:
+        sys.exit(
+            run(
+                Home(Path(place) / "home"),
+                script=lambda app: take(app, target, scripted, Path(place)),
+            )
+        )
