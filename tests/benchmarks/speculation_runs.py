@@ -203,6 +203,9 @@ class _ReplaySampler:
     def guess(self, row: int, position: int) -> Guess:
         return self._inner.guess(row, position)
 
+    def look_ahead(self, position: int) -> None:
+        self._inner.look_ahead(position)
+
     def accept(self, tokens: Sequence[int]) -> None:
         self._inner.accept(tokens)
 

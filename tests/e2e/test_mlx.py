@@ -364,6 +364,42 @@ def test_a_seed_says_the_same_with_and_without_guessing(
     engine.stop()
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_what_is_begun_early_is_what_is_asked_for_or_thrown_away(
+    temperature: float, folders: dict[str, Path]
+) -> None:
+    prompt, sampling = _text(40), Sampling(temperature=temperature)
+    early, plain = _open(folders["llama"]), _open(folders["llama"])
+    samplers = [decoder.sampler(sampling, 5) for decoder in (early, plain)]
+    for decoder in (early, plain):
+        decoder.forward(prompt, [len(prompt) - 1])
+    hits = 0
+    for step in range(30):
+        place = early.n_past()
+        tokens = [sampler.draw(0, place) for sampler in samplers]
+        assert tokens[0] == tokens[1]
+        token = tokens[0] if step % 7 else (tokens[0] + 1) % 4000
+        hits += early._ahead is not None and early._ahead.token.item() == token
+        samplers[0].look_ahead(place + 1)
+        for decoder in (early, plain):
+            decoder.forward([token], [0])
+            assert decoder.n_past() == place + 1
+        assert np.array_equal(early.logits(0), plain.logits(0))
+        if step == 20:
+            # in the middle of a batch, and cut after it
+            more = [samplers[0].draw(0, place + 1), 500, 600]
+            for decoder in (early, plain):
+                decoder.forward(more, [0, 2])
+            assert np.allclose(early.logits(0), plain.logits(0), atol=1e-4)
+            assert np.allclose(early.logits(1), plain.logits(1), atol=1e-4)
+            assert early.truncate(place + 2) == plain.truncate(place + 2) == place + 2
+            for decoder in (early, plain):
+                decoder.forward([700], [0])
+    assert hits > 20
+    early.close()
+    plain.close()
+
+
 def test_a_gguf_draft_guesses_for_an_mlx_target(starter: ModelRef, tmp_path: Path) -> None:
     """Formats live side by side, in one turn even."""
     target = open_model(make_mlx(starter.path, tmp_path / "target", bits=8))

@@ -8,6 +8,7 @@ the file's tokens and merges.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from pathlib import Path
@@ -48,7 +49,7 @@ def make_mlx(
     file has, None makes float32 weights.
     `layers`: only the first so many, a draft that is often wrong. `shards`: in how many files.
     """
-    reader = gguf.GGUFReader(source)
+    reader = read_gguf(source)
     count = int(_value(reader, "llama.block_count"))
     kept = min(layers or count, count)
     weights = _weights(source, bits, kept)
@@ -58,6 +59,12 @@ def make_mlx(
     (target / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     write_tokenizer(reader, target)
     return target
+
+
+@functools.cache
+def read_gguf(source: Path) -> Any:
+    """The reader of a file; kept, because reading a header takes two seconds."""
+    return gguf.GGUFReader(source)
 
 
 def _weights(source: Path, bits: int | str | None, layers: int) -> dict[str, mx.array]:

@@ -14,12 +14,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-import gguf
 import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten
 
-from tests.models.mlx_folder import write_tokenizer
+from tests.models.mlx_folder import read_gguf, write_tokenizer
 
 VOCABULARY = 4096
 WINDOW = 48
@@ -83,7 +82,7 @@ def make_tiny_mlx(family: str, source: Path, target: Path, layers: int = 4) -> P
     target.mkdir(parents=True, exist_ok=True)
     mx.save_safetensors(str(target / "model.safetensors"), weights, {"format": "mlx"})
     (target / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    write_tokenizer(gguf.GGUFReader(source), target, VOCABULARY)
+    write_tokenizer(read_gguf(source), target, VOCABULARY)
     return target
 
 

@@ -94,6 +94,11 @@ class Sampler(Protocol):
         """What `draw` would give, and how surely."""
         ...
 
+    def look_ahead(self, position: int) -> None:
+        """The next forward's only row is going to be drawn for `position`, and what it gives
+        is probably decoded after that: a backend may begin with it."""
+        ...
+
     def accept(self, tokens: Sequence[int]) -> None:
         """Let the penalties see tokens of the text."""
         ...

@@ -115,6 +115,9 @@ class LlamaCppSampler:
         logits[first] = best
         return Guess(first, second, float(best) - float(logits[second]))
 
+    def look_ahead(self, position: int) -> None:
+        """llama.cpp computes at once: there is nothing to begin with."""
+
     def accept(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             for token in tokens[-PENALTY_WINDOW:]:

@@ -8,8 +8,9 @@ abort is seen between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +27,9 @@ from headstart.engine.backends.mlx_library import (
     prepare,
     versions,
 )
+from headstart.engine.backends.mlx_sampler import Foresee, MlxSampler
 from headstart.engine.backends.mlx_state import CacheState, Layout
 from headstart.engine.backends.mlx_tokenizer import FolderTokenizer
-from headstart.engine.backends.numpy_sampler import NumpySampler
 from headstart.engine.decoder import Blob, ContextFull, DecodeAborted, ModelFacts
 
 BATCH = 256
@@ -41,6 +42,23 @@ SPLIT_FROM = 32
 # as mlx-lm does: buffers of past steps are given back after so many tokens
 CLEAR_EVERY = 256
 _UNKNOWN = "The folder may be damaged, or of a kind that this version does not know."
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One sequence: its caches, and how many tokens are in them."""
+
+    state: CacheState
+    length: int = 0
+    checkpoint: tuple[int, list[Any]] | None = None
+
+
+class _Ahead(NamedTuple):
+    """A forward that was begun before anyone asked for it."""
+
+    lane: _Lane
+    token: mx.array
+    rows: mx.array
 
 
 class MlxDecoder:
@@ -61,16 +79,18 @@ class MlxDecoder:
         self._progress = progress
         self._aborted = False
         self._rows: npt.NDArray[np.float32] | None = None
-        self._length = 0
-        self._checkpoint: tuple[int, list[Any]] | None = None
         self._since_clear = 0
+        # how the next single row will be drawn, if the sampler can tell
+        self._foresee: Foresee | None = None
+        self._ahead: _Ahead | None = None
         prepare()
         self._step = GPU_STEP if on_gpu() else CPU_STEP
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
         config = self._load(folder)
         self._tokenizer = FolderTokenizer(folder, config)
         self._tell(0.8)
-        self._state = self._fresh()
+        # the live sequence, and others as they are asked for
+        self._lanes: dict[int, _Lane] = {}
         self._layouts = self._learn(config)
         self._pieces: dict[int, bytes] = {}
         self._facts = self._read_facts(config, engine, clamp)
@@ -79,6 +99,7 @@ class MlxDecoder:
     def _load(self, folder: Path) -> dict[str, Any]:
         self._tell(0.0)
         try:
+            self._model: Any
             self._model, config = mlx_utils.load_model(folder, lazy=True)
             parameters = _arrays(self._model.parameters())
             self._tell(0.1)
@@ -98,16 +119,26 @@ class MlxDecoder:
         if self._progress is not None and not self._progress(fraction):
             raise DecodeAborted
 
-    def _fresh(self) -> CacheState:
-        return CacheState(mlx_cache.make_prompt_cache(self._model))
+    def _fresh(self) -> _Lane:
+        return _Lane(CacheState(mlx_cache.make_prompt_cache(self._model)))
+
+    def _lane(self, seq: int) -> _Lane:
+        if seq not in self._lanes:
+            self._lanes[seq] = self._fresh()
+        return self._lanes[seq]
+
+    @property
+    def _live(self) -> _Lane:
+        return self._lane(0)
 
     def _learn(self, config: dict[str, Any]) -> tuple[Layout, ...]:
         """Read one token: what the caches look like, and whether all of it fits together."""
         size = self._tokenizer.size
         try:
-            rows = self._model(mx.array([[0]]), cache=self._state.caches).shape[-1]
-            self._state.evaluate()
-            layouts = self._state.learn()
+            state = self._fresh().state
+            rows = self._model(mx.array([[0]]), cache=state.caches).shape[-1]
+            state.evaluate()
+            layouts = state.learn()
         except Exception as error:
             raise ModelProblem(
                 f"MLX cannot use {self._name}: {_first_line(error)}.", _UNKNOWN
@@ -121,7 +152,6 @@ class MlxDecoder:
                 f"the model {rows:,}.",
                 "Files of different models may have been mixed. Download the folder again.",
             )
-        self._state = self._fresh()
         return layouts
 
     def _read_facts(
@@ -133,7 +163,7 @@ class MlxDecoder:
         )
         trained = trained if isinstance(trained, int) else AUTOMATIC_CONTEXT
         wanted = engine.context_length or AUTOMATIC_CONTEXT
-        tokenizer, state = self._tokenizer, self._state
+        tokenizer, state = self._tokenizer, self._live.state
         device = "GPU" if on_gpu() else "processor"
         layout = f"{state.kinds}, {'/'.join(sorted({part.type for part in self._layouts}))}"
         return ModelFacts(
@@ -168,7 +198,7 @@ class MlxDecoder:
         return token in self._tokenizer.ends
 
     def n_past(self, seq: int = 0) -> int:
-        return self._length
+        return self._lane(seq).length
 
     def vocabulary(self) -> Vocabulary:
         return self._tokenizer.vocabulary()
@@ -183,45 +213,101 @@ class MlxDecoder:
         count = len(tokens)
         if not 0 < count <= BATCH:
             raise ValueError(f"{count} tokens in one forward; 1 to {BATCH} are possible")
-        if seq or parents is not None:
-            raise ValueError("this backend has one sequence, and no trees")
-        if self._length + count > self._facts.context_length:
+        if parents is not None:
+            raise ValueError("this backend has no trees")
+        lane = self._lane(seq)
+        if lane.length + count > self._facts.context_length:
             raise ContextFull
         if min(tokens) < 0 or max(tokens) >= self._tokenizer.size:
             raise ValueError("token id outside the vocabulary")
+        foresee, self._foresee = self._foresee, None
         self._rows = None
-        self._state.join()
-        silent = min(outputs, default=count)
-        if count > silent and silent < self._split:
-            silent = 0
-        for start in range(0, silent, self._step):
-            self._compute(tokens[start : min(silent, start + self._step)])
-        if silent < count:
-            self._compute(tokens[silent:], [index - silent for index in outputs])
-
-    def _compute(self, tokens: Sequence[int], outputs: Sequence[int] = ()) -> None:
         if self._aborted:
             raise DecodeAborted
         try:
-            logits = self._model(mx.array([list(tokens)]), cache=self._state.caches)
-            if outputs:
-                rows = logits[0]
-                if len(outputs) < len(tokens):
-                    rows = rows[mx.array(list(outputs))]
-                # some models have rows for tokens that do not exist
-                rows = rows[:, : self._tokenizer.size].astype(mx.float32)
-                mx.eval(rows)
+            lane.state.join()
+            first = self._take_ahead(lane, tokens[0])
+            rows = self._read(lane, tokens, outputs, first)
+            if count == 1 and rows is not None and foresee is not None and not lane.state.mixed:
+                self._begin(lane, rows, foresee)
+            if rows is not None:
                 self._rows = np.array(rows, copy=False)
-            else:
-                self._state.evaluate()
+        except DecodeAborted:
+            raise
         except Exception as error:
-            self._forget()
+            self._forget(seq)
             self._fail(error)
-        self._length += len(tokens)
+
+    def _read(
+        self, lane: _Lane, tokens: Sequence[int], outputs: Sequence[int], first: mx.array | None
+    ) -> mx.array | None:
+        """Have the lane hold `tokens`, `first` being the row of the first one if that was begun
+        early; returns the wanted rows, planned."""
+        start = 0 if first is None else 1
+        silent = min((index for index in outputs if index >= start), default=len(tokens))
+        if silent < len(tokens) and silent - start < self._split:
+            silent = start
+        for at in range(start, silent, self._step):
+            self._compute(lane, tokens[at : min(silent, at + self._step)], [])
+        parts = [first] if first is not None and 0 in outputs else []
+        if silent < len(tokens):
+            rest = [index - silent for index in outputs if index >= silent]
+            rows = self._compute(lane, tokens[silent:], rest)
+            parts.extend([rows] if rows is not None else [])
+        return mx.concatenate(parts) if len(parts) > 1 else parts[0] if parts else None
+
+    def _compute(
+        self, lane: _Lane, tokens: Sequence[int], outputs: Sequence[int]
+    ) -> mx.array | None:
+        if self._aborted:
+            raise DecodeAborted
+        rows = self._rows_of(self._model(mx.array([list(tokens)]), cache=lane.state.caches)[0])
+        lane.length += len(tokens)
         self._since_clear += len(tokens)
         if self._since_clear >= CLEAR_EVERY:
             self._since_clear = 0
             clear_memory()
+        if not outputs:
+            lane.state.evaluate()
+            return None
+        if len(outputs) < len(tokens):
+            rows = rows[mx.array(list(outputs))]
+        mx.async_eval(rows)
+        return rows
+
+    def _rows_of(self, logits: mx.array) -> mx.array:
+        """As the sampler wants them; some models have rows for tokens that do not exist."""
+        return logits[:, : self._tokenizer.size].astype(mx.float32)
+
+    # --- beginning early -----------------------------------------------------------------
+
+    def _begin(self, lane: _Lane, rows: mx.array, foresee: Foresee) -> None:
+        """Plan the forward after this one while this one is computed. The caches then hold a
+        token more than `length` says."""
+        if lane.length + 1 >= self._facts.context_length:
+            return
+        token = foresee(rows[0])
+        mx.async_eval(token)
+        following = self._rows_of(self._model(token[None, None], cache=lane.state.caches)[0])
+        mx.async_eval(following)
+        self._ahead = _Ahead(lane, token, following)
+
+    def _take_ahead(self, lane: _Lane, token: int) -> mx.array | None:
+        """The row after `token`, if that was foreseen."""
+        ahead = self._ahead
+        if ahead is None:
+            return None
+        if ahead.lane is not lane or ahead.token.item() != token:
+            self._drop_ahead()
+            return None
+        self._ahead = None
+        lane.length += 1
+        return ahead.rows
+
+    def _drop_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.lane.state.trim(1)
 
     def _fail(self, error: Exception) -> NoReturn:
         raise EnvironmentProblem(
@@ -243,69 +329,78 @@ class MlxDecoder:
 
     def sampler(
         self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
-    ) -> NumpySampler:
-        return NumpySampler(self.logits, sampling, seed, names)
+    ) -> MlxSampler:
+        def tell(foresee: Foresee | None) -> None:
+            self._foresee = foresee
+
+        return MlxSampler(self.logits, sampling, seed, names, self._tokenizer.size, tell)
 
     def checkpoint(self) -> None:
-        if self._state.mixed:
-            self._checkpoint = (self._length, self._state.mark())
+        lane = self._live
+        if lane.state.mixed:
+            lane.checkpoint = (lane.length, lane.state.mark())
 
     def truncate(self, n: int, seq: int = 0) -> int:
-        past = self._length
+        self._drop_ahead()
+        lane = self._lane(seq)
+        past = lane.length
         if n >= past and n > 0:
             return past
         if n > 0:
-            if self._state.can_trim() and self._state.trim(past - n):
-                self._length = n
+            if lane.state.can_trim() and lane.state.trim(past - n):
+                lane.length = n
                 return n
-            if self._checkpoint is not None and self._checkpoint[0] <= n:
-                place, mark = self._checkpoint
-                if self._state.return_to(mark, past - place):
-                    self._length = place
+            if lane.checkpoint is not None and lane.checkpoint[0] <= n:
+                place, mark = lane.checkpoint
+                if lane.state.return_to(mark, past - place):
+                    lane.length = place
                     return place
-        self._forget()
+        self._forget(seq)
         return 0
 
-    def _forget(self) -> None:
-        self._state = self._fresh()
-        self._checkpoint = None
-        self._length = 0
+    def _forget(self, seq: int = 0) -> None:
+        self._ahead = None
+        self._lanes.pop(seq, None)
 
     def reach(self, n: int) -> int:
-        if n >= self._length:
-            return self._length
-        if self._state.can_trim():
+        lane = self._live
+        if n >= lane.length:
+            return lane.length
+        if lane.state.can_trim():
             return n
-        place = self._checkpoint[0] if self._checkpoint is not None else 0
+        place = lane.checkpoint[0] if lane.checkpoint is not None else 0
         return place if place <= n else 0
 
     def export(self, start: int, end: int) -> Blob:
-        return self._state.export(start, end)
+        return self._live.state.export(start, end)
 
     def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
-        if start != self._length or end > self._facts.context_length:
+        self._drop_ahead()
+        lane = self._live
+        if start != lane.length or end > self._facts.context_length:
             return False
-        if self._state.mixed and snapshot is None:
+        if lane.state.mixed and snapshot is None:
             return False
-        if not self._state.append(blob, end - start, self._layouts):
+        if not lane.state.append(blob, end - start, self._layouts):
             return False
-        self._length = end
+        lane.length = end
         return True
 
     def snapshot(self) -> Blob:
-        return self._state.snapshot()
+        return self._live.state.snapshot()
 
     def back(self, snapshot: Blob, n: int) -> bool:
-        mark = self._state.unpack(snapshot)
-        if mark is None or (self._state.ranges and n > self._length):
+        lane = self._live
+        mark = lane.state.unpack(snapshot)
+        if mark is None or (lane.state.ranges and n > lane.length):
             return False
-        if self._checkpoint is not None and self._checkpoint[0] > n:
-            self._checkpoint = None
-        behind = self._length - n if self._state.ranges else 0
-        if not self._state.return_to(mark, behind):
+        if lane.checkpoint is not None and lane.checkpoint[0] > n:
+            lane.checkpoint = None
+        behind = lane.length - n if lane.state.ranges else 0
+        if not lane.state.return_to(mark, behind):
             self._forget()
             return False
-        self._length = n
+        lane.length = n
         return True
 
     def abort(self) -> None:
@@ -315,8 +410,9 @@ class MlxDecoder:
         self._aborted = False
 
     def close(self) -> None:
-        self._rows = None
-        self._model = self._state = None  # type: ignore[assignment]
+        self._rows = self._ahead = self._foresee = None
+        self._lanes.clear()
+        self._model = None
         clear_memory()
 
 

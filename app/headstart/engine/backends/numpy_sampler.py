@@ -71,6 +71,9 @@ class NumpySampler:
         after = int(scores.argmax())
         return Guess(int(ids[at]), int(ids[after]), top - float(scores[after]))
 
+    def look_ahead(self, position: int) -> None:
+        """Nothing is begun early here."""
+
     def accept(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             self._last.extend(tokens[-PENALTY_WINDOW:])

@@ -143,6 +143,7 @@ class Speculator:
         if self._carry:
             return self._verify(pending, Tree(), PLAIN, [], None)
         target, tokens = self._target, self._tokens
+        self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
         tokens.append(pending)
         token = self._sampler.draw(0, len(tokens))
@@ -294,6 +295,8 @@ class Speculator:
         count = len(first) + len(tree.tokens)
         if self._checkpoints and count > 1:
             target.checkpoint()
+        if count == 1:
+            self._sampler.look_ahead(context + 1)
         began = perf_counter()
         chain = tree.is_chain
         target.forward(

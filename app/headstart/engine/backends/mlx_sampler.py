@@ -1,0 +1,68 @@
+"""The sampler of the MLX backend: draws in numpy, and foresees its own next draw on the device.
+
+What is foreseen lets the next forward begin before the last one's row has come back to Python
+(mlx-lm does the same with its own sampler). It is only foreseen: the draw itself is numpy's, and
+where the two differ by a rounding the work is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from headstart.core.settings import Sampling
+from headstart.engine.backends.mlx_library import mx
+from headstart.engine.backends.numpy_sampler import NumpySampler, Row
+from headstart.engine.noise import gumbel
+
+Foresee = Callable[[mx.array], mx.array]
+
+
+class MlxSampler(NumpySampler):
+    """`foresee` tells the decoder how the row of its next forward will be drawn."""
+
+    def __init__(
+        self,
+        rows: Callable[[int], Row],
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None,
+        size: int,
+        foresee: Callable[[Foresee | None], None],
+    ) -> None:
+        super().__init__(rows, sampling, seed, names)
+        self._tell = foresee
+        # penalties look at tokens that are not drawn yet
+        self._foresees = not self._penalties and names is None
+        self._every = np.arange(size, dtype=np.int32)
+
+    def look_ahead(self, position: int) -> None:
+        if self._foresees:
+            self._tell(_greedy if self._greedy else lambda row: self._drawn(row, position))
+
+    def close(self) -> None:
+        self._tell(None)
+
+    def _drawn(self, row: mx.array, position: int) -> mx.array:
+        """The token that `draw` will give for a row, as far as the device can tell."""
+        wanted, best = self._sampling, row.max()
+        least = best - np.inf
+        if wanted.top_k > 0 or wanted.top_p < 1:
+            count = wanted.top_k or row.shape[0]
+            top = mx.sort(mx.topk(row, min(count, row.shape[0])))[::-1]
+            least = top[-1]
+            if wanted.top_p < 1:
+                reached = mx.cumsum(mx.softmax(top)) >= wanted.top_p
+                # where none is (a rounding), the last one stays
+                last = mx.where(reached.any(), reached.argmax(), top.shape[0] - 1)
+                least = top[last]
+        if wanted.min_p > 0:
+            least = mx.maximum(least, best + float(np.log(np.float32(wanted.min_p))))
+        noise = mx.array(gumbel(self._seed, position, self._every).astype(np.float32))
+        scores = row / wanted.temperature + noise
+        return mx.where(row >= least, scores, -np.inf).argmax()
+
+
+def _greedy(row: mx.array) -> mx.array:
+    return row.argmax()
