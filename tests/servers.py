@@ -104,6 +104,7 @@ class ScriptedServer:
     port: int = 0
     _loop: asyncio.AbstractEventLoop | None = None
     _thread: threading.Thread | None = None
+    _over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def url(self) -> str:
@@ -113,13 +114,11 @@ class ScriptedServer:
         ready = threading.Event()
         loop = self._loop = asyncio.new_event_loop()
 
-        async def start() -> asyncio.Server:
+        async def live() -> None:
             server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
             self.port = server.sockets[0].getsockname()[1]
             ready.set()
-            return server
-
-        async def end(server: asyncio.Server) -> None:
+            await self._over.wait()
             server.close()
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
             for task in tasks:
@@ -129,9 +128,7 @@ class ScriptedServer:
             await asyncio.sleep(0.02)
 
         def run() -> None:
-            server = loop.run_until_complete(start())
-            loop.run_forever()
-            loop.run_until_complete(end(server))
+            loop.run_until_complete(live())
             loop.close()
 
         self._thread = threading.Thread(target=run, name="scripted server", daemon=True)
@@ -142,7 +139,7 @@ class ScriptedServer:
     def __exit__(self, *_: object) -> None:
         assert self._loop is not None
         assert self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(5)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 FIXES = Path(__file__).resolve().parents[2] / "packaging" / "native" / "x86_fixes.h"
-PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple")
+PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple", "ggml-rpc-server")
 
 
 def bench_cache() -> Path:
@@ -43,7 +43,7 @@ def peer(name: str) -> Path:
 
 
 def build() -> None:
-    """Fetch the sdist through pip, configure with CMake and build the three programs."""
+    """Fetch the sdist through pip, configure with CMake and build the programs."""
     target = peers_dir()
     if all((target / "bin" / name).exists() for name in PROGRAMS):
         print(f"peers: already built in {target / 'bin'}")
@@ -77,6 +77,8 @@ def build() -> None:
                 "-DLLAMA_BUILD_UI=OFF",
                 "-DLLAMA_OPENSSL=OFF",
                 "-DLLAMA_CURL=OFF",
+                # so that a model can be spread over computers; see docs/scaling.md
+                "-DGGML_RPC=ON",
                 "-DLLAMA_BUILD_TESTS=OFF",
             ],
             environment,

@@ -230,6 +230,30 @@ def test_going_on_sends_what_was_written(server: ScriptedServer, asking: Asking)
     assert body["add_generation_prompt"] is False
 
 
+def test_what_is_said_again_is_not_shown_again(server: ScriptedServer, asking: Asking) -> None:
+    """llama.cpp's server repeats what it goes on from."""
+    asking.ask(server.url, "llama.cpp", so_far="Once upon a ti")
+    assert asking.said() == "me there was a harbour."
+    # other words are a reply of their own, and none of them is lost
+    asking.ask(server.url, "llama.cpp", so_far="Once upon a day")
+    assert asking.said() == STORY
+    asking.ask(server.url, "vllm", so_far="Once")
+    assert asking.said() == STORY
+
+
+def test_a_connection_that_was_closed_meanwhile_is_opened_again(
+    server: ScriptedServer, asking: Asking
+) -> None:
+    async def close(asked: Asked, answer: Answer) -> None:
+        pass
+
+    server.script = [close]
+    asking.ask(server.url)
+    assert asking.said() == STORY
+    server.handler = close
+    assert "hangs up" in asking.fail(server.url).message
+
+
 def test_a_stop_is_heard_at_once_and_ends_the_servers_work(
     server: ScriptedServer, asking: Asking
 ) -> None:

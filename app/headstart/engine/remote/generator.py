@@ -104,4 +104,5 @@ class RemoteGenerator:
         loop = self._loop
         with contextlib.suppress(Exception):
             loop.run_until_complete(asyncio.wait_for(self._close_client(), 1.0))
+            loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()

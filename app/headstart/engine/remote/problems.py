@@ -84,9 +84,11 @@ def explain(error: Exception, connection: Connection, model: str = "") -> Enviro
         )
     if any("ProtocolError" in _kind(cause) for cause in causes):
         if "without sending a response" in texts:
+            # servers close connections that nobody used for a while: once more, at once
             return ServerProblem(
                 f"{host} hangs up without an answer.",
                 "It may have failed (its log says why), or be no server with the OpenAI chat API.",
+                again=0.0,
             )
         if "incomplete" in texts or "peer closed" in texts:
             return cut(connection)

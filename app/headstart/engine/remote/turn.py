@@ -36,6 +36,8 @@ EMIT_SECONDS = 0.033
 # the first word may take so many times the patience: the prompt is read in silence
 FIRST_TIMES = 10
 TRIES = 4
+# these go on without saying again what they were given
+_NO_ECHO = ("vllm", "sglang")
 _FINISHES = {
     "stop": FinishReason.END,
     "eos": FinishReason.END,
@@ -62,6 +64,10 @@ class RemoteTurn:
         self._emit = emit
         self._cancel = cancel
         self._text = TextStream(request.sampling.stop, at_start=not request.reply_so_far)
+        # what was sent as the beginning of the reply, and may come back in front of the rest
+        self._sent = _without_reasoning(request)
+        self._echo = "" if model.connection.kind in _NO_ECHO else self._sent
+        self._echoed = ""
         self._waiting: list[TextPiece] = []
         self._tokens = 0
         self._started = time.perf_counter()
@@ -98,6 +104,10 @@ class RemoteTurn:
                 if problem.again is None or attempt == TRIES or self._tokens:
                     raise
                 wait = problem.again * attempt
+                if not wait:
+                    if attempt > 1:
+                        raise
+                    continue
                 self._emit(
                     Notice("server", f"{problem.message} Trying again in {wait:.0f} seconds.")
                 )
@@ -170,7 +180,7 @@ class RemoteTurn:
         extra: dict[str, Any] = {}
         kind = self._connection.kind
         if request.reply_so_far:
-            messages.append({"role": "assistant", "content": _without_reasoning(request)})
+            messages.append({"role": "assistant", "content": self._sent})
             if kind in ("vllm", "sglang"):
                 extra |= {"continue_final_message": True, "add_generation_prompt": False}
         if kind == "llama.cpp":
@@ -246,13 +256,29 @@ class RemoteTurn:
         content = delta.get("content") or delta.get("refusal")
         if isinstance(content, str) and content:
             self._count()
-            data = content.encode("utf-8", "replace")
-            self._waiting.extend(self._text.push(data, Origin.TARGET))
+            content = self._without_echo(content)
+            self._waiting.extend(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
                 self._emit(Notice("server", f"{self._model.host} left out a part of the reply."))
+
+    def _without_echo(self, content: str) -> str:
+        """New text only: some servers say again what they were given to go on from, and others
+        begin anew with the same words."""
+        if not self._echo:
+            return content
+        said = self._echoed + content
+        if said.startswith(self._echo):
+            self._echo, new = "", said[len(self._echo) :]
+            return new
+        if self._echo.startswith(said):
+            self._echoed = said
+            return ""
+        # other words: nothing was said again
+        self._echo = ""
+        return said
 
     def _count(self) -> None:
         """Most servers send an event for each token; the right number comes at the end."""
