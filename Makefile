@@ -39,6 +39,7 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.startup --json build/bench/startup.json
 	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
 	@$(BIN)/python -m tests.benchmarks.speculation --json build/bench/speculation.json
+	@$(BIN)/python -m tests.benchmarks.engines --json build/bench/engines.json
 
 peers: setup
 	@$(BIN)/python -m tests.benchmarks.peers
