@@ -7,7 +7,7 @@ import asyncio
 import json
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,10 +145,13 @@ class ScriptedServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answer = Answer(writer)
         try:
-            async for asked in _requests(reader):
+            asked = await _request(reader)
+            if asked is None:
+                # what web servers say to a greeting in another protocol
+                await answer.head("400 Bad Request")
+            else:
                 self.asked.append(asked)
                 await self._answer(asked, answer)
-                break
         except (OSError, asyncio.CancelledError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -165,16 +168,14 @@ class ScriptedServer:
             await answer.json({"error": {"message": "not found"}}, "404 Not Found")
 
 
-async def _requests(reader: asyncio.StreamReader) -> AsyncIterator[Asked]:
-    while True:
-        start = await reader.readexactly(1)
-        if not start.isalpha():
-            # a greeting in another protocol
-            return
-        head = start + await reader.readuntil(b"\r\n\r\n")
-        first, *lines = head.decode("latin-1").split("\r\n")
-        method, path, _ = first.split(" ", 2)
-        pairs = (line.partition(":") for line in lines if line)
-        headers = {name.lower(): value.strip() for name, _, value in pairs}
-        data = await reader.readexactly(int(headers.get("content-length", "0")))
-        yield Asked(method, path, headers, json.loads(data) if data else {})
+async def _request(reader: asyncio.StreamReader) -> Asked | None:
+    start = await reader.readexactly(1)
+    if not start.isalpha():
+        return None
+    head = start + await reader.readuntil(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    data = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Asked(method, path, headers, json.loads(data) if data else {})

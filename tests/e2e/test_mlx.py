@@ -3,8 +3,11 @@ decoding, and after every kind of coming back. Models are tiny, but for the one 
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -235,6 +238,69 @@ def test_a_checkpoint_survives_what_comes_after_it(folders: dict[str, Path]) -> 
             expected = found
             assert decoder.truncate(len(text)) == len(text)
         decoder.close()
+
+
+def test_a_checkpoint_of_another_text_is_never_gone_back_to(folders: dict[str, Path]) -> None:
+    """Cut exactly below it, and read something else past the window."""
+    decoder = _open(folders["gemma3_text"])
+    _read(decoder, _text(30))
+    decoder.checkpoint()
+    assert decoder.truncate(10) == 10
+    other = [*_text(30)[:10], *_text(80, 7)]
+    _read(decoder, other)
+    assert decoder.reach(85) == 0
+    assert decoder.truncate(85) == 0
+    decoder.close()
+
+
+def test_an_abort_in_the_middle_leaves_a_window_where_it_was(folders: dict[str, Path]) -> None:
+    text = _text(150)
+    for family in ("gemma3_text", "falcon_h1", "mamba2"):
+        decoder, direct = _open(folders[family]), _open(folders[family])
+        _read(decoder, text[:100])
+        _read(direct, text[:100])
+        steps = 0
+        compute = decoder._compute
+
+        def stop(*arguments: Any, compute: Any = compute, decoder: Any = decoder) -> Any:
+            nonlocal steps
+            steps += 1
+            if steps == 3:
+                decoder.abort()
+            return compute(*arguments)
+
+        decoder._compute = stop  # type: ignore[assignment,method-assign]
+        with pytest.raises(DecodeAborted):
+            decoder.forward(text[100:], [49])
+        assert decoder.n_past() == 100
+        decoder.clear_abort()
+        assert np.array_equal(_after(decoder, text[100:]), _after(direct, text[100:]))
+        decoder.close()
+        direct.close()
+
+
+def test_tokenizers_as_people_publish_them_are_read_right(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
+    """Leftovers of training, control tokens that are not marked, more tokens than rows."""
+    folder = Path(shutil.copytree(folders["llama"], tmp_path / "model"))
+    raw = json.loads((folder / "tokenizer.json").read_text())
+    raw["truncation"] = {
+        "direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0,
+    }  # fmt: skip
+    for token in raw["added_tokens"]:
+        token["special"] = False
+    extra = {**raw["added_tokens"][0], "id": 4096, "content": "<image_soft_token>"}
+    raw["added_tokens"].append(extra)
+    (folder / "tokenizer.json").write_text(json.dumps(raw))
+    model = open_model(folder)
+    decoder = MlxDecoder(model.path, EngineSettings(context_length=128))
+    assert decoder.facts.vocabulary_size == 4096
+    assert len(decoder.encode("one two three four five six")) > 5
+    assert decoder.is_end(2)
+    assert 2 not in decoder.encode("<|im_end|>")
+    decoder.forward(decoder.encode("Hello"), [0])
+    decoder.close()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -57,7 +57,10 @@ class Reply:
         before: tuple[Part, ...],
         stream: Stream,
         tell: Callable[[GenerationEvent], None],
+        here: bool = True,
     ) -> None:
+        """`here`: this computer writes it, and not a server."""
+        self.here = here
         self.chat_id = chat_id
         self.message_id = message_id
         self.notices: list[Notice] = []

@@ -7,8 +7,10 @@ Nothing is asked of a server before the user opens a list that shows its models.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,8 @@ from headstart.storage.keychain import Keychain
 
 if TYPE_CHECKING:
     from headstart.engine.remote.client import Offer
+
+log = logging.getLogger(__name__)
 
 # a list that is older is asked for again when it is looked at
 FRESH_SECONDS = 60.0
@@ -53,6 +57,9 @@ class Servers:
         self._preferences = preferences
         self._keychain = keychain
         self._offered: dict[str, Offered] = {}
+        self._asking: dict[Connection, asyncio.Future[Offered]] = {}
+        # of its own: servers that do not answer keep nobody else's work waiting
+        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="servers")
 
     @property
     def connections(self) -> tuple[Connection, ...]:
@@ -82,12 +89,17 @@ class Servers:
             kind="" if moved else draft.kind,
         )
         if not connection.name.strip():
-            connection = changed(connection, name=connection.host)
-        if moved and before is not None and key is None:
-            key = ""
+            connection = changed(connection, name=connection.host[:100])
+        if key and not key.isascii():
+            raise EnvironmentProblem("A key has only plain letters, digits and signs.", "Copy it.")
         notice = ""
-        if key is not None:
-            notice = await asyncio.to_thread(self._keychain.set, connection.id, key)
+        if key:
+            notice = await asyncio.to_thread(self._keychain.set, connection.account, key)
+            connection = changed(connection, has_key=True)
+        elif key == "" or (before is not None and before.account != connection.account):
+            connection = changed(connection, has_key=False)
+        if before is not None and before.has_key and before.account != connection.account:
+            await asyncio.to_thread(self._keychain.forget, before.account)
         others = [item for item in self.connections if item.id != connection.id]
         places = [item.id for item in self.connections]
         at = places.index(connection.id) if connection.id in places else len(others)
@@ -98,13 +110,12 @@ class Servers:
 
     async def remove(self, connection_id: str) -> None:
         """Forget a connection and its key; chats that used it choose another model."""
+        gone = self.connection(connection_id)
         left = tuple(item for item in self.connections if item.id != connection_id)
         self._preferences.update(connections=left)
         self._offered.pop(connection_id, None)
-        await asyncio.to_thread(self._keychain.set, connection_id, "")
-
-    async def has_key(self, connection_id: str) -> bool:
-        return await asyncio.to_thread(self._keychain.get, connection_id) is not None
+        if gone is not None and gone.has_key:
+            await asyncio.to_thread(self._keychain.forget, gone.account)
 
     def allow(self, connection_id: str) -> None:
         """The user agrees that words go there."""
@@ -150,26 +161,46 @@ class Servers:
         known = self._offered.get(connection.id)
         if known is not None and not fresh and time.monotonic() - known.asked_at < FRESH_SECONDS:
             return known
+        asked = self._asking.get(connection)
+        if asked is None:
+            asked = self._asking[connection] = asyncio.ensure_future(self._ask_now(connection))
+            asked.add_done_callback(lambda _: self._asking.pop(connection, None))
+        return await asyncio.shield(asked)
+
+    async def _ask_now(self, connection: Connection) -> Offered:
         now = time.monotonic()
+        loop = asyncio.get_running_loop()
         try:
-            found = await asyncio.to_thread(self._list, connection)
+            found = await loop.run_in_executor(self._threads, self._list, connection)
         except EnvironmentProblem as problem:
             offered = Offered(connection, (), str(problem), now)
+        except Exception as error:
+            # one server's oddity must not take the others' lists away
+            log.exception("asking a server for its models failed")
+            offered = Offered(connection, (), f"cannot be asked: {type(error).__name__}", now)
         else:
+            if self.connection(connection.id) != connection:
+                # it was changed meanwhile: this is another one's answer
+                return Offered(connection, (), "was changed", now)
             if found.kind != connection.kind:
                 self._replace(connection.id, kind=found.kind)
                 connection = self.connection(connection.id) or connection
             models = tuple(ServerModel(connection, name, size) for name, size in found.models)
             offered = Offered(connection, models, "" if models else "offers no model", now)
-        if self.connection(connection.id) is not None:
+        if self.connection(connection.id) == connection:
             self._offered[connection.id] = offered
         return offered
+
+    def close(self) -> None:
+        """Nobody waits for lists any more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _list(self, connection: Connection) -> Offer:
         # the client takes a third of a second to import: with the first server
         from headstart.engine.remote.client import list_models
 
-        return asyncio.run(list_models(connection, self._keychain.get(connection.id)))
+        key = self._keychain.get(connection.account) if connection.has_key else None
+        return asyncio.run(list_models(connection, key))
 
     def _replace(self, connection_id: str, **changes: object) -> None:
         self._preferences.update(

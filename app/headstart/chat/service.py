@@ -99,7 +99,7 @@ class ChatService:
         self.prefixes = Prefixes(prefix_store, preferences, self._tell)
         self.upcoming = Upcoming(
             self._chat_and_branch,
-            lambda: bool(self._replies) or self._closing,
+            lambda: self._writing_here() or self._closing,
             self.models,
             self._drafts,
             self._warmer,
@@ -275,7 +275,7 @@ class ChatService:
         except ModelProblem as problem:
             self._tell(ModelState("", 0.0, str(problem)))
             return str(problem)
-        if self._replies or self._closing or not isinstance(model, ModelRef):
+        if self._writing_here() or self._closing or not isinstance(model, ModelRef):
             return None
         settings = self._preferences.current
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
@@ -296,6 +296,19 @@ class ChatService:
         from headstart.engine.backends import automatic
 
         return automatic.explain()
+
+    async def reload(self) -> None:
+        """Load the model that is loaded again, with the engine settings as they are now."""
+        loaded = self._warmer.loaded
+        if loaded is None or self._writing_here() or self._closing:
+            return
+        model, _, draft = loaded
+        await self._warmer.warm(model, self._preferences.current.engine, draft)
+        await self.ahead.read(self.ahead.shown)
+
+    def _writing_here(self) -> bool:
+        """Whether this computer writes a reply."""
+        return any(reply.here for reply in self._replies.values())
 
     async def opened(self, chat_id: str) -> None:
         """The user looks at a chat: have it restored or read, if its model is or can be there.
@@ -360,6 +373,7 @@ class ChatService:
             if isinstance(result, Exception):
                 log.error("a reply ended badly while closing", exc_info=result)
         await asyncio.to_thread(self._runner.close)
+        self.servers.close()
         for remote in self._remotes.values():
             await asyncio.to_thread(remote.close)
 
@@ -449,6 +463,7 @@ class ChatService:
             written,
             self._runner_of(model).stream(request),
             tell,
+            here=here is not None,
         )
         self._replies[chat.id] = reply
         self._keep(self._drive(reply))

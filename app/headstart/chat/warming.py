@@ -58,6 +58,11 @@ class Warmer:
         return trouble
 
     @property
+    def loaded(self) -> Wanted | None:
+        """What is loaded, with its settings and draft."""
+        return self._loaded
+
+    @property
     def idle(self) -> bool:
         """Nothing is loaded, and nothing is on its way."""
         return self._loaded is None and self._stream is None

@@ -21,6 +21,11 @@ class EnvironmentProblem(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
 
+    @property
+    def for_log(self) -> str:
+        """What may stand in the log: never the words of a chat, nor a key."""
+        return str(self)
+
 
 class ModelProblem(EnvironmentProblem):
     """A model file that is missing, damaged, foreign or too large for this computer."""

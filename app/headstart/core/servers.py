@@ -6,6 +6,8 @@ Words leave the computer here; `Connection.allowed` is the user's word that they
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -17,6 +19,8 @@ from headstart.core.errors import EnvironmentProblem
 ServerKind = Literal["", "llama.cpp", "llama-cpp-python", "vllm", "sglang", "lmstudio", "ollama"]
 
 _PREFIX = "server:"
+_HOST_NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}")
+_NUMBERS = re.compile(r"[0-9.]+")
 # what every server with this API takes
 STANDARD = frozenset(("temperature", "top_p", "max_tokens", "seed", "stop", "presence_penalty"))
 # further settings by kind, and what the server calls them
@@ -44,6 +48,14 @@ class Connection(Struct, frozen=True):
     allowed: bool = False
     # what its list of models told of it
     kind: ServerKind = ""
+    # whether there is a key for this address in the keychain
+    has_key: bool = False
+
+    @property
+    def account(self) -> str:
+        """Under what the keychain has its key: with the address, so that no other gets it."""
+        parts = urlsplit(self.url)
+        return f"{self.id} {parts.scheme}://{parts.netloc}"
 
     @property
     def host(self) -> str:
@@ -105,7 +117,7 @@ def normal_url(text: str) -> str:
         host, _port = parts.hostname, parts.port
     except ValueError:
         host, parts = None, SplitResult("", "", "", "", "")
-    if not host or parts.scheme not in ("http", "https") or " " in parts.netloc:
+    if not host or parts.scheme not in ("http", "https") or not _is_host(host):
         raise EnvironmentProblem(
             f"“{text.strip()}” is no address of a server.",
             "It looks like http://192.168.1.5:8080 or https://models.example.com/v1.",
@@ -117,6 +129,19 @@ def normal_url(text: str) -> str:
         )
     path = parts.path.removesuffix("/chat/completions").rstrip("/") or "/v1"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def _is_host(host: str) -> bool:
+    """A name or an address that can be one; numbers in dots have to be an address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            name = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            return False
+        return bool(_HOST_NAME.fullmatch(name)) and not _NUMBERS.fullmatch(name)
+    return True
 
 
 def _is_near(address: str) -> bool:

@@ -146,7 +146,12 @@ class EngineSettings(Struct, frozen=True):
     ] = True
     batch: Annotated[
         int,
-        Meta(ge=0, le=4096, title="Batch", description="tokens read at once; 0 is automatic"),
+        Meta(
+            ge=0,
+            le=4096,
+            title="Batch",
+            description="tokens read at once, at least 128; 0 is automatic",
+        ),
     ] = 0
 
 

@@ -215,7 +215,7 @@ def _perform(work: _Work, stream: Stream) -> None:
     except LoadCancelled:
         stream.put(Finished(_NOTHING))
     except EnvironmentProblem as problem:
-        log.warning("%s", problem)
+        log.warning("%s", problem.for_log)
         stream.put(Failed(problem.message, problem.remedy))
     except Exception as error:
         log.exception("the engine failed")

@@ -17,7 +17,7 @@ from typing import Any
 from headstart.core.errors import ModelProblem
 
 _AGAIN = "Download the folder again, or choose another model."
-_BITS = frozenset((2, 3, 4, 5, 6, 8))
+_BITS = frozenset((1, 2, 3, 4, 5, 6, 8))
 _GROUPS = frozenset((16, 32, 64, 128))
 _MODES = frozenset(("affine", "mxfp4", "mxfp8", "nvfp4"))
 _METHODS = frozenset(
@@ -42,7 +42,8 @@ class MlxFolder:
 
 def is_folder(path: Path) -> bool:
     """Whether this looks like a model folder; quick."""
-    return (path / "config.json").is_file() and next(path.glob("*.safetensors"), None) is not None
+    weights = next(path.glob("model*.safetensors"), None)
+    return (path / "config.json").is_file() and weights is not None
 
 
 def weight_size(path: Path) -> int:
@@ -70,7 +71,13 @@ def read_folder(path: Path) -> MlxFolder:
         size = _check_weights(path)
         _check_quantization(name, config)
         if not (path / "tokenizer.json").is_file():
-            raise ModelProblem(f"{name} has no tokenizer.json.", _AGAIN)
+            other = [*path.glob("tokenizer.model"), *path.glob("*.tiktoken")]
+            raise ModelProblem(
+                f"{name} has no tokenizer.json.",
+                "Its tokenizer has another form, which is not read here. Choose another version."
+                if other
+                else _AGAIN,
+            )
         tokenizer = _json(path / "tokenizer.json")
         _check_tokenizer(name, text, tokenizer)
         own = path / "tokenizer_config.json"
@@ -116,7 +123,7 @@ def _not_a_folder(path: Path) -> ModelProblem:
 
 def _check_weights(path: Path) -> int:
     """Whether every weight file is there and whole; returns their size."""
-    there = {file.name: file for file in path.glob("*.safetensors")}
+    there = {file.name: file for file in path.glob("model*.safetensors")}
     if not there:
         others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]
         what = "weights in PyTorch's format only" if others else "no weights (no .safetensors file)"
@@ -138,7 +145,8 @@ def _check_weights(path: Path) -> int:
 def _wanted(path: Path, there: Iterable[str]) -> set[str]:
     """The files that the index names, or that the names of those that are there count up to."""
     index = path / "model.safetensors.index.json"
-    if index.is_file():
+    # a file for itself is whole; an index beside it is left from where it was converted
+    if index.is_file() and set(there) != {"model.safetensors"}:
         mapped = _json(index).get("weight_map")
         if isinstance(mapped, dict):
             return {str(file) for file in mapped.values()}
@@ -201,9 +209,12 @@ def _unknown(name: str, what: str) -> ModelProblem:
 def _check_tokenizer(name: str, config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> None:
     found, rows = tokens(tokenizer), config.get("vocab_size")
     size = 1 + max(found.values(), default=-1)
+    # some have a few added tokens more than their model, which never meets them
+    added = {item.get("id") for item in tokenizer.get("added_tokens") or ()}
+    base = 1 + max((id_ for id_ in found.values() if id_ not in added), default=-1)
     if not size:
         raise ModelProblem(f"The tokenizer of {name} has no tokens.", _AGAIN)
-    if isinstance(rows, int) and (size > rows or 2 * size < rows):
+    if isinstance(rows, int) and (base > rows or 2 * size < rows):
         raise ModelProblem(
             f"The tokenizer of {name} does not match its model: it has {size:,} tokens, the model "
             f"{rows:,}.",

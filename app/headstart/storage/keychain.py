@@ -1,8 +1,9 @@
 """Keys of servers, in the system's keychain and nowhere else. Any thread; the keychain may ask
 the user for a password and take long.
 
-Where a system has no keychain the key lives in memory until the program ends, and that is said:
-it is never written to a file.
+A key belongs to an account, which names the connection and its address: another address never gets
+it. Where a system has no keychain the key lives in memory until the program ends, and that is
+said: it is never written to a file of ours.
 """
 
 from __future__ import annotations
@@ -10,54 +11,66 @@ from __future__ import annotations
 import logging
 import threading
 
+from headstart.core.errors import EnvironmentProblem
+
 log = logging.getLogger(__name__)
 
 SERVICE = "Headstart"
+# back ends below this are stand-ins: plain files, or nothing at all
+_LEAST_PRIORITY = 1.0
 
 
 class Keychain:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # what was asked for once; None: there is no key
         self._known: dict[str, str | None] = {}
 
-    def get(self, connection_id: str) -> str | None:
-        """The key of a connection; None when there is none, or no keychain."""
+    def get(self, account: str) -> str | None:
+        """The key of an account; None when there is none. Raises EnvironmentProblem when the
+        keychain does not open, which may be different the next time."""
         with self._lock:
-            if connection_id in self._known:
-                return self._known[connection_id]
-        found = _ask(connection_id)
-        with self._lock:
-            return self._known.setdefault(connection_id, found)
-
-    def set(self, connection_id: str, key: str) -> str:
-        """Keep a key; an empty one is forgotten. Returns what the user should know, if anything."""
-        with self._lock:
-            self._known[connection_id] = key or None
+            if account in self._known:
+                return self._known[account]
         import keyring
-        import keyring.errors
 
         try:
-            if key:
-                keyring.set_password(SERVICE, connection_id, key)
-            elif keyring.get_password(SERVICE, connection_id) is not None:
-                keyring.delete_password(SERVICE, connection_id)
+            found = keyring.get_password(SERVICE, account)
         except Exception as error:
-            # back ends raise whatever their system does
-            log.warning("the keychain cannot be used: %s", type(error).__name__)
-            if key:
-                return (
-                    "This computer's keychain cannot be used, so the key is kept only until "
-                    "Headstart ends. It was not written to any file."
-                )
+            # back ends raise whatever their system does; their words may hold what they keep
+            log.warning("the keychain cannot be read: %s", type(error).__name__)
+            raise EnvironmentProblem(
+                "The key cannot be read: this computer's keychain does not open.",
+                "Unlock it and try again, or enter the key anew under Settings, Servers.",
+            ) from None
+        with self._lock:
+            return self._known.setdefault(account, found)
+
+    def set(self, account: str, key: str) -> str:
+        """Keep a key. Returns what the user should know, if anything."""
+        with self._lock:
+            self._known[account] = key
+        import keyring
+
+        try:
+            if keyring.get_keyring().priority < _LEAST_PRIORITY:
+                raise RuntimeError("there is no keychain")
+            keyring.set_password(SERVICE, account, key)
+        except Exception as error:
+            log.warning("the keychain cannot be written: %s", type(error).__name__)
+            return (
+                "This computer's keychain cannot be used, so the key is kept only until "
+                "Headstart ends. It was not written to any file."
+            )
         return ""
 
+    def forget(self, account: str) -> None:
+        """Remove a key, as far as the keychain lets us."""
+        with self._lock:
+            self._known[account] = None
+        import keyring
 
-def _ask(connection_id: str) -> str | None:
-    import keyring
-
-    try:
-        return keyring.get_password(SERVICE, connection_id)
-    except Exception as error:
-        log.warning("the keychain cannot be used: %s", type(error).__name__)
-        return None
+        try:
+            if keyring.get_password(SERVICE, account) is not None:
+                keyring.delete_password(SERVICE, account)
+        except Exception as error:
+            log.warning("a key could not be removed: %s", type(error).__name__)

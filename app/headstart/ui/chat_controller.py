@@ -7,6 +7,7 @@ with their traceback and shown too; neither closes the window.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -92,6 +93,7 @@ class ChatController(QObject):
         self.private = False
         self._tasks = Tasks(self.problem.emit)
         self._serial = 0
+        self._model_serial = 0
         self._wanted: str | None = None
         self._sending = False
         self._model_name = ""
@@ -198,6 +200,13 @@ class ChatController(QObject):
     def choose_model(self, model: AnyModel) -> None:
         self._asking(lambda: self._choose_model(model))
 
+    def show_model(self) -> None:
+        """Who answers here may have changed: a server was moved, removed, or told its kind."""
+        self._spawn(self._show_model())
+
+    def reload(self) -> None:
+        self._spawn(self.service.reload())
+
     def list_models(self) -> None:
         self._spawn(self._list_models())
 
@@ -293,9 +302,15 @@ class ChatController(QObject):
         self._spawn(self._list_prefixes())
 
     async def _show_model(self) -> None:
-        try:
-            model = await self.service.models.of_chat(self.chat)
-        except EnvironmentProblem:
+        self._model_serial += 1
+        chat, serial, model_serial = self.chat, self._serial, self._model_serial
+        model: AnyModel | None = None
+        with contextlib.suppress(EnvironmentProblem):
+            model = await self.service.models.of_chat(chat)
+        if (serial, model_serial) != (self._serial, self._model_serial) or chat != self.chat:
+            # another chat is open by now, or another model chosen: a later look tells
+            return
+        if model is None:
             name = self.service.models.name_of(self.chat.model or "") if self.chat else ""
             self._model_name = name
             self.answering.emit(None)
@@ -358,7 +373,8 @@ class ChatController(QObject):
         if self.chat is not None:
             self.chat = await self.service.chat(self.chat.id) or self.chat
         await self._show_model()
-        await self._list_models()
+        # nobody looks at the list now: servers are not asked for it
+        await self._list_models(ask=False)
         await self._list_drafts()
 
     async def _list_drafts(self) -> None:
@@ -370,17 +386,18 @@ class ChatController(QObject):
         if chat == self.chat:
             self.drafts_listed.emit(choices)
 
-    async def _list_models(self) -> None:
+    async def _list_models(self, ask: bool = True) -> None:
         """What is here at once, and what servers offer when they have answered."""
         models, servers = self.service.models, self.service.servers
         local = [(model, models.cannot_run(model)) for model in await models.installed()]
-        try:
-            current = (await models.of_chat(self.chat)).key
-        except EnvironmentProblem:
-            current = ""
-        self.models_listed.emit(ModelList(local, servers.known(), current))
-        if servers.connections:
-            self.models_listed.emit(ModelList(local, await servers.offers(), current))
+        self.models_listed.emit(ModelList(local, servers.known(), await self._current_key()))
+        if ask and servers.connections:
+            offered = await servers.offers()
+            self.models_listed.emit(ModelList(local, offered, await self._current_key()))
+
+    async def _current_key(self) -> str:
+        model = await self._current_model()
+        return "" if model is None else model.key
 
     def _asking(self, verb: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do what sends words; if the user was not asked yet whether they may go there, ask."""

@@ -22,7 +22,7 @@ def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], N
         else "The way there is not encrypted: others in the network could read it."
     )
     box.setInformativeText(
-        f"Until now everything stayed on this computer. {way}\n\n"
+        f"Words of such chats leave this computer. {way}\n\n"
         f"Your answer holds for the server “{connection.name}” until its address changes."
     )
     yes = box.addButton("Send them", QMessageBox.ButtonRole.AcceptRole)

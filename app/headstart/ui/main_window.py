@@ -71,6 +71,8 @@ class MainWindow(QMainWindow):
         self.controller = controller
         self._preferences = preferences
         self._drafts: dict[str, str] = {}
+        self._connections = preferences.current.connections
+        self._server: ServerModel | None = None
         self.settings = SettingsOpener(controller.service, preferences, self)
         self._sizes_window: PrefixSizes | None = None
         self._wants_inspector = preferences.current.show_inspector
@@ -165,7 +167,7 @@ class MainWindow(QMainWindow):
         self.pill.refused.connect(lambda why: self.show_problem(why, ""))
         self.pill.servers_requested.connect(lambda: self.settings.open("servers"))
         self.settings.problem.connect(self.show_problem)
-        self.settings.reload_requested.connect(controller.warm)
+        self.settings.reload_requested.connect(controller.reload)
         controller.consent_needed.connect(partial(ask_consent, self))
         controller.answering.connect(self._on_answering)
         self.inspector.options_changed.connect(controller.set_options)
@@ -333,6 +335,9 @@ class MainWindow(QMainWindow):
 
     def _on_writing(self, writing: bool) -> None:
         if not writing:
+            if self.banner.kind == "server":
+                # the answer came after all, or its failure is told
+                self.banner.dismiss()
             # what the reply has read is on disk by then
             QTimer.singleShot(SAVED_MS, self.controller.list_prefixes)
 
@@ -347,12 +352,13 @@ class MainWindow(QMainWindow):
         self.settings.show_state()
 
     def _on_answering(self, model: AnyModel | None) -> None:
-        server = model if isinstance(model, ServerModel) else None
+        server = self._server = model if isinstance(model, ServerModel) else None
         host = server.host if server is not None else ""
         self.header.show_host(host)
         self.composer.set_host(host)
         self.inspector.set_server(server)
         self.transcript.set_hint(self._hint(server))
+        self._show_draft_pill()
 
     def _hint(self, server: ServerModel | None) -> str:
         chat = self.controller.chat
@@ -372,7 +378,9 @@ class MainWindow(QMainWindow):
     def _show_draft_pill(self) -> None:
         """The draft of this chat, and whether it is really there; not in a narrow window."""
         chosen = self.inspector.speculation.value
-        name = Path(chosen.draft).name.removesuffix(".gguf") if chosen.enabled else ""
+        # a server's guesses are its own business
+        guesses = chosen.enabled and self._server is None
+        name = Path(chosen.draft).name.removesuffix(".gguf") if guesses else ""
         self.header.show_draft(
             name, loaded=name == self._loaded_draft, room=self.width() >= INSPECTOR_FROM
         )
@@ -382,6 +390,9 @@ class MainWindow(QMainWindow):
         self.toast.show_text(f"Deleted “{short}”", lambda: self.controller.undo_delete(chat_id))
 
     def _on_settings(self, settings: Settings) -> None:
+        if settings.connections != self._connections:
+            self._connections = settings.connections
+            self.controller.show_model()
         self.inspector.set_settings(settings)
         self.transcript.set_tinted(settings.show_origins)
         self.composer.set_reads_ahead(settings.prefix.read_ahead)

@@ -33,7 +33,7 @@ class Tasks:
         try:
             await work
         except EnvironmentProblem as problem:
-            log.info("%s", problem)
+            log.info("%s", problem.for_log)
             self._show(problem.message, problem.remedy)
         except Exception as error:
             log.exception("a task of the window failed")

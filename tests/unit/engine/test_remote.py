@@ -49,7 +49,8 @@ class Asking:
     """A remote generator on this thread, and what it said."""
 
     def __init__(self, key: str | None = "secret") -> None:
-        self.generator = RemoteGenerator(lambda _id: key)
+        self.key = key
+        self.generator = RemoteGenerator(lambda _account: key)
         self.events: list[GenerationEvent] = []
 
     def ask(
@@ -65,7 +66,9 @@ class Asking:
         certificate: str = "",
     ) -> TurnFigures:
         self.events.clear()
-        connection = Connection("s", "Server", url, certificate, patience, True, kind)
+        connection = Connection(
+            "s", "Server", url, certificate, patience, True, kind, self.key is not None
+        )
         request = GenerationRequest(
             ServerModel(connection, "harbour-7b", context),
             QUESTION,
@@ -346,6 +349,91 @@ def test_what_a_server_does_not_take_is_left_out_and_told(
     server.script = [_refuse("400 Bad Request", _error("unknown field stream_options"))]
     asking.ask(server.url)
     assert asking.said() == STORY
+
+
+def test_refusals_one_by_one_are_all_followed(server: ScriptedServer, asking: Asking) -> None:
+    """OpenAI names one parameter at a time; FastAPI says 422."""
+    named = {"message": "Unsupported value", "param": "temperature", "type": "x"}
+    server.script = [
+        _refuse("400 Bad Request", {"error": named}),
+        _refuse("422 Unprocessable Entity", _error("extra fields not permitted: top_p")),
+    ]
+    asking.ask(server.url, sampling=Sampling(max_tokens=9))
+    assert asking.said() == STORY
+    assert not {"temperature", "top_p"} & set(server.asked[-1].body)
+    assert server.asked[-1].body["max_tokens"] == 9
+    # a value is refused, not the setting
+    server.handler = _refuse("400 Bad Request", _error("max_tokens exceeds the context of 4096"))
+    assert "exceeds the context" in asking.fail(server.url, sampling=Sampling(max_tokens=9)).message
+
+
+def test_a_whole_reply_stays_whole_whatever_comes_after_it(
+    server: ScriptedServer, asking: Asking
+) -> None:
+    async def linger(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(WORDS)
+        await answer.event(chunk({}, "stop"))
+        await asyncio.sleep(60)
+
+    async def break_off(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(WORDS)
+        await answer.event(chunk({}, "stop"))
+        await asyncio.sleep(0.05)
+        await answer.raw(b"data: {half")
+
+    for handler in (linger, break_off):
+        server.handler = handler
+        assert asking.ask(server.url, patience=1).finish is FinishReason.END
+        assert asking.said() == STORY
+
+    async def abort(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(WORDS[:4])
+        await answer.event(chunk({}, "abort"))
+
+    server.handler = abort
+    assert "ended the connection" in asking.fail(server.url).message
+
+
+def test_neither_key_nor_words_of_a_refusal_are_logged(
+    server: ScriptedServer, asking: Asking
+) -> None:
+    words = "invalid input 'Tell me a story.' for the key secret"
+    server.handler = _refuse("400 Bad Request", _error(words))
+    problem = asking.fail(server.url)
+    assert "Tell me a story." in problem.message
+    assert "secret" not in problem.message
+    assert "story" not in problem.for_log
+    assert "secret" not in problem.for_log
+
+
+def test_going_on_after_thinking_begins_the_reply(server: ScriptedServer, asking: Asking) -> None:
+    async def think(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        await answer.words(["<think>Let me see.</think>", "It is 4."])
+        await answer.end()
+
+    server.handler = think
+    asking.ask(server.url, "vllm", so_far="<think>\nHm, let")
+    assert server.asked[0].body["messages"][-1]["role"] == "user"
+    assert "continue_final_message" not in server.asked[0].body
+    assert asking.said() == "It is 4."
+
+
+def test_the_environment_stays_at_home(
+    server: ScriptedServer, asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer another\nX-Own: 1")
+    monkeypatch.setenv("OPENAI_ORG_ID", "my organisation")
+    asyncio.run(list_models(Connection("s", "S", server.url), "secret"))
+    asking.ask(server.url)
+    for asked in server.asked:
+        assert asked.headers["authorization"] == "Bearer secret"
+        assert not {"x-own", "openai-organization"} & set(asked.headers)
 
 
 def test_a_cut_stream_keeps_the_words(server: ScriptedServer, asking: Asking) -> None:

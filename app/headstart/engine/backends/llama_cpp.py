@@ -38,6 +38,8 @@ from headstart.engine.decoder import (
 # tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 reads
 # within 2 % as fast as 512, and what is read later as chunks was read in the same slices
 CHUNK = 256
+# guesses, second candidates and measurements fit into one forward
+LEAST_BATCH = 128
 AUTOMATIC_CONTEXT = 8192
 # sequences of the unified KV cache: the live one, a spare one to export and import through, and
 # one for each further leaf of a tree
@@ -87,6 +89,7 @@ class LlamaCppDecoder:
         parameters.progress_callback = callback
         if engine.gpu_layers >= 0:
             parameters.n_gpu_layers = engine.gpu_layers
+        self._without_gpu = engine.gpu_layers == 0
         self._model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self._model:
             if stopped:
@@ -102,7 +105,7 @@ class LlamaCppDecoder:
             )
         self._vocab = lib.llama_model_get_vocab(self._model)
         self._abort = AbortFlag()
-        self._batch_size = engine.batch or CHUNK
+        self._batch_size = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
         self._open_context(path, engine, clamp)
         flash = "flash attention" if engine.flash_attention else "plain attention"
         self._state_name = f"{engine.kv_type}, {flash}"
@@ -149,6 +152,9 @@ class LlamaCppDecoder:
         if engine.kv_type == "q8_0" and not engine.flash_attention:
             # llama.cpp has quantized values only with flash attention
             parameters.type_v = _KV_TYPES["f16"]
+        if self._without_gpu:
+            # by itself, llama.cpp would still compute large batches there
+            parameters.offload_kqv = parameters.op_offload = False
         # without the whole cache a window model could not take back what it guessed
         parameters.swa_full = True
         parameters.no_perf = True

@@ -86,20 +86,25 @@ class MlxDecoder:
         prepare()
         self._step = GPU_STEP if on_gpu() else CPU_STEP
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
-        config = self._load(folder)
-        self._tokenizer = FolderTokenizer(folder, config)
-        self._tell(0.8)
         # the live sequence, and others as they are asked for
         self._lanes: dict[int, _Lane] = {}
-        self._layouts = self._learn(config)
         self._pieces: dict[int, bytes] = {}
-        self._facts = self._read_facts(config, engine, clamp)
-        self._tell(1.0)
+        self._model: Any = None
+        try:
+            config = self._load(folder)
+            self._tokenizer = FolderTokenizer(folder, config)
+            self._tell(0.8)
+            self._layouts = self._learn(config)
+            self._facts = self._read_facts(config, engine, clamp)
+            self._tell(1.0)
+        except BaseException:
+            # gigabytes of a model that was not wanted any more
+            self.close()
+            raise
 
     def _load(self, folder: Path) -> dict[str, Any]:
         self._tell(0.0)
         try:
-            self._model: Any
             self._model, config = mlx_utils.load_model(folder, lazy=True)
             parameters = _arrays(self._model.parameters())
             self._tell(0.1)
@@ -145,13 +150,14 @@ class MlxDecoder:
             ) from error
         ends = config.get("eos_token_id")
         ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
-        control = {token.id for token in self._tokenizer.special}
-        if size > rows or 2 * size < rows or (ends and not control.intersection(ends)):
+        # some tokenizers have a few added tokens more than their model, which never meets them
+        if self._tokenizer.base > rows or 2 * size < rows or (ends and min(ends) >= rows):
             raise ModelProblem(
                 f"The tokenizer of {self._name} does not match its model: it has {size:,} tokens, "
                 f"the model {rows:,}.",
                 "Files of different models may have been mixed. Download the folder again.",
             )
+        self._tokenizer.limit(rows)
         return layouts
 
     def _read_facts(
@@ -224,15 +230,20 @@ class MlxDecoder:
         self._rows = None
         if self._aborted:
             raise DecodeAborted
+        start, mark = lane.length, None
         try:
-            lane.state.join()
             first = self._take_ahead(lane, tokens[0])
+            lane.state.join()
+            # what cannot be cut could not come back from an abort in the middle
+            mark = lane.state.mark() if lane.state.mixed and count > 1 else None
             rows = self._read(lane, tokens, outputs, first)
             if count == 1 and rows is not None and foresee is not None and not lane.state.mixed:
                 self._begin(lane, rows, foresee)
             if rows is not None:
                 self._rows = np.array(rows, copy=False)
         except DecodeAborted:
+            if mark is not None and lane.state.return_to(mark, lane.length - start):
+                lane.length = start
             raise
         except Exception as error:
             self._forget(seq)
@@ -349,6 +360,9 @@ class MlxDecoder:
         if n > 0:
             if lane.state.can_trim() and lane.state.trim(past - n):
                 lane.length = n
+                if lane.checkpoint is not None and lane.checkpoint[0] > n:
+                    # what follows will be another text than the checkpoint's
+                    lane.checkpoint = None
                 return n
             if lane.checkpoint is not None and lane.checkpoint[0] <= n:
                 place, mark = lane.checkpoint
@@ -359,8 +373,9 @@ class MlxDecoder:
         return 0
 
     def _forget(self, seq: int = 0) -> None:
-        self._ahead = None
-        self._lanes.pop(seq, None)
+        lane = self._lanes.pop(seq, None)
+        if self._ahead is not None and self._ahead.lane is lane:
+            self._ahead = None
 
     def reach(self, n: int) -> int:
         lane = self._live

@@ -80,7 +80,11 @@ class CacheState:
     # --- cutting -------------------------------------------------------------------------
 
     def can_trim(self) -> bool:
-        return all(cache.is_trimmable() for cache in self._other)
+        # a chunked cache says that it can be cut also after it has dropped its beginning
+        return all(
+            cache.is_trimmable() and not getattr(cache, "start_position", 0)
+            for cache in self._other
+        )
 
     def trim(self, count: int) -> bool:
         """Remove the last `count` tokens; False when some cache did not, and all is spoilt."""

@@ -17,6 +17,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.models import Vocabulary, spelled, tokenizer_kind
 from headstart.engine.decoder import SpecialToken
 
+_TURN_STARTS = frozenset(("<|im_start|>", "<start_of_turn>", "<|start_header_id|>"))
 # control tokens that end a turn, where a folder names only one of its several
 _TURN_ENDS = frozenset(
     ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end|>", "<|endoftext|>", "</s>",
@@ -33,8 +34,16 @@ class FolderTokenizer:
         raw = _tokenizer_json(folder)
         self.kind = tokenizer_kind(raw)
         _no_space_in_front(raw.get("pre_tokenizer"))
+        self.begin_text, self.end_text = self._text("bos_token"), self._text("eos_token")
+        for token in raw.get("added_tokens") or ():
+            if self._is_control(token, config):
+                # also where the file does not say so: a user's text must not become one
+                token["special"] = True
         self._tokenizer = Tokenizer.from_str(json.dumps(raw))
         self._tokenizer.encode_special_tokens = True
+        # what was set for training
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
         added = self._tokenizer.get_added_tokens_decoder()
         self.special = tuple(
             SpecialToken(id_, token.content, token.lstrip, token.rstrip)
@@ -42,10 +51,37 @@ class FolderTokenizer:
             if token.special
         )
         self._control = {token.id for token in self.special}
-        self._added = {id_: token.content.encode() for id_, token in added.items()}
-        self.size = 1 + max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
-        self.begin_text, self.end_text = self._text("bos_token"), self._text("eos_token")
+        self._added = {
+            # SentencePiece writes runs of spaces as tokens of its own kind
+            id_: token.content.encode()
+            if token.special or self.kind == "bpe"
+            else spelled(self.kind, token.content.encode())
+            for id_, token in added.items()
+        }
+        words = self._tokenizer.get_vocab(with_added_tokens=True)
+        self.size = 1 + max(words.values(), default=-1)
+        # without the added ones
+        self.base = 1 + max((id_ for id_ in words.values() if id_ not in added), default=-1)
         self.ends = self._ends(config)
+
+    def limit(self, rows: int) -> None:
+        """The model knows so many tokens; what lies beyond is never met."""
+        self.size = min(self.size, rows)
+        self.special = tuple(token for token in self.special if token.id < self.size)
+        self.ends = frozenset(token for token in self.ends if token < self.size)
+
+    def _is_control(self, token: dict[str, Any], config: dict[str, Any]) -> bool:
+        text = token.get("content")
+        if not isinstance(text, str):
+            return False
+        ends = config.get("eos_token_id")
+        named = ends if isinstance(ends, list) else [ends]
+        return (
+            token.get("id") in named
+            or text in (self.begin_text, self.end_text)
+            or text in _TURN_ENDS
+            or text in _TURN_STARTS
+        )
 
     def encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -64,9 +100,11 @@ class FolderTokenizer:
     @property
     def chat_template(self) -> str | None:
         """Its own file, or the configuration's; of several named ones the default."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             return (self._folder / "chat_template.jinja").read_text(encoding="utf-8")
         found = self._own.get("chat_template")
+        if found is None:
+            found = _json(self._folder / "chat_template.json").get("chat_template")
         if isinstance(found, list):
             named = {item.get("name"): item.get("template") for item in found}
             found = named.get("default")
@@ -95,7 +133,12 @@ class FolderTokenizer:
     def _ends(self, config: dict[str, Any]) -> frozenset[int]:
         named = config.get("eos_token_id")
         ids = set(named if isinstance(named, list) else [] if named is None else [named])
-        ids |= {token.id for token in self.special if token.text in _TURN_ENDS}
+        texts = {token.text: token.id for token in self.special}
+        ends = _TURN_ENDS
+        if "<|return|>" in texts or "<|flush|>" in texts:
+            # there, this one ends a part of a reply, and others the reply
+            ends = (ends - {"<|end|>"}) | {"<|return|>", "<|call|>", "<|calls|>", "<|flush|>"}
+        ids |= {id_ for text, id_ in texts.items() if text in ends}
         end = self._tokenizer.token_to_id(self.end_text) if self.end_text else None
         return frozenset(ids if end is None else ids | {end})
 

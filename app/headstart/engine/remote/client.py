@@ -5,6 +5,7 @@ Clients are made on the thread that uses them. The library is imported with the 
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,35 +44,44 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
     """A client for one connection; raises EnvironmentProblem for a certificate file."""
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
+    try:
+        http = DefaultAsyncHttpxClient(
+            verify=_trust(connection),
+            timeout=Timeout(None, connect=CONNECT_SECONDS, write=60.0, pool=CONNECT_SECONDS),
+            # a redirection would take the words to somebody who was not asked for
+            follow_redirects=False,
+            # as would a proxy, which could read them where the way is not encrypted
+            trust_env=connection.url.startswith("https://"),
+        )
+    except (ImportError, ValueError) as error:
+        raise EnvironmentProblem(
+            f"The proxy that this computer's settings name cannot be used ({error}).",
+            "Change the proxy settings of the system.",
+        ) from error
     client = AsyncOpenAI(
         base_url=connection.url,
         api_key=key or NO_KEY,
         # who waits and tries again is decided, and told, by the turn
         max_retries=0,
-        http_client=DefaultAsyncHttpxClient(
-            verify=_trust(connection),
-            timeout=Timeout(None, connect=CONNECT_SECONDS, write=60.0, pool=CONNECT_SECONDS),
-            # a redirection would take the words to somebody who was not asked for
-            follow_redirects=False,
-        ),
+        http_client=http,
     )
     # the environment's belong to another service
     client.organization = client.project = None
+    client._custom_headers = {}
     return client
 
 
 async def list_models(connection: Connection, key: str | None) -> Offer:
     """What the server offers; raises EnvironmentProblem in plain words."""
-    client = open_client(connection, key)
     try:
-        async with client:
-            answer = await client.with_options(timeout=LIST_SECONDS).models.with_raw_response.list()
+        async with asyncio.timeout(LIST_SECONDS), open_client(connection, key) as client:
+            answer = await client.models.with_raw_response.list()
             server = answer.headers.get("server", "")
             return _offer(answer.http_response.json(), server)
     except EnvironmentProblem:
         raise
     except Exception as error:
-        raise explain(error, connection) from error
+        raise explain(error, connection, secret=key or "") from error
 
 
 def _offer(answer: Any, server: str) -> Offer:

@@ -24,6 +24,8 @@ class Reported:
     generate_seconds: float | None = None
     drafted: int | None = None
     accepted: int | None = None
+    # of the generated ones: thought without being sent
+    hidden_tokens: int | None = None
 
     def take(self, chunk: Mapping[str, Any]) -> None:
         """Look for figures in one event of a stream."""
@@ -33,6 +35,7 @@ class Reported:
         details = _mapping(usage.get("prompt_tokens_details"))
         self.cached_tokens = _count(details, "cached_tokens", self.cached_tokens)
         details = _mapping(usage.get("completion_tokens_details"))
+        self.hidden_tokens = _count(details, "reasoning_tokens", self.hidden_tokens)
         right = _count(details, "accepted_prediction_tokens", None)
         wrong = _count(details, "rejected_prediction_tokens", None)
         if right is not None and wrong is not None and right + wrong:

@@ -16,7 +16,9 @@ from headstart.core.events import AheadRequest, CancelToken, Emit, GenerationReq
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
+from headstart.engine.generator import LoadCancelled
 from headstart.engine.remote.client import open_client
+from headstart.engine.remote.problems import explain
 from headstart.engine.remote.turn import RemoteTurn
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 
 class RemoteGenerator:
-    """A `Generator`. `key_of` gives the key of a connection; it may ask the system's keychain."""
+    """A `Generator`. `key_of` gives the key of an account; it may ask the system's keychain, and
+    is called on a further thread, so that a stop is heard meanwhile."""
 
     def __init__(self, key_of: Callable[[str], str | None]) -> None:
         self._key_of = key_of
@@ -50,6 +53,9 @@ class RemoteGenerator:
         cancel.set_hook(stop)
         try:
             loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            # stopped before there was anything to tell
+            raise LoadCancelled from None
         finally:
             cancel.set_hook(None)
 
@@ -61,10 +67,17 @@ class RemoteGenerator:
 
     async def _open(self, connection: Connection) -> AsyncOpenAI:
         """The client of this connection; kept, so that the next turn needs no new handshake."""
-        key = self._key_of(connection.id)
+        key = None
+        if connection.has_key:
+            key = await asyncio.to_thread(self._key_of, connection.account)
         if self._client is None or self._client_of != (connection, key):
             await self._close_client()
-            self._client = open_client(connection, key)
+            try:
+                self._client = open_client(connection, key)
+            except EnvironmentProblem:
+                raise
+            except Exception as error:
+                raise explain(error, connection) from error
             self._client_of = (connection, key)
         return self._client
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator
+from typing import Any
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
 
 _SETTINGS = "under Settings, Servers"
+# how TLS says that the other side speaks no TLS at all
+_NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 
 
 class ServerProblem(EnvironmentProblem):
@@ -18,6 +21,11 @@ class ServerProblem(EnvironmentProblem):
     def __init__(self, message: str, remedy: str, again: float | None = None) -> None:
         super().__init__(message, remedy)
         self.again = again
+
+    @property
+    def for_log(self) -> str:
+        """Servers quote what they were sent: their words stay out of the log."""
+        return f"a server's problem: {type(self.__cause__).__name__}"
 
 
 def cut(connection: Connection) -> ServerProblem:
@@ -53,8 +61,17 @@ def foreign(connection: Connection, what: str = "") -> ServerProblem:
     )
 
 
-def explain(error: Exception, connection: Connection, model: str = "") -> EnvironmentProblem:
-    """An exception of the client, or of what lies below it."""
+def explain(
+    error: Exception, connection: Connection, model: str = "", secret: str = ""
+) -> EnvironmentProblem:
+    """An exception of the client, or of what lies below it; `secret` is blotted out."""
+    problem = _explained(error, connection, model)
+    if len(secret) > 3:
+        problem.message = problem.message.replace(secret, "•••")
+    return problem
+
+
+def _explained(error: Exception, connection: Connection, model: str) -> EnvironmentProblem:
     import openai
 
     host = connection.host
@@ -71,14 +88,24 @@ def explain(error: Exception, connection: Connection, model: str = "") -> Enviro
             f"The certificate of {host} cannot be verified: it may be somebody else.",
             f"If it is your own server, choose the certificate that signed its own {_SETTINGS}.",
         )
+    if any(mark in texts for mark in _NO_TLS):
+        return foreign(connection, "it does not speak https; perhaps http")
     if any(isinstance(cause, ssl.SSLError) for cause in causes) or "[SSL" in texts:
-        return foreign(connection, "it does not speak https; try http")
+        return ServerProblem(
+            f"No encrypted connection to {host} came about ({_short(str(causes[-1]))}).",
+            "It may speak only http, or want a certificate from you; ask whoever runs it.",
+        )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return ServerProblem(
             f"There is no computer with the name {host}, or no network.",
             f"Check the network and the address {_SETTINGS}.",
         )
-    if isinstance(error, openai.APITimeoutError) or any("Timeout" in _kind(c) for c in causes):
+    if any("ProxyError" in _kind(cause) for cause in causes):
+        return ServerProblem(
+            f"The proxy of this computer does not let {host} be reached ({_short(texts)}).",
+            "Check the proxy settings of the system.",
+        )
+    if isinstance(error, TimeoutError) or any("Timeout" in _kind(c) for c in causes):
         return ServerProblem(
             f"{host} does not answer.", "Is it switched on, and in this network? Try again."
         )
@@ -104,17 +131,17 @@ def explain(error: Exception, connection: Connection, model: str = "") -> Enviro
             f"{host} ended the reply with an error: {_short(error.message)}.",
             "What was written is kept; “Continue” tries again.",
         )
-    if isinstance(error, ValueError | TypeError | AttributeError | KeyError):
+    if isinstance(error, ValueError | TypeError | AttributeError | KeyError | RecursionError):
         return foreign(connection)
+    if any("ReadError" in _kind(cause) for cause in causes):
+        return cut(connection)
     return ServerProblem(
         f"The connection to {host} failed: {_short(str(error) or _kind(error))}.", "Try again."
     )
 
 
-def _status(error: object, connection: Connection, model: str) -> ServerProblem:
-    import openai
-
-    assert isinstance(error, openai.APIStatusError)
+def _status(error: Any, connection: Connection, model: str) -> ServerProblem:
+    """`error` is an `openai.APIStatusError`."""
     host, status, said = connection.host, error.status_code, _said(error)
     if status == 401:
         return ServerProblem(
@@ -124,13 +151,12 @@ def _status(error: object, connection: Connection, model: str) -> ServerProblem:
         return ServerProblem(
             f"{host} does not allow this{_colon(said)}.", "Ask whoever runs the server."
         )
-    if status == 404 and said:
+    if status == 404 and model and ("model" in said.lower() or error.code == "model_not_found"):
         return ServerProblem(
-            f"{host} has no model {model}: {said}." if model else f"{host}: {said}.",
-            "Choose another one in the model menu.",
+            f"{host} has no model {model}: {said}.", "Choose another one in the model menu."
         )
     if status in (404, 405) or 300 <= status < 400:
-        return foreign(connection, f"status {status}")
+        return foreign(connection, f"status {status}{_colon(said)}")
     if status == 429:
         return ServerProblem(
             f"{host} is busy, or the limit of this key is reached{_colon(said)}.",
@@ -152,24 +178,22 @@ def _status(error: object, connection: Connection, model: str) -> ServerProblem:
     )
 
 
-def _wait(error: object) -> float:
+def _wait(error: Any) -> float:
     """How long the server wants to be left alone."""
-    import openai
-
-    assert isinstance(error, openai.APIStatusError)
     try:
         return min(60.0, max(0.5, float(error.response.headers.get("retry-after", "2"))))
     except ValueError:
         return 2.0
 
 
-def _said(error: object) -> str:
+def _said(error: Any) -> str:
     """What the server itself gives as the reason; nothing where it sent a web page."""
-    body = getattr(error, "body", None)
-    found = body.get("message", body.get("detail")) if isinstance(body, dict) else None
-    if isinstance(found, dict):
-        found = found.get("message")
-    return _short(found) if isinstance(found, str) else ""
+    found = error.body
+    for _ in range(3):
+        if isinstance(found, dict):
+            found = found.get("error", found.get("message", found.get("detail")))
+    json = "json" in error.response.headers.get("content-type", "")
+    return _short(found) if isinstance(found, str) and json else ""
 
 
 def _short(text: str) -> str:

@@ -7,6 +7,8 @@ text that came is given on before a problem is told.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,17 @@ EMIT_SECONDS = 0.033
 # the first word may take so many times the patience: the prompt is read in silence
 FIRST_TIMES = 10
 TRIES = 4
+# what may come after the end of a reply: its figures
+LAST_SECONDS = 5.0
+LARGEST_REPLY = 50_000_000
+# how servers say that they do not know a setting
+_REFUSED = re.compile(
+    r"unsupported|not supported|unknown|unrecognized|unexpected|extra|not permitted|not allowed"
+    r"|does not support",
+    re.IGNORECASE,
+)
+# names of an end that was none
+_BROKEN = ("abort", "error")
 # these go on without saying again what they were given
 _NO_ECHO = ("vllm", "sglang")
 _FINISHES = {
@@ -63,13 +76,14 @@ class RemoteTurn:
         self._request = request
         self._emit = emit
         self._cancel = cancel
-        self._text = TextStream(request.sampling.stop, at_start=not request.reply_so_far)
-        # what was sent as the beginning of the reply, and may come back in front of the rest
+        # what is sent as the beginning of the reply, and may come back in front of the rest
         self._sent = _without_reasoning(request)
+        self._text = TextStream(request.sampling.stop, at_start=not self._sent)
         self._echo = "" if model.connection.kind in _NO_ECHO else self._sent
         self._echoed = ""
         self._waiting: list[TextPiece] = []
         self._tokens = 0
+        self._thought = False
         self._started = time.perf_counter()
         self._first_at: float | None = None
         self._last_at = self._started
@@ -91,8 +105,8 @@ class RemoteTurn:
             self._waiting.extend(self._text.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         figures = self._figures(finish)
-        if self._model.context_length and figures.prompt_tokens:
-            used = figures.prompt_tokens + figures.generated_tokens
+        if self._model.context_length and self._reported.prompt_tokens:
+            used = self._reported.prompt_tokens + figures.generated_tokens
             self._emit(ContextUse(used, self._model.context_length))
         self._emit(Finished(figures))
 
@@ -124,13 +138,22 @@ class RemoteTurn:
                     async with asyncio.timeout(limit):
                         event = await anext(events, None)
                 except TimeoutError as error:
+                    if self._finish is not None:
+                        break
                     raise problems.silent(self._connection, limit) from error
+                except problems.ServerProblem:
+                    if self._finish is not None:
+                        # the reply is whole; what is missing are figures
+                        break
+                    raise
                 if event is None:
                     break
                 self._take(event)
                 if self._text.stopped:
                     return FinishReason.STOP_STRING
-                if self._first_at is not None:
+                if self._finish is not None:
+                    limit = min(patience, LAST_SECONDS)
+                elif self._first_at is not None:
                     limit = patience
                 self._flush()
         finally:
@@ -149,12 +172,7 @@ class RemoteTurn:
         import openai
 
         try:
-            try:
-                stream = await self._open()
-            except openai.BadRequestError as error:
-                if not self._give_way(error):
-                    raise
-                stream = await self._open()
+            stream = await self._open_as_taken()
             async with stream:
                 kind = stream.response.headers.get("content-type", "")
                 if "event-stream" not in kind:
@@ -164,13 +182,27 @@ class RemoteTurn:
                     if not isinstance(chunk, openai.BaseModel):
                         raise problems.unreadable(self._connection)
                     yield chunk.__dict__ | (chunk.model_extra or {})
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             # JSON that is none, bytes that are no text
             raise problems.unreadable(self._connection) from error
-        except openai.OpenAIError as error:
-            raise problems.explain(error, self._connection, self._model.id) from error
         except OSError as error:
             raise problems.cut(self._connection) from error
+        except Exception as error:
+            # whatever the client and what lies below it raise, it began over there
+            secret = self._client.api_key
+            raise problems.explain(error, self._connection, self._model.id, secret) from error
+
+    async def _open_as_taken(self) -> Any:
+        """The stream, without what the server says that it does not take."""
+        import openai
+
+        while True:
+            try:
+                return await self._open()
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                # each time something goes, until there is nothing left to leave out
+                if not self._give_way(error):
+                    raise
 
     async def _open(self) -> Any:
         request = self._request
@@ -179,7 +211,7 @@ class RemoteTurn:
         ]
         extra: dict[str, Any] = {}
         kind = self._connection.kind
-        if request.reply_so_far:
+        if self._sent:
             messages.append({"role": "assistant", "content": self._sent})
             if kind in ("vllm", "sglang"):
                 extra |= {"continue_final_message": True, "add_generation_prompt": False}
@@ -212,14 +244,21 @@ class RemoteTurn:
 
     def _give_way(self, error: Any) -> bool:
         """Leave out what the server says it does not take; False when it names nothing."""
-        said = f"{getattr(error, 'param', '')} {error.message}"
+        said, named = f"{error.message} {error.body}", getattr(error, "param", None)
         if self._with_usage and "stream_options" in said:
             self._with_usage = False
             return True
+        if named is None and not _REFUSED.search(said):
+            # a value, or the length of the chat: not the setting as such
+            return False
         if "max_completion_tokens" in said and "max_tokens" in self._parameters:
             self._parameters["max_completion_tokens"] = self._parameters.pop("max_tokens")
             return True
-        refused = [name for name in self._parameters if name in said]
+        refused = [
+            name
+            for name in self._parameters
+            if name == named or (named is None and re.search(rf"\b{name}\b", said))
+        ]
         for name in refused:
             del self._parameters[name]
         if refused:
@@ -229,10 +268,14 @@ class RemoteTurn:
 
     async def _whole(self, response: Any, kind: str) -> Mapping[str, Any]:
         """A reply that came in one piece instead of a stream."""
-        body = await response.aread()
-        if "json" not in kind or len(body) > 50_000_000:
+        if "json" not in kind:
             raise problems.foreign(self._connection, kind.partition(";")[0])
-        answer = response.json()
+        body = bytearray()
+        async for part in response.aiter_bytes():
+            body += part
+            if len(body) > LARGEST_REPLY:
+                raise problems.foreign(self._connection)
+        answer = json.loads(body)
         if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
             raise problems.foreign(self._connection)
         return answer
@@ -252,6 +295,7 @@ class RemoteTurn:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
             self._count()
+            self._thought = True
             self._waiting.append(TextPiece(PartKind.REASONING, reasoning, Origin.TARGET))
         content = delta.get("content") or delta.get("refusal")
         if isinstance(content, str) and content:
@@ -260,6 +304,8 @@ class RemoteTurn:
             self._waiting.extend(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
+            if finish in _BROKEN:
+                raise problems.cut(self._connection)
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
                 self._emit(Notice("server", f"{self._model.host} left out a part of the reply."))
@@ -305,7 +351,14 @@ class RemoteTurn:
     def _figures(self, finish: FinishReason) -> TurnFigures:
         said, first = self._reported, self._first_at
         generated = self._tokens if said.generated_tokens is None else said.generated_tokens
-        prompt = said.prompt_tokens or 0
+        if said.hidden_tokens and not self._thought:
+            # thought in silence before the first word: not part of the speed of what follows
+            generated = max(self._tokens, generated - said.hidden_tokens)
+        # of a server that does not say what it found in its cache, nothing is known to be reused
+        prompt = 0 if said.cached_tokens is None else said.prompt_tokens or 0
+        seconds = 0.0 if first is None else self._last_at - first
+        if self._tokens <= 1 and said.generate_seconds is not None:
+            seconds = said.generate_seconds
         return TurnFigures(
             finish=finish,
             prompt_tokens=prompt,
@@ -313,7 +366,7 @@ class RemoteTurn:
             read_seconds=said.read_seconds or 0.0,
             first_token_seconds=None if first is None else first - self._started,
             generated_tokens=generated,
-            generate_seconds=0.0 if first is None else self._last_at - first,
+            generate_seconds=seconds,
             seed=self._request.sampling.seed,
             speculation=said.speculation,
         )

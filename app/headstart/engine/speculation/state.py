@@ -110,10 +110,10 @@ class SpeculationState:
         if wanted.path == self._model.path:
             raise EnvironmentProblem("It is the model itself.", "Choose a smaller one.")
         try:
-            size = wanted.path.stat().st_size
+            wanted.path.stat()
         except OSError as error:
             raise EnvironmentProblem("Its file is not there any more.", "") from error
-        if size >= self._model.size:
+        if wanted.size >= self._model.size:
             raise EnvironmentProblem("It is not smaller than the model.", "Choose a smaller one.")
         emit(Loading(wanted, 0.0, draft=True))
 

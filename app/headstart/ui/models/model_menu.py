@@ -48,6 +48,7 @@ class ModelPill(QPushButton):
         self._menu.aboutToShow.connect(self.menu_opening)
         self.setMenu(self._menu)
         self._group = QActionGroup(self._menu)
+        self._shown: ModelList | None = None
         self.set_models(ModelList([], [], ""))
 
     def set_current(self, name: str) -> None:
@@ -63,6 +64,12 @@ class ModelPill(QPushButton):
         self.setAccessibleName(f"Model: {name} {state}".rstrip())
 
     def set_models(self, models: ModelList) -> None:
+        if models == self._shown:
+            # as it is: an open menu keeps its place
+            return
+        self._shown = models
+        for rest in self._menu.findChildren(QMenu):
+            rest.deleteLater()
         self._menu.clear()
         self._group.deleteLater()
         self._group = QActionGroup(self._menu)
@@ -109,7 +116,7 @@ class ModelPill(QPushButton):
     def _add_choice(
         self, text: str, model: AnyModel, current: str, menu: QMenu | None = None
     ) -> None:
-        action = QAction(text, self._menu)
+        action = QAction(text, menu or self._menu)
         action.setCheckable(True)
         action.setChecked(model.key == current)
         action.triggered.connect(lambda _checked, m=model: self.model_chosen.emit(m))

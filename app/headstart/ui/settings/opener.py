@@ -67,6 +67,8 @@ class SettingsOpener(QObject):
             self._show_result(connection.id, str(problem))
             return
         self._show_result(saved.id, notice or "Asking…")
+        if self.window is not None:
+            self.window.servers.select(saved.id)
         offered = await self._service.servers.offer(saved.id)
         if self.window is not None:
             self.window.servers.show_offer(offered)

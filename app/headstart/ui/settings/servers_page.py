@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QMessageBox,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -94,10 +95,12 @@ class ServersPage(Page):
         """What came of saving or testing."""
         self._results.pop("", None)
         self._results[connection_id] = text
+        self._show_buttons()
+
+    def select(self, connection_id: str) -> None:
         for row, item in enumerate(self._connections):
             if item.id == connection_id:
                 self._list.setCurrentRow(row)
-        self._show_buttons()
 
     def add_result(self, connection_id: str, text: str) -> None:
         """A further line under what is shown."""
@@ -154,8 +157,23 @@ class ServersPage(Page):
             self.test_requested.emit(self.current.id)
 
     def _ask_remove(self) -> None:
-        if self.current is not None:
-            self.remove_requested.emit(self.current.id)
+        current = self.current
+        if current is None:
+            return
+        box = QMessageBox(self)
+        box.setWindowTitle("Remove a server?")
+        box.setText(f"Remove “{current.name}” and its key?")
+        box.setInformativeText("Its chats stay; they need another model to go on.")
+        yes = box.addButton("Remove", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+        def answered() -> None:
+            if box.clickedButton() is yes:
+                self.remove_requested.emit(current.id)
+
+        box.finished.connect(answered)
+        box.open()
 
 
 class ConnectionDialog(QDialog):
@@ -247,6 +265,7 @@ class ConnectionDialog(QDialog):
             patience=self.patience.value(),
             allowed=before.allowed,
             kind=before.kind,
+            has_key=before.has_key,
         )
         key = self.key.text().strip()
         self.saved.emit(connection, key if key or not before.id else None)
