@@ -74,7 +74,7 @@ def main() -> int:
             _run([sys.executable, "-m", "venv", "--clear", str(VENV)])
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     pinned = ["-c", str(ROOT / "constraints.txt")]
-    with _Step("2/4 libraries, Qt among them (download of about 120 MB, 1 minute)"):
+    with _Step("2/4 libraries, Qt among them (download of about 180 MB, 1 minute)"):
         everything = _everything_but_llama()
         _run([*pip, "install", "-q", *pinned, *everything])
     with _Step("3/4 llama.cpp, compiled for this computer (5 minutes; seconds if done before)"):

@@ -303,7 +303,7 @@ async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
         assert select.cannot_run("mlx", "auto") is not None
         app.preferences.update(engine=EngineSettings(backend="mlx"))
         app.controller.open_model_file(str(folder))
-        await until(lambda: app.service.loaded_state == "same")
+        await until(lambda: app.service.local.state == "same")
         use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
         answer = await ask(app, "Say something.")
         assert answer.model == "tiny-mlx"
@@ -328,10 +328,10 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
         assert not page._reload.isVisibleTo(page)
         page._changed("threads", 1)
         page._changed("batch", 64)
-        assert app.service.loaded_state == "other"
+        assert app.service.local.state == "other"
         assert page._reload.isVisibleTo(page)
         page._reload.click()
-        await until(lambda: app.service.loaded_state == "same")
+        await until(lambda: app.service.local.state == "same")
         assert not page._reload.isVisibleTo(page)
         window.close()
         messages = await branch(app)

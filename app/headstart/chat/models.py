@@ -24,8 +24,12 @@ class Models:
         self._servers = servers
 
     async def installed(self) -> list[ModelRef]:
-        """Everything that lies here, whether it can run here or not."""
-        return await asyncio.to_thread(library.installed, self._preferences.current.model_files)
+        """Everything that lies here, whether it can run here or not; the format that is
+        preferred on this computer comes first."""
+        settings = self._preferences.current
+        found = await asyncio.to_thread(library.installed, settings.model_files)
+        preferred = select.preferred(settings.engine.backend)
+        return sorted(found, key=lambda model: model.format != preferred)
 
     def cannot_run(self, model: ModelRef) -> str:
         """Why a model cannot run here, with what to do; empty when it can."""

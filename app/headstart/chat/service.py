@@ -18,29 +18,23 @@ from headstart.chat.changes import (
     BranchChanged,
     Change,
     ChatsChanged,
-    ModelState,
     ReplyEnded,
     ReplyEvent,
     Trouble,
 )
-from headstart.chat.drafts import DraftChoice, Drafts
 from headstart.chat.exchange.markdown import to_markdown, write_file
-from headstart.chat.measuring import Measuring
+from headstart.chat.local_models import LocalModels
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
-from headstart.chat.reading_ahead import ReadingAhead
 from headstart.chat.reply import Reply
 from headstart.chat.servers import Servers
 from headstart.chat.stores import Stores
 from headstart.chat.titles import NEW_CHAT, title_from
-from headstart.chat.upcoming import Upcoming
-from headstart.chat.warming import LoadedState, Warmer
-from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import AnyModel, GenerationEvent, GenerationRequest
 from headstart.core.settings import (
     ChatOptions,
-    Speculation,
     effective_sampling,
     effective_speculation,
     effective_system_prompt,
@@ -93,20 +87,18 @@ class ChatService:
         self._closing = False
         # a second Enter waits here and then sees that a reply is being written
         self._starting = asyncio.Lock()
-        self._warmer = Warmer(runner, self._tell)
-        self._drafts = Drafts(self.models)
-        self._measuring = Measuring(runner, self._warmer, self._tell)
         self.prefixes = Prefixes(prefix_store, preferences, self._tell)
-        self.upcoming = Upcoming(
-            self._chat_and_branch,
-            lambda: self._writing_here() or self._closing,
-            self.models,
-            self._drafts,
-            self._warmer,
-            self.prefixes,
+        self.local = LocalModels(
+            runner,
             preferences,
+            self.models,
+            self.prefixes,
+            self.chat,
+            self._chat_and_branch,
+            self._writing_here,
+            self._tell,
         )
-        self.ahead = ReadingAhead(runner, preferences, self.upcoming.request, self._tell)
+        self.upcoming, self.ahead = self.local.upcoming, self.local.ahead
 
     # --- listening and reading -----------------------------------------------------------
 
@@ -262,106 +254,10 @@ class ChatService:
         text = to_markdown(chat, branch, system)
         await asyncio.to_thread(write_file, path, text)
 
-    # --- the model -----------------------------------------------------------------------
-
-    async def warm(self, chat_id: str | None, options: ChatOptions | None = None) -> str | None:
-        """Load the chat's models ahead, while the user types; returns what went wrong, if so.
-
-        `options` are those of a chat that is not there yet.
-        """
-        chat = await self.chat(chat_id) if chat_id else None
-        try:
-            model = await self.models.of_chat(chat)
-        except ModelProblem as problem:
-            self._tell(ModelState("", 0.0, str(problem)))
-            return str(problem)
-        if self._writing_here() or self._closing or not isinstance(model, ModelRef):
-            return None
-        settings = self._preferences.current
-        draft = await self._drafts.of(self._speculation_of(chat, options), model)
-        trouble = await self._warmer.warm(model, settings.engine, draft)
-        if not trouble:
-            # the user may look at another chat by now
-            await self.ahead.read(self.ahead.shown)
-        return trouble
-
-    @property
-    def loaded_state(self) -> LoadedState:
-        """Whether the loaded model has the engine settings as they are now."""
-        return self._warmer.state(self._preferences.current.engine)
-
-    @staticmethod
-    def explain_engine() -> dict[str, str]:
-        """What each engine setting becomes by itself here; on a worker thread."""
-        from headstart.engine.backends import automatic
-
-        return automatic.explain()
-
-    async def reload(self) -> None:
-        """Load the model that is loaded again, with the engine settings as they are now."""
-        loaded = self._warmer.loaded
-        if loaded is None or self._writing_here() or self._closing:
-            return
-        model, _, draft = loaded
-        await self._warmer.warm(model, self._preferences.current.engine, draft)
-        await self.ahead.read(self.ahead.shown)
-
-    def _writing_here(self) -> bool:
-        """Whether this computer writes a reply."""
-        return any(reply.here for reply in self._replies.values())
-
-    async def opened(self, chat_id: str) -> None:
-        """The user looks at a chat: have it restored or read, if its model is or can be there.
-
-        Another model that is loaded stays until something is typed.
-        """
-        if not await self.ahead.allowed() or self.ahead.shown != chat_id:
-            return
-        if self._warmer.idle:
-            await self.warm(chat_id)
-        else:
-            await self.ahead.read(chat_id)
-
-    async def _chat_and_branch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
-        chat = await self.chat(chat_id)
-        return None if chat is None else (chat, await self.branch(chat_id))
-
-    def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
-        chosen = chat.options if chat is not None else options or ChatOptions()
-        return effective_speculation(self._preferences.current, chosen)
-
-    async def drafts(self, chat_id: str | None) -> list[DraftChoice]:
-        """Every installed model with its verdict as a draft for the chat's model."""
-        chat = await self.chat(chat_id) if chat_id else None
-        model = await self.models.of_chat(chat)
-        if not isinstance(model, ModelRef):
-            return []
-        return await self._drafts.choices(model, self._preferences.current.engine.context_length)
-
-    async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
-        """Measure the speed of every draft depth for the chat's models; tells `Measured`."""
-        if self._measuring.running or self._closing:
-            return
-        chat = await self.chat(chat_id) if chat_id else None
-        model = await self.models.of_chat(chat)
-        if not isinstance(model, ModelRef):
-            raise EnvironmentProblem("A server decides itself how it guesses ahead.", "")
-        draft = await self._drafts.of(self._speculation_of(chat, options), model)
-        if draft is None:
-            raise EnvironmentProblem(
-                "There is no draft model to measure.", "Choose one under “Draft from” first."
-            )
-        await self._measuring.run(model, self._preferences.current.engine, draft)
-
-    def cancel_measuring(self) -> None:
-        self._measuring.cancel()
-
     async def close(self) -> None:
         """Stop every reply, store what it wrote, end the engine."""
         self._closing = True
-        self._warmer.cancel()
-        self.ahead.cancel()
-        self.cancel_measuring()
+        self.local.cancel()
         async with self._starting:
             for reply in list(self._replies.values()):
                 reply.stop()
@@ -388,6 +284,14 @@ class ChatService:
             raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
         if self._closing:
             raise EnvironmentProblem("Headstart is closing.", "")
+
+    async def _chat_and_branch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
+        chat = await self.chat(chat_id)
+        return None if chat is None else (chat, await self.branch(chat_id))
+
+    def _writing_here(self) -> bool:
+        """Whether this computer writes a reply."""
+        return any(reply.here for reply in self._replies.values())
 
     async def _answering(self, chat: Chat | None) -> AnyModel:
         """The model that answers in this chat; raises ConsentNeeded, ModelProblem."""
@@ -427,7 +331,7 @@ class ChatService:
         settings = self._preferences.current
         speculation = effective_speculation(settings, chat.options)
         here = model if isinstance(model, ModelRef) else None
-        draft = await self._drafts.of(speculation, here) if here is not None else None
+        draft = await self.local.draft_of(speculation, here) if here is not None else None
         request = GenerationRequest(
             model=model,
             messages=prompt_messages(before, effective_system_prompt(settings, chat.options)),
@@ -444,16 +348,11 @@ class ChatService:
         message_id = answer.id
 
         if here is not None:
-            # a request with another model does not wait for the one that is being loaded ahead
-            self._warmer.cancel(unless=(here, settings.engine, draft))
-            # nor for a measurement, which can be made again; what waits to be read ahead would
-            # cut the reply when it is there
-            self.cancel_measuring()
-            self.ahead.cancel()
+            self.local.make_way(here, settings.engine, draft)
 
         def tell(event: GenerationEvent) -> None:
             if here is not None:
-                self._warmer.follow(event, here, settings.engine, draft)
+                self.local.follow(event, here, settings.engine, draft)
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(

@@ -205,7 +205,7 @@ class ChatController(QObject):
         self._spawn(self._show_model())
 
     def reload(self) -> None:
-        self._spawn(self.service.reload())
+        self._spawn(self.service.local.reload())
 
     def list_models(self) -> None:
         self._spawn(self._list_models())
@@ -214,10 +214,10 @@ class ChatController(QObject):
         self._spawn(self._list_drafts())
 
     def measure(self) -> None:
-        self._spawn(self.service.measure(self.chat_id, self.draft_options))
+        self._spawn(self.service.local.measure(self.chat_id, self.draft_options))
 
     def cancel_measuring(self) -> None:
-        self.service.cancel_measuring()
+        self.service.local.cancel_measuring()
 
     def warm(self) -> None:
         self._spawn(self._warm())
@@ -257,10 +257,10 @@ class ChatController(QObject):
         """A chat that is looked at for a moment is restored or read."""
         await asyncio.sleep(OPENED_SECONDS)
         if chat_id == self._wanted and not self.writing:
-            await self.service.opened(chat_id)
+            await self.service.local.opened(chat_id)
 
     async def _warm(self) -> None:
-        await self.service.warm(self.chat_id, self.draft_options)
+        await self.service.local.warm(self.chat_id, self.draft_options)
 
     async def _show(self, chat_id: str) -> None:
         """Read a chat and show it, unless the user wants another one by then."""
@@ -356,7 +356,7 @@ class ChatController(QObject):
             # as it is now: it may have been allowed since the menu was opened
             model = self.service.servers.find(model.key) or model
         await self._set_model(model)
-        trouble = await self.service.warm(self.chat_id, self.draft_options)
+        trouble = await self.service.local.warm(self.chat_id, self.draft_options)
         if trouble and before is not None and before != model and chat == self.chat:
             # a file that cannot be used is not left as the model of this chat and of new ones
             await self._set_model(before)
@@ -380,7 +380,7 @@ class ChatController(QObject):
     async def _list_drafts(self) -> None:
         chat = self.chat
         try:
-            choices = await self.service.drafts(self.chat_id)
+            choices = await self.service.local.drafts(self.chat_id)
         except EnvironmentProblem:
             choices = []
         if chat == self.chat:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -32,11 +33,18 @@ from headstart.engine.remote.client import list_models
 from headstart.engine.remote.generator import RemoteGenerator
 from tests.servers import WORDS, Answer, Asked, Handler, ScriptedServer, chunk
 
+T = TypeVar("T")
 STORY = "".join(WORDS)
 QUESTION = (
     PromptMessage(Role.SYSTEM, "Be brief.", "system"),
     PromptMessage(Role.USER, "Tell me a story.", "q"),
 )
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` would take the window's event loop away from later tests."""
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        return loop.run_until_complete(work)
 
 
 @pytest.fixture
@@ -429,7 +437,7 @@ def test_the_environment_stays_at_home(
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer another\nX-Own: 1")
     monkeypatch.setenv("OPENAI_ORG_ID", "my organisation")
-    asyncio.run(list_models(Connection("s", "S", server.url), "secret"))
+    _run(list_models(Connection("s", "S", server.url), "secret"))
     asking.ask(server.url)
     for asked in server.asked:
         assert asked.headers["authorization"] == "Bearer secret"
@@ -582,7 +590,7 @@ def test_a_list_of_models_tells_the_kind_of_server(server: ScriptedServer) -> No
         {"id": 5},
         "what",  # type: ignore[list-item]
     ]
-    offer = asyncio.run(list_models(Connection("s", "S", server.url), "key"))
+    offer = _run(list_models(Connection("s", "S", server.url), "key"))
     assert offer.kind == "vllm"
     assert offer.models == (("org/Model-7B", 32768),)
 
@@ -590,6 +598,6 @@ def test_a_list_of_models_tells_the_kind_of_server(server: ScriptedServer) -> No
 def test_a_list_that_is_none_is_told(server: ScriptedServer) -> None:
     server.models = "nothing"  # type: ignore[assignment]
     with pytest.raises(EnvironmentProblem, match="OpenAI chat API"):
-        asyncio.run(list_models(Connection("s", "S", server.url), None))
+        _run(list_models(Connection("s", "S", server.url), None))
     with pytest.raises(EnvironmentProblem, match="cannot be reached"):
-        asyncio.run(list_models(Connection("s", "S", "http://127.0.0.1:1/v1"), None))
+        _run(list_models(Connection("s", "S", "http://127.0.0.1:1/v1"), None))

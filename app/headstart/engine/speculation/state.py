@@ -110,10 +110,11 @@ class SpeculationState:
         if wanted.path == self._model.path:
             raise EnvironmentProblem("It is the model itself.", "Choose a smaller one.")
         try:
-            wanted.path.stat()
+            found = wanted.path.stat().st_size
         except OSError as error:
             raise EnvironmentProblem("Its file is not there any more.", "") from error
-        if wanted.size >= self._model.size:
+        # of a folder only its weights count
+        if (found if wanted.format == "gguf" else wanted.size) >= self._model.size:
             raise EnvironmentProblem("It is not smaller than the model.", "Choose a smaller one.")
         emit(Loading(wanted, 0.0, draft=True))
 

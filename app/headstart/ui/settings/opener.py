@@ -53,10 +53,10 @@ class SettingsOpener(QObject):
     def show_state(self) -> None:
         """The model that is loaded may be another one now."""
         if self.window is not None:
-            self.window.engine.set_state(self._service.loaded_state)
+            self.window.engine.set_state(self._service.local.state)
 
     async def _explain(self) -> None:
-        words = await asyncio.to_thread(self._service.explain_engine)
+        words = await asyncio.to_thread(self._service.local.explain_engine)
         if self.window is not None:
             self.window.engine.set_automatic(words)
 

@@ -1,0 +1,182 @@
+"""The models on this computer around a reply: loading ahead, drafts, measuring, reading ahead.
+
+On the event loop's thread; what is loaded lives on the engine thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from headstart.chat.changes import Change, ModelState
+from headstart.chat.drafts import DraftChoice, Drafts
+from headstart.chat.measuring import Measuring
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.reading_ahead import ReadingAhead
+from headstart.chat.upcoming import Upcoming
+from headstart.chat.warming import LoadedState, Warmer
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import AnyModel, GenerationEvent
+from headstart.core.settings import (
+    ChatOptions,
+    EngineSettings,
+    Speculation,
+    effective_speculation,
+)
+from headstart.core.values import Chat, Message, ModelRef
+from headstart.engine.runner import Runner
+
+
+class LocalModels:
+    """`chat` fetches a chat, `read` its branch too. `writing`: this computer writes a reply."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        preferences: Preferences,
+        models: Models,
+        prefixes: Prefixes,
+        chat: Callable[[str], Awaitable[Chat | None]],
+        read: Callable[[str], Awaitable[tuple[Chat, list[Message]] | None]],
+        writing: Callable[[], bool],
+        tell: Callable[[Change], None],
+    ) -> None:
+        self._preferences = preferences
+        self._models = models
+        self._fetch = chat
+        self._writing = writing
+        self._closing = False
+        self._tell = tell
+        self._warmer = Warmer(runner, tell)
+        self._drafts = Drafts(models)
+        self._measuring = Measuring(runner, self._warmer, tell)
+        self.upcoming = Upcoming(
+            read, self._busy, models, self._drafts, self._warmer, prefixes, preferences
+        )
+        self.ahead = ReadingAhead(runner, preferences, self.upcoming.request, tell)
+
+    # --- loading -------------------------------------------------------------------------
+
+    async def warm(self, chat_id: str | None, options: ChatOptions | None = None) -> str | None:
+        """Load the chat's models ahead, while the user types; returns what went wrong, if so.
+
+        `options` are those of a chat that is not there yet.
+        """
+        chat = await self._chat(chat_id)
+        try:
+            model = await self._models.of_chat(chat)
+        except ModelProblem as problem:
+            self._tell(ModelState("", 0.0, str(problem)))
+            return str(problem)
+        if self._busy() or not isinstance(model, ModelRef):
+            return None
+        settings = self._preferences.current
+        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        trouble = await self._warmer.warm(model, settings.engine, draft)
+        if not trouble:
+            # the user may look at another chat by now
+            await self.ahead.read(self.ahead.shown)
+        return trouble
+
+    async def reload(self) -> None:
+        """Load what is loaded again, with the engine settings as they are now."""
+        loaded = self._warmer.loaded
+        if loaded is None or self._busy():
+            return
+        model, _, draft = loaded
+        await self._warmer.warm(model, self._preferences.current.engine, draft)
+        await self.ahead.read(self.ahead.shown)
+
+    async def opened(self, chat_id: str) -> None:
+        """The user looks at a chat: have it restored or read, if its model is or can be there.
+
+        Another model that is loaded stays until something is typed.
+        """
+        if not await self.ahead.allowed() or self.ahead.shown != chat_id:
+            return
+        if self._warmer.idle:
+            await self.warm(chat_id)
+        else:
+            await self.ahead.read(chat_id)
+
+    @property
+    def state(self) -> LoadedState:
+        """Whether the loaded model has the engine settings as they are now."""
+        return self._warmer.state(self._preferences.current.engine)
+
+    @staticmethod
+    def explain_engine() -> dict[str, str]:
+        """What each engine setting becomes by itself here; on a worker thread."""
+        from headstart.engine.backends import automatic
+
+        return automatic.explain()
+
+    # --- drafts --------------------------------------------------------------------------
+
+    async def draft_of(self, wanted: Speculation, target: ModelRef) -> ModelRef | None:
+        """The draft to load for a reply of `target`."""
+        return await self._drafts.of(wanted, target)
+
+    async def drafts(self, chat_id: str | None) -> list[DraftChoice]:
+        """Every installed model with its verdict as a draft for the chat's model."""
+        model = await self._models.of_chat(await self._chat(chat_id))
+        if not isinstance(model, ModelRef):
+            return []
+        return await self._drafts.choices(model, self._preferences.current.engine.context_length)
+
+    async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
+        """Measure the speed of every draft depth for the chat's models; tells `Measured`."""
+        if self._measuring.running or self._closing:
+            return
+        chat = await self._chat(chat_id)
+        model: AnyModel = await self._models.of_chat(chat)
+        if not isinstance(model, ModelRef):
+            raise EnvironmentProblem("A server decides itself how it guesses ahead.", "")
+        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        if draft is None:
+            raise EnvironmentProblem(
+                "There is no draft model to measure.", "Choose one under “Draft from” first."
+            )
+        await self._measuring.run(model, self._preferences.current.engine, draft)
+
+    def cancel_measuring(self) -> None:
+        self._measuring.cancel()
+
+    # --- around a reply ------------------------------------------------------------------
+
+    def make_way(self, model: ModelRef, engine: EngineSettings, draft: ModelRef | None) -> None:
+        """A request comes: it does not wait for another model that is being loaded ahead, nor for
+        a measurement, which can be made again; what waits to be read ahead would cut the reply."""
+        self._warmer.cancel(unless=(model, engine, draft))
+        self.cancel_measuring()
+        self.ahead.cancel()
+
+    def follow(
+        self,
+        event: GenerationEvent,
+        model: ModelRef,
+        engine: EngineSettings,
+        draft: ModelRef | None,
+    ) -> None:
+        """Keep track of what is loaded through a reply's events."""
+        self._warmer.follow(event, model, engine, draft)
+
+    def cancel(self) -> None:
+        """All is closing."""
+        self._closing = True
+        self._warmer.cancel()
+        self.ahead.cancel()
+        self.cancel_measuring()
+
+    # --- inside --------------------------------------------------------------------------
+
+    async def _chat(self, chat_id: str | None) -> Chat | None:
+        return await self._fetch(chat_id) if chat_id else None
+
+    def _busy(self) -> bool:
+        return self._writing() or self._closing
+
+    def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
+        chosen = chat.options if chat is not None else options or ChatOptions()
+        return effective_speculation(self._preferences.current, chosen)
