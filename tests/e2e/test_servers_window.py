@@ -283,8 +283,12 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         app.controller.models_listed.connect(lists.append)
         app.controller.open_model_file(str(folder))
         await app.controller.settle()
-        # it is listed, and why it does not run is said
+        # it is listed, and why it does not run is said, also where drafts are chosen
         assert "without Apple's chips" in app.window.banner.text()
+        choices = await app.service.local.drafts(None)
+        (verdict,) = [item.verdict for item in choices if item.model.format == "mlx"]
+        assert verdict.works == "no"
+        assert "without Apple's chips" in verdict.reason
         await _add(app, server)
         app.window.pill._menu.popup(app.window.pos())
         await until(lambda: lists and lists[-1].servers and lists[-1].servers[0].models)

@@ -6,7 +6,7 @@ On the event loop's thread; files are read on a worker thread.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -39,7 +39,14 @@ class Drafts:
         `context_length` as in the settings; 0 is automatic. Raises ModelProblem for the target.
         """
         installed = await self._models.installed()
-        return await asyncio.to_thread(_judged, target, installed, context_length)
+        choices = await asyncio.to_thread(_judged, target, installed, context_length)
+        told = [self._with_reason(choice) for choice in choices]
+        return sorted(told, key=lambda choice: choice.verdict.works == "no")
+
+    def _with_reason(self, choice: DraftChoice) -> DraftChoice:
+        """What cannot run here cannot guess here either, and the list says why."""
+        why = self._models.why_not(choice.model)
+        return replace(choice, verdict=Verdict("no", why)) if why else choice
 
     async def of(self, wanted: Speculation, target: ModelRef) -> ModelRef | None:
         """The draft to load for a reply; a file that is gone is left to the engine to report."""

@@ -31,6 +31,11 @@ class Models:
         preferred = select.preferred(settings.engine.backend)
         return sorted(found, key=lambda model: model.format != preferred)
 
+    def why_not(self, model: ModelRef) -> str:
+        """Why a model cannot run here, in a few words; empty when it can."""
+        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
+        return "" if reason is None else reason.why
+
     def cannot_run(self, model: ModelRef) -> str:
         """Why a model cannot run here, with what to do; empty when it can."""
         reason = select.cannot_run(model.format, self._preferences.current.engine.backend)

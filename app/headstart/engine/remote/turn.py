@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     CancelToken,
     ContextUse,
@@ -182,6 +183,8 @@ class RemoteTurn:
                     if not isinstance(chunk, openai.BaseModel):
                         raise problems.unreadable(self._connection)
                     yield chunk.__dict__ | (chunk.model_extra or {})
+        except EnvironmentProblem:
+            raise
         except (ValueError, RecursionError) as error:
             # JSON that is none, bytes that are no text
             raise problems.unreadable(self._connection) from error
