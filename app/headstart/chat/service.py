@@ -60,6 +60,10 @@ from headstart.storage.worker import Storage
 log = logging.getLogger(__name__)
 
 
+# what a client takes to put a request together and send it, with nobody else computing
+REQUEST_SECONDS = 0.004
+
+
 class ChatService:
     def __init__(
         self,
@@ -366,6 +370,9 @@ class ChatService:
         )
         self._replies[chat.id] = reply
         self._keep(self._drive(reply))
+        if here is None:
+            # the request is on its way before the window draws what is new
+            await asyncio.sleep(REQUEST_SECONDS)
         self._tell(BranchChanged(chat.id))
         self._tell(ChatsChanged())
 
