@@ -80,7 +80,8 @@ Handler = Callable[[Asked, Answer], Awaitable[None]]
 async def tell_story(asked: Asked, answer: Answer) -> None:
     """The usual reply, with the usual figures."""
     await answer.stream()
-    await answer.words(WORDS)
+    # slow enough to be seen being written
+    await answer.words(WORDS, pause=0.02)
     usage = {
         "prompt_tokens": 30,
         "completion_tokens": len(WORDS),

@@ -154,7 +154,7 @@ async def test_a_cut_reply_keeps_its_words_and_goes_on(
     async def rest(asked: Asked, answer: Answer) -> None:
         assert asked.body["messages"][-1] == {"role": "assistant", "content": "Once upon a time"}
         await answer.stream()
-        await answer.words(WORDS[4:])
+        await answer.words(WORDS[4:], pause=0.03)
         await answer.end()
 
     async with running() as app:
