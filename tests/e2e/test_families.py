@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.speculation.bridge import make_bridge
-from headstart.engine.speculation.depth import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.hub.cards import read_card
+from tests.e2e.decoding import guessed, plain
 from tests.models.tiny import FAMILIES, make_tiny
 
 TOKENS = 60
@@ -27,27 +25,14 @@ def _decoder(path: Path) -> LlamaCppDecoder:
     return LlamaCppDecoder(path, EngineSettings(context_length=512, kv_type="bf16"))
 
 
-def _plain(path: Path, prompt: list[int]) -> tuple[list[int], list[float]]:
-    """Greedy tokens one by one, and how far the first lay before the second."""
-    decoder = _decoder(path)
-    sampler = decoder.sampler(Sampling(temperature=0), 0)
-    decoder.forward(prompt, [len(prompt) - 1])
-    tokens, gaps = [], []
-    for _ in range(TOKENS):
-        guess = sampler.guess(0, 0)
-        tokens.append(guess.token)
-        gaps.append(guess.margin)
-        decoder.forward([guess.token], [0])
-    decoder.close()
-    return tokens, gaps
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_guessing_changes_no_word(family: str, starter: ModelRef, tmp_path: Path) -> None:
     path = make_tiny(family, starter.path, tmp_path / "target.gguf")
     draft_path = make_tiny(family, starter.path, tmp_path / "draft.gguf", layers=_fewer(family))
     prompt = list(range(300, 330)) * 2
-    wanted_tokens, gaps = _plain(path, prompt)
+    alone = _decoder(path)
+    wanted_tokens, gaps = plain(alone, prompt, TOKENS)
+    alone.close()
     target, draft = _decoder(path), _decoder(draft_path)
     bridge, match = make_bridge(target, draft)
     assert bridge is not None
@@ -60,26 +45,9 @@ def test_guessing_changes_no_word(family: str, starter: ModelRef, tmp_path: Path
         Speculation(draft="d"),
         Speculation(),
     ):
-        assert target.truncate(0) == 0
-        target.forward(prompt, [len(prompt) - 1])
-        tokens = list(prompt)
-        sampling = Sampling(temperature=0)
-        sampler = target.sampler(sampling, 0)
-        depth = Depth(profile, pair, wanted)
-        depth.begin(pair, wanted)
-        repeats = RepeatIndex()
-        repeats.sync(tokens)
-        model.begin(tokens, sampling, 0, lambda: False)
-        loop = Speculator(
-            target, tokens, sampler, depth, wanted, repeats,
-            model if wanted.draft else None, pytest.fail,
-        )  # fmt: skip
-        written = [sampler.draw(0, len(tokens))]
-        while len(written) < TOKENS:
-            written += [token for token, _ in loop.step(written[-1], 10)]
-            assert target.n_past() == len(tokens)
-        for place, (token, plain) in enumerate(zip(written, wanted_tokens, strict=False)):
-            if token != plain:
+        written, _ = guessed(target, model, (profile, pair), wanted, prompt, TOKENS)
+        for place, (token, own) in enumerate(zip(written, wanted_tokens, strict=False)):
+            if token != own:
                 assert gaps[place] < NEAR_TIE, f"{wanted} differs at {place}"
                 break
     model.close()

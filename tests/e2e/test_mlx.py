@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,14 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.mlx import MlxDecoder
-from headstart.engine.decoder import Blob, DecodeAborted
+from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.speculation.bridge import make_bridge
-from headstart.engine.speculation.depth import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.hub.library import open_model
+from tests.e2e.decoding import after, guessed, plain, read
 from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.mlx_folder import make_mlx
 from tests.models.tiny_mlx import FAMILIES, WINDOW, make_tiny_mlx
@@ -65,25 +62,6 @@ def _open(path: Path, context: int = 1024) -> MlxDecoder:
 
 def _text(length: int = LENGTH, seed: int = 1) -> list[int]:
     return [int(token) for token in np.random.default_rng(seed).integers(300, 4000, length)]
-
-
-def _read(decoder: MlxDecoder, text: Sequence[int], places: Iterable[int] = ()) -> dict[int, Blob]:
-    """Read in pieces that end at each place; returns the snapshots taken there."""
-    taken: dict[int, Blob] = {}
-    at = decoder.n_past()
-    stops = sorted({*places, len(text)})
-    while at < len(text):
-        end = min((at // 256 + 1) * 256, *[stop for stop in stops if stop > at])
-        decoder.forward(text[at:end], [end - at - 1])
-        at = end
-        if at in places:
-            taken[at] = decoder.snapshot()
-    return taken
-
-
-def _after(decoder: MlxDecoder, more: Sequence[int]) -> npt.NDArray[np.float32]:
-    decoder.forward(more, [len(more) - 1])
-    return decoder.logits(0).copy()
 
 
 # --- the same model in the other backend -----------------------------------------------------
@@ -168,7 +146,7 @@ def test_state_comes_back_bit_for_bit(family: str, folders: dict[str, Path]) -> 
     source = _open(path)
     mixed = source.facts.rollback == "checkpoint"
     assert mixed == (family != "llama")
-    snapshots = _read(source, text, PLACES)
+    snapshots = read(source, text, PLACES)
     chunk = source.facts.chunk
     assert chunk == (0 if family == "mamba2" else 256)
     ranges = [
@@ -177,8 +155,8 @@ def test_state_comes_back_bit_for_bit(family: str, folders: dict[str, Path]) -> 
         if chunk
     ]
     untouched = _open(path)
-    _read(untouched, text, PLACES)
-    assert np.array_equal(_after(source, more), _after(untouched, more))
+    read(untouched, text, PLACES)
+    assert np.array_equal(after(source, more), after(untouched, more))
     for place in PLACES:
         other = _open(path, 2048)
         for start, end, blob in ranges:
@@ -190,8 +168,8 @@ def test_state_comes_back_bit_for_bit(family: str, folders: dict[str, Path]) -> 
             assert other.truncate(place) == place
         assert other.n_past() == place
         direct = _open(path)
-        _read(direct, text[:place], PLACES)
-        assert np.array_equal(_after(other, more), _after(direct, more))
+        read(direct, text[:place], PLACES)
+        assert np.array_equal(after(other, more), after(direct, more))
         other.close()
         direct.close()
     source.close()
@@ -204,7 +182,7 @@ def test_a_cut_is_exact_or_says_how_far_it_went(family: str, folders: dict[str, 
     text, more = _text(200), _text(12, 2)
     for length, checkpoint in ((WINDOW - 8, 20), (200, 190), (WINDOW + 6, WINDOW - 2)):
         decoder = _open(folders[family])
-        _read(decoder, text[:checkpoint])
+        read(decoder, text[:checkpoint])
         decoder.checkpoint()
         decoder.forward(text[checkpoint:length], [])
         assert decoder.n_past() == length
@@ -214,8 +192,8 @@ def test_a_cut_is_exact_or_says_how_far_it_went(family: str, folders: dict[str, 
         assert left in (length - 3, checkpoint)
         assert decoder.n_past() == left
         direct = _open(folders[family])
-        _read(direct, text[:left])
-        difference = np.abs(_after(decoder, more) - _after(direct, more)).max()
+        read(direct, text[:left])
+        difference = np.abs(after(decoder, more) - after(direct, more)).max()
         assert difference < 1e-3
         decoder.close()
         direct.close()
@@ -226,14 +204,14 @@ def test_a_checkpoint_survives_what_comes_after_it(folders: dict[str, Path]) -> 
     text, more = _text(120), _text(12, 2)
     for family in ("gemma3_text", "mamba2", "falcon_h1"):
         decoder = _open(folders[family])
-        _read(decoder, text)
+        read(decoder, text)
         decoder.checkpoint()
         expected = None
         for _ in range(3):
             for token in _text(7, 5):
                 decoder.forward([token], [0])
             assert decoder.truncate(len(text)) == len(text)
-            found = _after(decoder, more)
+            found = after(decoder, more)
             assert expected is None or np.array_equal(found, expected)
             expected = found
             assert decoder.truncate(len(text)) == len(text)
@@ -243,11 +221,11 @@ def test_a_checkpoint_survives_what_comes_after_it(folders: dict[str, Path]) -> 
 def test_a_checkpoint_of_another_text_is_never_gone_back_to(folders: dict[str, Path]) -> None:
     """Cut exactly below it, and read something else past the window."""
     decoder = _open(folders["gemma3_text"])
-    _read(decoder, _text(30))
+    read(decoder, _text(30))
     decoder.checkpoint()
     assert decoder.truncate(10) == 10
     other = [*_text(30)[:10], *_text(80, 7)]
-    _read(decoder, other)
+    read(decoder, other)
     assert decoder.reach(85) == 0
     assert decoder.truncate(85) == 0
     decoder.close()
@@ -257,8 +235,8 @@ def test_an_abort_in_the_middle_leaves_a_window_where_it_was(folders: dict[str, 
     text = _text(150)
     for family in ("gemma3_text", "falcon_h1", "mamba2"):
         decoder, direct = _open(folders[family]), _open(folders[family])
-        _read(decoder, text[:100])
-        _read(direct, text[:100])
+        read(decoder, text[:100])
+        read(direct, text[:100])
         steps = 0
         compute = decoder._compute
 
@@ -274,7 +252,7 @@ def test_an_abort_in_the_middle_leaves_a_window_where_it_was(folders: dict[str, 
             decoder.forward(text[100:], [49])
         assert decoder.n_past() == 100
         decoder.clear_abort()
-        assert np.array_equal(_after(decoder, text[100:]), _after(direct, text[100:]))
+        assert np.array_equal(after(decoder, text[100:]), after(direct, text[100:]))
         decoder.close()
         direct.close()
 
@@ -307,7 +285,7 @@ def test_tokenizers_as_people_publish_them_are_read_right(
 def test_guessing_changes_no_word(family: str, folders: dict[str, Path]) -> None:
     prompt = list(range(300, 330)) * 2
     target, draft = _open(folders[family]), _open(folders[f"{family} draft"])
-    plain, gaps = _plain(target, prompt)
+    own_words, gaps = plain(target, prompt, TOKENS)
     bridge, match = make_bridge(target, draft)
     assert bridge is not None
     assert match.tier == "same"
@@ -320,45 +298,15 @@ def test_guessing_changes_no_word(family: str, folders: dict[str, Path]) -> None
         Speculation(draft="d"),
         Speculation(),
     ):
-        assert target.truncate(0) == 0
-        target.forward(prompt, [len(prompt) - 1])
-        tokens = list(prompt)
-        sampling = Sampling(temperature=0)
-        sampler = target.sampler(sampling, 0)
-        depth = Depth(profile, pair, wanted)
-        depth.begin(pair, wanted)
-        repeats = RepeatIndex()
-        repeats.sync(tokens)
-        model.begin(tokens, sampling, 0, lambda: False)
-        loop = Speculator(
-            target, tokens, sampler, depth, wanted, repeats,
-            model if wanted.draft else None, pytest.fail,
-        )  # fmt: skip
-        written = [sampler.draw(0, len(tokens))]
-        while len(written) < TOKENS:
-            written += [token for token, _ in loop.step(written[-1], 10)]
-            assert target.n_past() == len(tokens)
-        accepted += loop.figures.accepted
-        for place, (token, own) in enumerate(zip(written, plain, strict=False)):
+        written, right = guessed(target, model, (profile, pair), wanted, prompt, TOKENS)
+        accepted += right
+        for place, (token, own) in enumerate(zip(written, own_words, strict=False)):
             if token != own:
                 assert gaps[place] < NEAR_TIE, f"{wanted} differs at {place}"
                 break
     assert accepted > 0
     model.close()
     target.close()
-
-
-def _plain(decoder: MlxDecoder, prompt: list[int]) -> tuple[list[int], list[float]]:
-    """Greedy tokens one by one, and how far the first lay before the second."""
-    sampler = decoder.sampler(Sampling(temperature=0), 0)
-    decoder.forward(prompt, [len(prompt) - 1])
-    tokens, gaps = [], []
-    for _ in range(TOKENS):
-        guess = sampler.guess(0, 0)
-        tokens.append(guess.token)
-        gaps.append(guess.margin)
-        decoder.forward([guess.token], [0])
-    return tokens, gaps
 
 
 # --- through the generator -------------------------------------------------------------------

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from headstart.core.events import CancelToken
@@ -18,13 +16,13 @@ from headstart.core.prefixes import IndexState
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.decoder import Blob
 from headstart.engine.prefix import keys, speeds
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
 from headstart.hub.library import open_model
+from tests.e2e.decoding import after, read
 from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.tiny import FAMILIES, make_tiny
 
@@ -47,34 +45,13 @@ def _text(length: int = LENGTH, seed: int = 1) -> list[int]:
     return [int(token) for token in np.random.default_rng(seed).integers(300, 4000, length)]
 
 
-def _read(
-    decoder: LlamaCppDecoder, text: Sequence[int], places: Iterable[int] = ()
-) -> dict[int, Blob]:
-    """Read in slices that end at each place; returns the snapshots taken there."""
-    taken: dict[int, Blob] = {}
-    at = decoder.n_past()
-    stops = sorted({*places, len(text)})
-    while at < len(text):
-        end = min((at // 256 + 1) * 256, *[stop for stop in stops if stop > at])
-        decoder.forward(text[at:end], [end - at - 1])
-        at = end
-        if at in places:
-            taken[at] = decoder.snapshot()
-    return taken
-
-
-def _after(decoder: LlamaCppDecoder, more: Sequence[int]) -> npt.NDArray[np.float32]:
-    decoder.forward(more, [len(more) - 1])
-    return decoder.logits(0).copy()
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_state_comes_back_bit_for_bit(family: str, starter: ModelRef, tmp_path: Path) -> None:
     path = make_tiny(family, starter.path, tmp_path / "model.gguf")
     text, more = _text(), _text(20, 2)
     source = _open(path)
     mixed = source.facts.rollback == "checkpoint"
-    snapshots = _read(source, text, PLACES if mixed else ())
+    snapshots = read(source, text, PLACES if mixed else ())
     chunk = source.facts.chunk
     ranges = [
         (start, min(start + chunk, LENGTH), source.export(start, min(start + chunk, LENGTH)))
@@ -83,8 +60,8 @@ def test_state_comes_back_bit_for_bit(family: str, starter: ModelRef, tmp_path: 
     ]
     # exporting changed nothing
     untouched = _open(path)
-    _read(untouched, text, PLACES if mixed else ())
-    assert np.array_equal(_after(source, more), _after(untouched, more))
+    read(untouched, text, PLACES if mixed else ())
+    assert np.array_equal(after(source, more), after(untouched, more))
     for place in PLACES:
         other = _open(path, 2048)
         for start, end, blob in ranges:
@@ -95,12 +72,12 @@ def test_state_comes_back_bit_for_bit(family: str, starter: ModelRef, tmp_path: 
         else:
             assert other.truncate(place) == place
         direct = _open(path)
-        _read(direct, text[:place], PLACES if mixed else ())
-        assert np.array_equal(_after(other, more), _after(direct, more))
+        read(direct, text[:place], PLACES if mixed else ())
+        assert np.array_equal(after(other, more), after(direct, more))
         if not mixed:
             # and cut deep, which a sliding window with holes would only pretend to do
             assert other.truncate(place - 150) == direct.truncate(place - 150) == place - 150
-            assert np.array_equal(_after(other, more), _after(direct, more))
+            assert np.array_equal(after(other, more), after(direct, more))
         other.close()
         direct.close()
     source.close()
@@ -125,8 +102,8 @@ def test_switching_branches_changes_no_bit(family: str, starter: ModelRef, tmp_p
     expected = []
     for branch in branches:
         direct = _open(path)
-        _read(direct, branch, (400, 600))
-        expected.append(_after(direct, more))
+        read(direct, branch, (400, 600))
+        expected.append(after(direct, more))
         direct.close()
     decoder = _open(path, 4096)
     # cells of another sequence lie in the same cache, for all the time
@@ -152,7 +129,7 @@ def test_switching_branches_changes_no_bit(family: str, starter: ModelRef, tmp_p
             keeper.mark(held, "c")
         for _ in keeper.save(held, "c", True):
             pass
-        assert np.array_equal(_after(decoder, more), expected[turn % 2])
+        assert np.array_equal(after(decoder, more), expected[turn % 2])
         held.extend(more)
     store.close(5)
     decoder.close()
