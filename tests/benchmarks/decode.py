@@ -91,7 +91,7 @@ def llama_bench_speed(model: ModelRef, threads: int) -> float:
 
 def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     """Our speed over llama-bench's, pair by pair."""
-    from headstart.engine.backends.llama_library import automatic_threads
+    from headstart.engine.backends.cores import automatic_threads
 
     engine = generator()
     # a template that adds nothing: one token is read, and the context is as empty as the peer's

@@ -20,7 +20,7 @@ from headstart.core.settings import Speculation
 from headstart.core.values import ModelRef
 from headstart.engine import turn
 from headstart.engine.backends import llama_sampler
-from headstart.engine.backends.llama_library import automatic_threads
+from headstart.engine.backends.cores import automatic_threads
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache, peer
 from tests.benchmarks.report import Report, json_path, spread

@@ -116,6 +116,12 @@ class Decoder(Protocol):
     @property
     def facts(self) -> ModelFacts: ...
 
+    @property
+    def pace(self) -> int:
+        """Names how the computer works for this decoder now (its threads): what forwards cost
+        is learned for each pace on its own."""
+        ...
+
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text; control tokens in it stay plain text."""
         ...

@@ -10,8 +10,8 @@ def explain() -> dict[str, str]:
     """By the name of a field of `EngineSettings`: what automatic is, or what a choice costs."""
     import llama_cpp as lib
 
+    from headstart.engine.backends.cores import automatic_threads
     from headstart.engine.backends.llama_cpp import AUTOMATIC_CONTEXT, CHUNK
-    from headstart.engine.backends.llama_library import automatic_threads
 
     if lib.llama_supports_gpu_offload():
         layers = "Automatic: as many as the GPU has memory for."
@@ -28,7 +28,9 @@ def explain() -> dict[str, str]:
         "backend": backend,
         "context_length": f"Automatic: {AUTOMATIC_CONTEXT:,} tokens, or what the model was trained "
         "for if that is less. Memory for all of it is taken at once.",
-        "threads": f"Automatic: {threads}, one for each physical core. For llama.cpp.",
+        "threads": f"Automatic: up to {threads}, one for each fast core that this program may use; "
+        "fewer while other programs keep cores busy. A number is always used as it is. For "
+        "llama.cpp.",
         "kv_type": "Another choice reads chats once more: what was kept fits the old one only. "
         "For llama.cpp.",
         "gpu_layers": layers,

@@ -10,6 +10,7 @@ import ctypes
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 import llama_cpp as lib
@@ -20,14 +21,11 @@ from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.engine.backends import llama_vocabulary
-from headstart.engine.backends.llama_library import (
-    AbortFlag,
-    automatic_threads,
-    forget_errors,
-    recent_errors,
-)
+from headstart.engine.backends.cores import automatic_threads
+from headstart.engine.backends.llama_library import AbortFlag, forget_errors, recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.llama_state import SequenceState
+from headstart.engine.backends.thread_count import ThreadCount
 from headstart.engine.decoder import (
     Blob,
     ContextFull,
@@ -41,6 +39,9 @@ CHUNK = 256
 # guesses, second candidates and measurements fit into one forward
 LEAST_BATCH = 128
 AUTOMATIC_CONTEXT = 8192
+# llama.cpp rounds contexts up to this, but cuts the batch to the context before it does: a
+# smaller one ends the process with an assertion at the first larger forward
+CONTEXT_STEP = 256
 # sequences of the unified KV cache: the live one, a spare one to export and import through, and
 # one for each further leaf of a tree
 LEAVES = 3
@@ -135,13 +136,16 @@ class LlamaCppDecoder:
         self._device = f"llama.cpp, {threads} threads, {engine.kv_type}{layers}{flash}"
         parameters = lib.llama_context_default_params()
         wanted = engine.context_length or AUTOMATIC_CONTEXT
-        parameters.n_ctx = min(trained, wanted) if clamp or not engine.context_length else wanted
+        length = min(trained, wanted) if clamp or not engine.context_length else wanted
+        parameters.n_ctx = -(-max(1, length) // CONTEXT_STEP) * CONTEXT_STEP
         parameters.n_batch = self._batch_size
         parameters.n_ubatch = self._batch_size
         parameters.n_seq_max = SEQUENCES
         parameters.kv_unified = True
         parameters.n_threads = threads
         parameters.n_threads_batch = threads
+        self._threads = ThreadCount(threads, fixed=bool(engine.threads))
+        self._thread_count = threads
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other
         parameters.flash_attn_type = (
             lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
@@ -171,7 +175,8 @@ class LlamaCppDecoder:
                 "model is of a kind that this version cannot run.",
             )
         self._memory = lib.llama_get_memory(self._context)
-        size = self._batch_size
+        # what the context really has, not what was asked for
+        size = self._batch_size = min(self._batch_size, lib.llama_n_batch(self._context))
         self._batch = lib.llama_batch_init(size, 0, LEAVES)
         batch = self._batch
         self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (size,))
@@ -213,6 +218,10 @@ class LlamaCppDecoder:
     @property
     def facts(self) -> ModelFacts:
         return self._facts
+
+    @property
+    def pace(self) -> int:
+        return self._threads.pace
 
     def encode(self, text: str) -> list[int]:
         return llama_vocabulary.encode(self._vocab, text)
@@ -267,8 +276,14 @@ class LlamaCppDecoder:
             self._plant(parents, start)
         self._outputs = outputs
         self._batch.n_tokens = count
+        threads = self._threads.next(count)
+        if threads != self._thread_count:
+            lib.llama_set_n_threads(self._context, threads, threads)
+            self._thread_count = threads
+        began, used = perf_counter(), process_time()
         result = lib.llama_decode(self._context, self._batch)
         if result == 0:
+            self._threads.took(count, perf_counter() - began, process_time() - used)
             return
         self._outputs = ()
         if parents is not None:

@@ -1,4 +1,4 @@
-"""llama.cpp's global side: log, library start, the abort flag, what a machine has.
+"""llama.cpp's global side: log, library start, the abort flag.
 
 Imported by the llama.cpp backend only. The log callback is called from native threads.
 """
@@ -10,7 +10,6 @@ from collections import deque
 from typing import Any
 
 import llama_cpp as lib
-import psutil
 
 _ERROR_LEVEL = 4
 _CONT_LEVEL = 5
@@ -40,10 +39,6 @@ def recent_errors() -> str:
     """The last lines that llama.cpp wrote as errors, newest last."""
     lines = [line.strip() for line in "".join(_log).splitlines() if line.strip()]
     return "; ".join(lines[-3:])
-
-
-def automatic_threads() -> int:
-    return psutil.cpu_count(logical=False) or 1
 
 
 class AbortFlag:

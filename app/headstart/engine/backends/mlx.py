@@ -203,6 +203,10 @@ class MlxDecoder:
     def is_end(self, token: int) -> bool:
         return token in self._tokenizer.ends
 
+    @property
+    def pace(self) -> int:
+        return 0
+
     def n_past(self, seq: int = 0) -> int:
         return self._lane(seq).length
 

@@ -68,6 +68,10 @@ class FakeDecoder:
             chunk=chunk,
         )
 
+    @property
+    def pace(self) -> int:
+        return 0
+
     def encode(self, text: str) -> list[int]:
         return [ord(character) % len(self._logits) for character in text]
 

@@ -1,0 +1,188 @@
+"""How many threads the next forward gets: as many as are fastest now. Engine thread.
+
+A forward waits for the slowest of its threads, so one other busy program makes all cores slower
+than a part of them. That shows in the forwards' own times: their threads get less processor time
+than they wait for, or they take much longer than the ones before. Then fewer threads are tried for
+two forwards each, and the fastest count stays; while it is a smaller one, more are tried again,
+soon when the computer's other load has gone, and ever more rarely while they lose.
+
+Writing (one row), verifying (a few rows) and reading (many) have counts of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import psutil
+
+log = logging.getLogger(__name__)
+
+# rows from which a forward is reading: it is bound by computing, not by memory
+READING_ROWS = 33
+# processor time over (wall time * threads): calm forwards have 0.94 to 1.0 (measured on 2 cores),
+# with one busy process 0.5 to 0.65
+_CALM = 0.85
+# a forward this much longer than those before it, three times in a row, is a sign too
+_SLOWER, _SLOW_TIMES = 1.4, 3
+_WEIGHT = 0.2
+# a trial lasts so many forwards, because single ones can be lucky, and ends early when it has lost
+_FEWER_TRIAL, _MORE_TRIAL = 3, 8
+# a count must be this much faster to be taken
+_BETTER = 0.93
+# forwards between two trials: doubled while trials lose
+_FIRST_WAIT, _MORE_WAIT, _LONGEST_WAIT = 12, 48, 384
+# a trial that lost speaks for its circumstances: clearly worse ones are looked at again sooner
+_WORSE = 0.15
+# processors that others must use at least, so that fewer threads can help
+_LEAST_LOAD = 0.2
+_LOAD_SECONDS = 0.4
+
+
+class OtherLoad:
+    """Processors that other programs keep busy, by the system's own counters."""
+
+    def __init__(self) -> None:
+        self._process = psutil.Process()
+        self._at = 0.0
+        self._busy = self._own = 0.0
+        self._load = 0.0
+
+    def __call__(self) -> float:
+        """Averaged over the time since it was last asked, at least `_LOAD_SECONDS`."""
+        now = time.monotonic()
+        if now - self._at < _LOAD_SECONDS:
+            return self._load
+        times, own = psutil.cpu_times(), self._process.cpu_times()
+        idle = times.idle + getattr(times, "iowait", 0.0)
+        # guest time is part of user time already
+        busy = sum(times) - idle - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+        mine = own.user + own.system
+        if self._at:
+            self._load = max(0.0, (busy - self._busy - mine + self._own) / (now - self._at))
+        self._at, self._busy, self._own = now, busy, mine
+        return self._load
+
+
+@dataclass(slots=True)
+class _Kind:
+    """The state of one kind of forward."""
+
+    count: int
+    # seconds by number of rows, at the present count
+    usual: dict[int, float] = field(default_factory=dict)
+    # how much of the processors forwards get, and what it was when a trial lost
+    used: float = 1.0
+    lost_at: float = 1.0
+    slow: int = 0
+    wait: int = _FIRST_WAIT
+    since: int = 0
+    # counts still to be tried, the one at hand last; its times so far; the best until now
+    trials: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    best: tuple[float, int] = (1.0, 0)
+    load_then: float = 0.0
+
+
+class ThreadCount:
+    """For one decoder. `most` threads at the most; `fixed` never uses another count.
+
+    `others` says how many processors other programs keep busy now.
+    """
+
+    def __init__(
+        self, most: int, fixed: bool = False, others: Callable[[], float] | None = None
+    ) -> None:
+        self._most = most
+        self._fixed = fixed or most < 2
+        self._others = others or OtherLoad()
+        self._kinds = {name: _Kind(most) for name in ("write", "verify", "read")}
+
+    @property
+    def pace(self) -> int:
+        """The count for writing: what forwards cost is another thing with another one."""
+        return self._kinds["write"].count
+
+    def next(self, rows: int) -> int:
+        """Threads for a forward of so many rows."""
+        kind = self._of(rows)
+        return kind.trials[-1] if kind.trials else kind.count
+
+    def took(self, rows: int, seconds: float, processor_seconds: float) -> None:
+        """The forward that was asked for took so long, and so much of the processors."""
+        if self._fixed or seconds <= 0:
+            return
+        kind = self._of(rows)
+        size = rows if rows < READING_ROWS else READING_ROWS + rows // 64
+        if kind.trials:
+            self._tried(kind, size, seconds)
+            return
+        usual = kind.usual.get(size)
+        kind.since += 1
+        if usual is None:
+            kind.usual[size] = seconds
+            return
+        kind.slow = kind.slow + 1 if seconds > _SLOWER * usual else 0
+        kind.usual[size] = usual + _WEIGHT * (min(seconds, 3 * usual) - usual)
+        used = min(1.0, processor_seconds / (seconds * kind.count))
+        kind.used += _WEIGHT * (used - kind.used)
+        if kind.count < self._most:
+            eased = kind.since >= _FIRST_WAIT and self._others() < kind.load_then - 0.4
+            if eased or kind.since >= kind.wait:
+                self._begin(kind, [self._most])
+        elif self._disturbed(kind) and self._others() > _LEAST_LOAD:
+            self._begin(kind, _fewer(kind.count))
+
+    def _of(self, rows: int) -> _Kind:
+        return self._kinds["write" if rows == 1 else "verify" if rows < READING_ROWS else "read"]
+
+    def _disturbed(self, kind: _Kind) -> bool:
+        if kind.used >= _CALM and kind.slow < _SLOW_TIMES:
+            return False
+        soon = kind.used < kind.lost_at - _WORSE and kind.since >= _SLOW_TIMES
+        return soon or kind.since >= kind.wait
+
+    def _begin(self, kind: _Kind, counts: list[int]) -> None:
+        kind.trials, kind.scores = counts[::-1], []
+        kind.best = (_BETTER, kind.count)
+
+    def _tried(self, kind: _Kind, size: int, seconds: float) -> None:
+        usual = kind.usual.get(size)
+        if usual is None:
+            # nothing to compare with: this size waits for another time
+            kind.trials = []
+            return
+        kind.scores.append(seconds / usual)
+        wanted = _MORE_TRIAL if kind.trials[-1] > kind.count else _FEWER_TRIAL
+        total = sum(kind.scores)
+        if len(kind.scores) < wanted and total < _BETTER * wanted:
+            return
+        # one that was ended early has lost, whatever its mean
+        score = total / len(kind.scores) if len(kind.scores) == wanted else max(1.0, total / wanted)
+        count = kind.trials.pop()
+        kind.scores = []
+        if score < kind.best[0]:
+            kind.best = (score, count)
+        if not kind.trials:
+            self._choose(kind)
+
+    def _choose(self, kind: _Kind) -> None:
+        score, chosen = kind.best
+        kind.since = kind.slow = 0
+        if chosen == kind.count:
+            kind.wait = min(_LONGEST_WAIT, 2 * kind.wait)
+            kind.lost_at = kind.used
+            kind.load_then = max(kind.load_then, self._others())
+            return
+        log.debug("%d threads instead of %d: %.2f of the time", chosen, kind.count, score)
+        kind.wait = _FIRST_WAIT if chosen == self._most else _MORE_WAIT
+        kind.count, kind.used, kind.lost_at = chosen, 1.0, 1.0
+        kind.usual = {size: seconds * score for size, seconds in kind.usual.items()}
+        kind.load_then = self._others()
+
+
+def _fewer(count: int) -> list[int]:
+    """Counts to try instead, the least change first."""
+    return sorted({count - 1, count * 3 // 4, count // 2, 1} - {0, count}, reverse=True)
