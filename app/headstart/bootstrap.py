@@ -24,6 +24,7 @@ from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.chat.service import ChatService
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.log_safety import KindsOnly, SafeFormatter
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
@@ -249,9 +250,10 @@ def start_logging(home: Home, debug: bool) -> None:
         )
     except OSError as error:
         print(f"headstart: no log is kept: {error}", file=sys.stderr)
-    form = logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
+    form = SafeFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")
     for handler in handlers:
         handler.setFormatter(form)
+        handler.addFilter(KindsOnly())
         root.addHandler(handler)
     log.debug("Headstart %s, home %s", __version__, home.path)
 

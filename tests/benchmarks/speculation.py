@@ -24,6 +24,7 @@ from headstart.engine.backends.cores import automatic_threads
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache, peer
 from tests.benchmarks.report import Report, json_path, spread
+from tests.benchmarks.speculation_first import first_replies
 from tests.benchmarks.speculation_runs import OFF, Engine, Run, peer_speed, ref, replaying
 from tests.benchmarks.speculation_texts import EARLIER, PROMPTS, code_lines, edited
 from tests.models.drafts import drop_layers
@@ -343,6 +344,7 @@ def overhead(report: Report, found: dict[str, ModelRef]) -> None:
 
 
 SECTIONS = {
+    "first": first_replies,
     "overhead": overhead,
     "edit": editing,
     "cold": cold_drafts,
@@ -360,7 +362,8 @@ def main() -> None:
         del sys.argv[at : at + 2]
     path = json_path(__doc__ or "")
     found = models()
-    peer("llama-speculative-simple")
+    if "good" in chosen:
+        peer("llama-speculative-simple")
     report = Report("speculation (wide 1.2 B target, engine without a window)")
     for name in chosen:
         print(f"{name} ...", flush=True)

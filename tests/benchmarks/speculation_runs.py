@@ -91,7 +91,9 @@ class Engine:
         """Forget every profile, as if this pair had never met."""
         self.profiles.kept.clear()
         self.state.close()
+        prompt = self.state.sample_prompt
         self.generator._speculation = SpeculationState(self.model, self.decoder, self.profiles)
+        self.state.sample_prompt = prompt
         self._warm()
 
     def run(

@@ -75,7 +75,7 @@ def _wrong(passed: Passed, reply: Message) -> list[str]:
         found.append(f"an unbroken reply is {reply.status}: {reply.error}")
     if reply.status is MessageStatus.FAILED and not reply.error:
         found.append(f"{passed.fault}: nothing is told")
-    if reply.error and "made a mistake" in reply.error:
+    if reply.error and "Internal error" in reply.error:
         found.append(f"{passed.fault}: {reply.error}")
     return found
 

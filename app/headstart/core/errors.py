@@ -11,12 +11,14 @@ class EnvironmentProblem(Exception):
     """Something outside the program stands in the way.
 
     `message` says what happened, `remedy` what the user can do; both are shown as they are.
+    `quotes`: the message may hold text of a chat, so only its kind goes into the log.
     """
 
-    def __init__(self, message: str, remedy: str) -> None:
+    def __init__(self, message: str, remedy: str, *, quotes: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.remedy = remedy
+        self.quotes = quotes
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
@@ -24,7 +26,7 @@ class EnvironmentProblem(Exception):
     @property
     def for_log(self) -> str:
         """What may stand in the log: never the words of a chat, nor a key."""
-        return str(self)
+        return type(self).__name__ if self.quotes else str(self)
 
 
 class ModelProblem(EnvironmentProblem):

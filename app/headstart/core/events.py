@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from headstart.core.servers import ServerModel
 from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
@@ -131,6 +132,32 @@ class ContextUse:
     size: int
 
 
+class DraftStage(StrEnum):
+    """What a chosen draft model is doing, and where it stands."""
+
+    CALIBRATING = "calibrating"  # its costs are being measured, while the engine is idle
+    LEARNING = "learning"  # too little is known of it yet
+    READY = "ready"  # it will draft in the next reply
+    DRAFTING = "drafting"
+    LOOKUP = "lookup"  # repeated text is drafted from, without the model
+    NOT_PAYING = "not paying"  # it is right too rarely for what it costs here
+    WAITING = "waiting"  # what it would have to read first may not be spent yet
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftActivity:
+    """`depth` tokens are drafted a round; `acceptance` is how often the draft is right here, and
+    `needed` how often it would have to be; `done` of `total` calibration steps."""
+
+    stage: DraftStage
+    depth: int = 0
+    acceptance: float = 0.0
+    needed: float = 0.0
+    done: int = 0
+    total: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Guessing:
     """How guessing ahead goes, a few times a second. `depth` is that of the last round."""
@@ -140,12 +167,11 @@ class Guessing:
     tokens: int
     figures: SpeculationFigures
     seconds: float  # spent on the tokens so far
+    activity: DraftActivity | None = None
 
     @property
     def against_plain(self) -> float | None:
-        if self.seconds <= 0 or not self.figures.tested:
-            return None
-        return self.figures.plain_seconds / self.seconds
+        return self.figures.against_plain(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +210,7 @@ GenerationEvent = (
     | Notice
     | ContextUse
     | Guessing
+    | DraftActivity
     | ReadAhead
     | SpeedCurve
     | Finished

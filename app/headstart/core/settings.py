@@ -23,6 +23,9 @@ TextFont = Literal["inter", "system"]
 
 _S = TypeVar("_S", bound=Struct)
 
+# smaller contexts hold no conversation, and the smallest ended the process inside llama.cpp
+LEAST_CONTEXT = 512
+
 
 class Sampling(Struct, frozen=True, omit_defaults=True):
     temperature: Annotated[
@@ -119,7 +122,13 @@ class EngineSettings(Struct, frozen=True):
     ] = "auto"
     context_length: Annotated[
         int,
-        Meta(ge=0, le=4_194_304, title="Context length", description="tokens; 0 is automatic"),
+        Meta(
+            ge=0,
+            le=4_194_304,
+            title="Context length",
+            description=f"tokens, at least {LEAST_CONTEXT}; 0 is automatic",
+            extra_json_schema={"least": LEAST_CONTEXT},
+        ),
     ] = 0
     threads: Annotated[
         int, Meta(ge=0, le=512, title="Threads", description="0 is one per physical core")
@@ -197,9 +206,13 @@ class SettingsError(ValueError):
 def validated(kind: type[_S], values: object) -> _S:
     """`values` (a struct, or plain JSON data) as a checked `kind`; raises SettingsError."""
     try:
-        return msgspec.convert(msgspec.to_builtins(values), kind)
+        checked = msgspec.convert(msgspec.to_builtins(values), kind)
     except msgspec.ValidationError as error:
         raise SettingsError(str(error)) from error
+    engine = checked.engine if isinstance(checked, Settings) else checked
+    if isinstance(engine, EngineSettings) and 0 < engine.context_length < LEAST_CONTEXT:
+        raise SettingsError(f"context_length: 0, or at least {LEAST_CONTEXT}")
+    return checked
 
 
 def changed(settings: _S, **changes: Any) -> _S:
@@ -234,6 +247,8 @@ class FieldInfo(Struct, frozen=True):
     maximum: float | None
     choices: tuple[str, ...]
     integer: bool
+    # the smallest value besides the minimum, which stands for something else
+    least: int | None = None
 
 
 def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
@@ -259,5 +274,6 @@ def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
             maximum=getattr(inner, "le", None),
             choices=choices,
             integer=isinstance(inner, msgspec.inspect.IntType),
+            least=extra.get("least"),
         )
     return fields

@@ -17,6 +17,8 @@ from typing import Literal
 from headstart.core.settings import ChatOptions
 
 _PRIVATE = "private-"
+# of fewer verified drafts nothing is said about speed: it would be about something else
+FEW_TESTED = 8
 
 
 class Role(StrEnum):
@@ -82,6 +84,13 @@ class SpeculationFigures:
     # what the same tokens would have taken one by one, from the measured speed of such steps
     plain_seconds: float = 0.0
 
+    def against_plain(self, seconds: float) -> float | None:
+        """Speed over that of plain decoding in the same minutes; None where too little was
+        verified for the difference to be drafting's."""
+        if self.tested < FEW_TESTED or seconds <= 0 or self.plain_seconds <= 0:
+            return None
+        return self.plain_seconds / seconds
+
     @property
     def tested(self) -> int:
         return self.draft_tested + self.repeat_tested
@@ -124,11 +133,7 @@ class TurnFigures:
     def against_plain(self) -> float | None:
         """Speed over that of plain decoding; None when nothing was tested."""
         guessed = self.speculation
-        if guessed is None or not guessed.tested or self.generate_seconds <= 0:
-            return None
-        if guessed.plain_seconds <= 0:
-            return None
-        return guessed.plain_seconds / self.generate_seconds
+        return None if guessed is None else guessed.against_plain(self.generate_seconds)
 
     @property
     def tokens_per_second(self) -> float | None:

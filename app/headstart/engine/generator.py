@@ -53,4 +53,9 @@ class Generator(Protocol):
         """
         ...
 
+    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+        """After `rest` had nothing more to do: learn what will make replies faster. A cancel ends
+        it within 50 ms, and what is left is done next time. True: `rest` has work again."""
+        ...
+
     def close(self) -> None: ...

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
+
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import (
     AheadRequest,
@@ -20,11 +22,12 @@ from headstart.core.events import (
     Loaded,
     Loading,
     Notice,
+    PromptMessage,
 )
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
-from headstart.core.settings import EngineSettings, changed
-from headstart.core.values import ModelRef
+from headstart.core.settings import EngineSettings
+from headstart.core.values import ModelRef, Role
 from headstart.engine import template
 from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
@@ -37,6 +40,7 @@ from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reading import Reader, Resident
+from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.measure import measure
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.turn import Turn
@@ -126,6 +130,7 @@ class LocalGenerator:
             raise EnvironmentProblem(
                 f"The chat template of {request.model.name} refuses this chat: {error}.",
                 "Try without a system prompt, or with another model.",
+                quotes=True,
             ) from error
         finally:
             if self._store is not None:
@@ -189,6 +194,33 @@ class LocalGenerator:
         if wait > 0:
             return wait
         return None if reader.keep(lambda: cancel.cancelled, leave=True) else 0.0
+
+    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+        decoder, reader, speculation = self._decoder, self._reader, self._speculation
+        if decoder is None or reader is None or speculation is None:
+            return False
+
+        def abort() -> None:
+            decoder.abort()
+            speculation.abort()
+
+        resident, has_read = reader.resident, False
+        cancel.set_hook(abort)
+        try:
+            has_read = speculation.idle(resident, emit, lambda: cancel.cancelled)
+        except DecodeAborted:
+            pass
+        finally:
+            cancel.set_hook(None)
+            decoder.clear_abort()
+            speculation.clear_abort()
+            # a forward that was cut may have left a part of itself
+            del resident.tokens[decoder.truncate(len(resident.tokens)) :]
+            reader.synchronize()
+        if has_read:
+            # what the draft has read is kept beside what the target has
+            resident.unsaved = resident.tail_unsaved = True
+        return has_read
 
     def warm(
         self,
@@ -287,9 +319,19 @@ class LocalGenerator:
             model, decoder, self._profiles, self._make_keeper if keeper is not None else None
         )
         self._reader.draft = self._speculation
+        self._speculation.sample_prompt = self._sample_prompt(self._encoder)
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
+
+    @staticmethod
+    def _sample_prompt(encoder: PromptEncoder) -> list[int]:
+        """A question as this model's chats have it; without a template's help where it refuses."""
+        messages = [PromptMessage(Role.USER, QUESTION, "")]
+        try:
+            return encoder.encode(encoder.render(messages))
+        except template.TemplateError:
+            return encoder.encode(QUESTION)
 
     def _check(self, model: ModelRef, engine: EngineSettings, cancel: CancelToken) -> None:
         """Raises ModelProblem for what cannot run here, or cannot be opened."""
@@ -320,7 +362,7 @@ class LocalGenerator:
         assert self._decoder is not None
         assert self._speculation is not None
         context = self._decoder.facts.context_length
-        engine = changed(engine, context_length=context)
+        engine = msgspec.structs.replace(engine, context_length=context)
 
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]

@@ -30,6 +30,8 @@ from headstart.core.values import FinishReason, ModelRef, TurnFigures
 from headstart.engine.generator import Generator, LoadCancelled
 
 log = logging.getLogger(__name__)
+# address space only; what is never used takes no memory
+STACK_BYTES = 64 << 20
 _NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
 _Work = Callable[[Emit, CancelToken], None]
 _Job = tuple[int, int, _Work | None, "Stream | None"]
@@ -95,9 +97,9 @@ class Runner:
         self._generator: Generator | None = None
         self._current: tuple[Priority, Stream] | None = None
         self._resting: CancelToken | None = None
+        self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._thread = _start(self._run, name)
 
     def stream(self, request: GenerationRequest) -> Stream:
         """Run one turn; the last event is Finished or Failed."""
@@ -128,6 +130,18 @@ class Runner:
             Priority.AHEAD,
             lambda emit, cancel: self._made().ahead(request, emit, cancel),
         )
+
+    def on_idle(self, listener: Callable[[GenerationEvent], None]) -> None:
+        """Have `listener` called on the running loop with events of what the engine does while
+        nobody asks for anything."""
+        loop = asyncio.get_running_loop()
+
+        def post(event: GenerationEvent) -> None:
+            # a closed loop is no longer interested
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(listener, event)
+
+        self._listener = post
 
     def close(self, timeout: float = 5.0) -> None:
         """Cancel what runs, drop what waits, free the model, end the thread."""
@@ -200,12 +214,26 @@ class Runner:
             # it came before anyone could see the token
             token.cancel()
         try:
-            return self._generator.rest(token)
+            pause = self._generator.rest(token)
+            if pause == 0.0 or token.cancelled:
+                return pause
+            return 0.0 if self._generator.idle(token, self._listener) else pause
         except Exception:
             log.exception("the engine failed while nobody asked for anything")
             return None
         finally:
             self._resting = None
+
+
+def _start(run: Callable[[], None], name: str) -> threading.Thread:
+    """A thread with a large stack: llama.cpp splits some texts recursively."""
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    usual = threading.stack_size(STACK_BYTES)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(usual)
+    return thread
 
 
 def _perform(work: _Work, stream: Stream) -> None:
@@ -221,7 +249,7 @@ def _perform(work: _Work, stream: Stream) -> None:
         log.exception("the engine failed")
         stream.put(
             Failed(
-                f"Headstart made a mistake: {type(error).__name__}: {error}.",
+                f"Internal error: {type(error).__name__}: {error}.",
                 "The chat is safe. Start with --debug and report the log.",
                 bug=True,
             )

@@ -314,6 +314,7 @@ class Turn:
                     len(self._generated),
                     speculator.figures,
                     seconds,
+                    speculator.activity,
                 )
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
@@ -65,12 +66,39 @@ class SliderField(QWidget):
             self.changed.emit(value)
 
 
+class WholeNumberBox(QSpinBox):
+    """Whole numbers from `least` on, and the minimum below it, which stands for something else."""
+
+    def __init__(self, info: FieldInfo) -> None:
+        super().__init__()
+        high = info.maximum if info.maximum is not None else 1e9
+        self.setRange(int(info.minimum or 0), int(min(high, 2**31 - 1)))
+        self._least = self.minimum() if info.least is None else info.least
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        answer: tuple[QValidator.State, str, int] = super().validate(text, position)
+        if self.minimum() < self.valueFromText(text) < self._least:
+            # may still become a larger number while it is typed
+            return (QValidator.State.Intermediate, text, position)
+        return answer
+
+    def fixup(self, text: str) -> str:
+        value = self.valueFromText(text)
+        between = self.minimum() < value < self._least
+        return self.textFromValue(self._least) if between else super().fixup(text)
+
+    def stepBy(self, steps: int) -> None:
+        before = self.value()
+        super().stepBy(steps)
+        if self.minimum() < self.value() < self._least:
+            self.setValue(self._least if self.value() > before else self.minimum())
+
+
 def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
     """A spin box with the field's bounds; 0 shows as "automatic" or "no limit" where it is one."""
     low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
     if info.integer:
-        whole = QSpinBox()
-        whole.setRange(int(low), int(min(high, 2**31 - 1)))
+        whole = WholeNumberBox(info)
         whole.setGroupSeparatorShown(True)
         # the lowest value stands for what is decided by itself
         if any(words in info.description for words in _AUTOMATIC):

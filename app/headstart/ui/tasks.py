@@ -38,7 +38,7 @@ class Tasks:
         except Exception as error:
             log.exception("a task of the window failed")
             self._show(
-                f"Headstart made a mistake: {type(error).__name__}: {error}.",
+                f"Internal error: {type(error).__name__}: {error}.",
                 "Your chats are safe. Start with --debug and report the log.",
             )
 

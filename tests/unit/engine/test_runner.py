@@ -69,6 +69,9 @@ class FakeGenerator:
         self.order.append(f"ahead {request.chat_id}")
         self.plays[f"ahead {request.chat_id}"](emit, cancel)
 
+    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+        return False
+
     def rest(self, cancel: CancelToken) -> float | None:
         self.rests += 1
         return self.resting(cancel)

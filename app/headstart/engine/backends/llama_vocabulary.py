@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import llama_cpp as lib
 
 from headstart.core.models import Vocabulary, spelled
 from headstart.engine.decoder import SpecialToken
+
+# characters without a break that a vocabulary's splitting gets at once
+LONGEST_RUN = 2048
+_LONG_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}|\s{{{LONGEST_RUN + 1},}}")
 
 _KINDS = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}
 
@@ -48,6 +54,31 @@ def vocabulary(vocab: Any) -> Vocabulary:
 
 def encode(vocab: Any, text: str) -> list[int]:
     """Token ids of plain text; control tokens in it stay plain text."""
+    if len(text) <= LONGEST_RUN or lib.llama_vocab_type(vocab) != lib.LLAMA_VOCAB_TYPE_BPE:
+        return _encode(vocab, text)
+    tokens = []
+    for piece_ in short_runs(text):
+        tokens += _encode(vocab, piece_)
+    return tokens
+
+
+def short_runs(text: str) -> Iterator[str]:
+    """The text in pieces, cut where more than `LONGEST_RUN` characters have no white space between
+    them, or are nothing else.
+
+    Some vocabularies split text with std::regex, which calls itself once or more for each
+    character of a match: 50,000 letters overflow a stack of 8 MiB, and that ends the process.
+    Where a run is cut depends on its beginning only, so text that grows keeps its tokens.
+    """
+    at = 0
+    for run in _LONG_RUN.finditer(text):
+        for cut in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):
+            yield text[at:cut]
+            at = cut
+    yield text[at:]
+
+
+def _encode(vocab: Any, text: str) -> list[int]:
     data = text.encode("utf-8", "replace")
     room = len(data) + 8
     buffer = (lib.llama_token * room)()

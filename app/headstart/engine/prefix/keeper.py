@@ -91,6 +91,16 @@ class Keeper:
         self._expected = _nothing
         return restored
 
+    def seconds(self, tokens: Sequence[int], wanted: Sequence[int]) -> float:
+        """About what `restore` would take, for models without snapshots."""
+        if self._broken or self.needs_snapshots:
+            return 0.0
+        have = self._decoder.reach(common_prefix(tokens, wanted))
+        steps = self._store.steps(self.family, pack(wanted), self._chunk)
+        count = planner.worth(have, steps, self._speeds)
+        needed = steps[have // self._chunk : count]
+        return sum(planner.seconds(step.entry, self._speeds) for step in needed)
+
     def expect(self, chat_id: str) -> None:
         """A prompt of this chat comes next."""
         self._expected()

@@ -113,6 +113,9 @@ class RemoteGenerator:
     def rest(self, cancel: CancelToken) -> float | None:
         return None
 
+    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+        return False
+
     def close(self) -> None:
         loop = self._loop
         with contextlib.suppress(Exception):

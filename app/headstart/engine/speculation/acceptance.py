@@ -91,10 +91,13 @@ class Bins(msgspec.Struct):
     def all_tested_by_bin(self) -> float:
         return sum(self.tested)
 
-    def observe(self, value: float, right: bool) -> None:
+    def observe(self, value: float, right: bool, lasting: bool = True) -> None:
+        """A test; one that is not `lasting` says something about the text at hand only."""
         index = self.bin_of(value)
         self.recent_expected = self.recent_expected * _RECENT_FADE + self._usual(index)
         self.recent_accepted = self.recent_accepted * _RECENT_FADE + right
+        if not lasting:
+            return
         for total in (self.accepted, self.tested):
             total[index] *= _FADE
         self.all_accepted = self.all_accepted * _FADE + right

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Iterable
 
 import msgspec
 
@@ -107,10 +108,18 @@ class Costs(msgspec.Struct):
         curve.counts[n] = count + 1
         self.version += 1
 
-    def guess_unit(self, seconds: float) -> None:
-        """A first idea of the unit, before anything was measured."""
-        if not self.unit_samples:
-            self.unit = seconds
+    def measured(self, context: int) -> dict[int, float]:
+        """What is known for contexts like this one, by size."""
+        return self._curve(context).ratios
+
+    def unmeasured(self, sizes: Iterable[int], context: int, samples: int = 1) -> list[int]:
+        """Which of `sizes` were timed less often with contexts like this one."""
+        counts = self._curve(context).counts
+        return [n for n in sizes if counts.get(n, 0) < samples]
+
+    def as_first_idea(self) -> Costs:
+        """The same ratios, each to be measured again: for another pace of the same decoder."""
+        return Costs({key: Curve(dict(curve.ratios)) for key, curve in self.curves.items()})
 
     def begin(self) -> None:
         """A new start of the program: the unit is to be measured anew, ratios hold."""

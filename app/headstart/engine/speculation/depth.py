@@ -9,11 +9,14 @@ because the cost of a forward moves in steps.
 
 Never slower: a risky action runs only if its worst case, nothing accepted, fits in what was
 saved so far, plus one hundredth of the time spent, plus `START` forwards of one token. Whatever
-the draft does, the total stays within plain / 0.99 + START forwards.
+the draft does, the total stays within plain / 0.99 + START forwards. Only the first reply with a
+pair that its user chose may spend `FIRST_SHARE` more, so that the pair gets a chance at once; and
+nothing is spent on a pair that is known not to pay: what is idle finds out when that changes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from headstart.core.settings import Speculation
@@ -25,6 +28,11 @@ from headstart.engine.speculation.repeats import Match
 
 START = 1.2
 SHARE = 0.01
+# of the first reply with a new pair, taken to have at least so many tokens; and so many when
+# calibration has shown that its drafts are right
+FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 120
+# a pair is known when so many of its drafts were verified
+KNOWN_TESTS = 24.0
 MAX_DRAFT = 16
 MAX_REPEAT = 31
 # a draft that lags by more has to be read in a step of its own
@@ -59,11 +67,13 @@ class Depth:
         self._since_probe = 0
         self._gain_tokens = 0
         self._gain_seconds = 0.0
+        # the length that a first reply is taken to have; 0 for later ones
+        self._first = 0.0
         # tokens for each forward of one that time is worth: what the draft gives at its best
         self._worth = 1.0
         self._table: list[float] = []
         self._worst: list[float] = []
-        self._table_of: tuple[int, int] | None = None
+        self._table_of: tuple[int, int, int | None, float] | None = None
 
     # --- turns ---------------------------------------------------------------------------
 
@@ -73,6 +83,10 @@ class Depth:
         self.target.lengths.begin()
         if pair is not None:
             pair.margins.begin()
+        self._first = 0.0
+        if pair is not None and pair.replies == 0:
+            calibrated = pair.margins.all_tested >= KNOWN_TESTS
+            self._first = float(CALIBRATED_TOKENS if calibrated else FIRST_TOKENS)
         unit = self.target.costs.unit
         self._saved = self.target.bank * unit
         self._elapsed = 0.0
@@ -81,14 +95,28 @@ class Depth:
         self._rate_tokens *= _RATE_KEPT
         self._rate_seconds *= _RATE_KEPT
 
+    def follow(self, target: int, draft: int | None) -> None:
+        """The decoders go at these paces now."""
+        if target != self.target.pace:
+            before = self.target.costs.unit
+            self.target.use(target)
+            if before and not self.target.costs.unit:
+                # until it is measured, which takes two plain forwards
+                self.target.costs.unit = before
+        if draft is not None and self.pair is not None:
+            self.pair.use(draft)
+
     def end(self) -> None:
         """The reply is over: what was saved and learned is carried to the next one."""
         unit = self.target.costs.unit
         if unit > 0:
             left = (self._saved + SHARE * self._elapsed) / unit
-            self.target.bank = max(-BANK_LIMIT, min(BANK_LIMIT, left))
+            # what the first reply with a pair may spend is no debt of the next
+            least = 0.0 if self._first else -BANK_LIMIT
+            self.target.bank = max(least, min(BANK_LIMIT, left))
         pair = self.pair
         if pair is not None and self._tokens >= FIRST_PROBE:
+            pair.replies += 1
             known = pair.reply_tokens or self._tokens
             pair.reply_tokens = known + 0.3 * (self._tokens - known)
             if self._gain_tokens and unit > 0:
@@ -99,7 +127,13 @@ class Depth:
 
     def allowance(self) -> float:
         """Seconds that may be lost now."""
-        return self._saved + SHARE * self._elapsed + START * self.target.costs.unit
+        unit = self.target.costs.unit
+        first = FIRST_SHARE * max(self._elapsed, self._first * unit) if self._first else 0.0
+        return self._saved + SHARE * self._elapsed + START * unit + first
+
+    def may_spend(self, seconds: float) -> bool:
+        """Whether so much may go by without a token."""
+        return seconds <= self.allowance() + self._credit()
 
     def spend(self, seconds: float) -> None:
         """Time that went by without a token: a draft was read."""
@@ -122,8 +156,8 @@ class Depth:
         self._rate_tokens = self._rate_tokens * _RATE_FADE + tokens
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
 
-    def earn_plain(self, seconds: float) -> float:
-        """A plain round took so long; returns what plain rounds take now."""
+    def earn_plain(self, seconds: float) -> None:
+        """A plain round took so long."""
         costs = self.target.costs
         costs.observe(1, 0, seconds)
         self._elapsed += seconds
@@ -132,7 +166,15 @@ class Depth:
         self._since_plain = 0
         self._rate_tokens = self._rate_tokens * _RATE_FADE + 1
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
-        return costs.unit
+
+    def see_checkpoint(self, seconds: float) -> None:
+        """Taking a checkpoint took so long."""
+        unit = self.target.costs.unit
+        if unit > 0:
+            known = self.target.checkpoint
+            weight = 0.3 if known else 1.0
+            # in steps, because each change makes the tables anew
+            self.target.checkpoint = round(known + weight * (seconds / unit - known), 2)
 
     def _recent_rate(self) -> float:
         """Tokens for each forward of one that this text gave lately, at least plain decoding's."""
@@ -149,6 +191,9 @@ class Depth:
         `lag`: how many tokens the draft has to read before it can guess, None without one;
         `unseen`: how much of the text it would have to read to see all of it, 0 if it does."""
         draft = lag is not None and self.pair is not None
+        if self._first:
+            # a reply that is to be short has less to spend
+            self._first = min(self._first, float(self._tokens + room + 1))
         if room < 1 or (match is None and not draft):
             return PLAIN
         costs = self.target.costs
@@ -187,6 +232,36 @@ class Depth:
 
     def _proven(self) -> bool:
         return self.pair is not None and self.pair.gain > _PROVEN
+
+    def known_to_lose(self, context: int) -> bool:
+        """Whether enough was measured to say that the pair does not pay, even if its drafts are
+        right somewhat more often than was seen so far."""
+        pair = self.pair
+        if pair is None or not self.target.costs.known or not pair.costs.known:
+            return False
+        tested, mean = pair.margins.all_tested, pair.margins.mean
+        if tested < KNOWN_TESTS or self._pays(context):
+            return False
+        doubt = math.sqrt(mean * (1 - mean) / tested)
+        return mean + doubt < self.needed(context)
+
+    def needed(self, context: int) -> float:
+        """How often drafts must be right, so that they pay at the costs of this computer."""
+        table, step = self._costs(context), self._draft_cost(1, context)
+        low, high = 0.0, 1.0
+        for _ in range(12):
+            middle = (low + high) / 2
+            pays = any(
+                sum(middle**index for index in range(depth + 1)) > table[depth + 1] + depth * step
+                for depth in range(1, MAX_DRAFT + 1)
+            )
+            low, high = (low, middle) if pays else (middle, high)
+        return high
+
+    def _pays(self, context: int) -> bool:
+        """Whether drafts gain anything if nothing has to be read or risked first."""
+        freely = (self._costs(context), 1, context, MAX_DRAFT, float("inf"))
+        return self._draft_rate(*freely) > 1 or self._draft_value(*freely) > 0
 
     def _fixed(self, room: int, match: Match | None, draft: bool) -> Plan:
         depth = min(self.settings.depth, room)
@@ -314,9 +389,20 @@ class Depth:
         """Read the draft up to here, if that may pay back; only ever in a step of its own."""
         pair, allowed = self.pair, self.allowance()
         assert pair is not None
-        whole = pair.costs.seconds(lag, context)
-        if self._proven() and pair.rest == 0 and whole <= allowed + self._credit():
-            return Plan(Origin.DRAFT, probe=True)
+        if self.known_to_lose(context):
+            return None
+        if pair.rest == 0 and pair.costs.known and (self._proven() or self._promises(context)):
+            # the whole text; else only its end, which makes drafts a little worse
+            for most in (lag, 4 * PROBE_WINDOW, 2 * PROBE_WINDOW, PROBE_WINDOW):
+                rows = min(lag, most)
+                # what earlier replies have saved may be risked on what is likely
+                if self._proven():
+                    cost = pair.costs.seconds(rows, context)
+                else:
+                    # a round must be left to spend on, or it was read for nothing
+                    cost = pair.costs.worst_seconds(rows, context) + self._one_round(context)
+                if cost <= allowed + self._credit():
+                    return Plan(Origin.DRAFT, window=None if rows == lag else rows, probe=True)
         wait = pair.rest or FIRST_PROBE
         if self._since_probe < wait:
             return None
@@ -325,6 +411,18 @@ class Depth:
             if self._affordable(min(lag, window), context, allowed / self.target.costs.unit):
                 return Plan(Origin.DRAFT, window=window, probe=True)
         return None
+
+    def _promises(self, context: int) -> bool:
+        """Whether what is known of a new pair speaks for trying it in its first reply."""
+        return self._first > 0 and self._pays(context)
+
+    def _one_round(self, context: int) -> float:
+        """Seconds that the first round loses at the worst: of one draft where the target's costs
+        are not known, else of three."""
+        self._costs(context)
+        depth = 3 if 4 in self.target.costs.measured(context) else 1
+        lost = self._worst[depth + 1] - 1 + depth * self._worst_draft_cost(1, context)
+        return lost * self.target.costs.unit
 
     def _affordable(self, rows: int, context: int, allowed: float) -> bool:
         """Whether the draft may read so much, at the worst, for `allowed` forwards."""
@@ -339,15 +437,23 @@ class Depth:
         left = max(32.0, pair.reply_tokens - self._tokens)
         return 0.5 * min(_CREDIT_LIMIT, pair.gain * left) * unit
 
-    def probed(self, right: Sequence[tuple[float, bool]], context: int) -> None:
-        """The draft was scored on the text so far: (margin, right) of each place."""
+    def probed(
+        self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
+    ) -> None:
+        """The draft was scored on the text so far; see `learn`."""
+        self._since_probe = 0
+        self.learn(right, context, lasting)
+
+    def learn(
+        self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
+    ) -> None:
+        """(margin, right) of drafts that were compared with what the target wrote; not `lasting`
+        where the draft saw only the end of the text, which makes it worse than it is."""
         pair = self.pair
         assert pair is not None
-        self._since_probe = 0
         for margin, hit in right:
-            pair.margins.observe(margin, hit)
-        freely = (self._costs(context), 1, context, MAX_DRAFT, float("inf"))
-        if self._draft_rate(*freely) > 1 or self._draft_value(*freely) > 0:
+            pair.margins.observe(margin, hit, lasting)
+        if self._pays(context):
             pair.rest = 0
         elif right:
             pair.rest = min(REST_LONGEST, max(REST_FIRST, 2 * pair.rest))
@@ -357,12 +463,12 @@ class Depth:
     def _costs(self, context: int) -> list[float]:
         """Forwards of n tokens in forwards of one, for n up to the most that is ever tested."""
         costs = self.target.costs
-        wanted = (bucket(context), costs.version)
+        extra = self.target.checkpoint
+        wanted = (bucket(context), costs.version, self.target.pace, extra)
         if self._table_of != wanted:
-            self._table = [0.0]
-            sizes = range(1, MAX_REPEAT + 3)
-            self._table += [costs.ratio(n, context) for n in sizes]
-            self._worst = [0.0, *(costs.worst_ratio(n, context) for n in sizes)]
+            sizes = range(2, MAX_REPEAT + 3)
+            self._table = [0.0, 1.0, *(costs.ratio(n, context) + extra for n in sizes)]
+            self._worst = [0.0, 1.0, *(costs.worst_ratio(n, context) + extra for n in sizes)]
             self._table_of = wanted
         return self._table
 

@@ -90,6 +90,11 @@ class DraftModel:
         return self._bridge.ready and len(self._bridge.tokens) > 0
 
     @property
+    def sees_all(self) -> bool:
+        """Whether it reads the text from its first token on."""
+        return not self._offset
+
+    @property
     def unseen(self) -> int:
         """How much there is to read to see the whole text; 0 where that is so, or cannot be."""
         length = len(self._bridge.tokens)
@@ -107,6 +112,14 @@ class DraftModel:
         return max(1, (self.decoder.facts.context_length - _ROOM) // 2)
 
     # --- what was read before ------------------------------------------------------------
+
+    def join_seconds(self, tokens: Sequence[int]) -> float:
+        """About what `begin` with the target's tokens and `restore` will take together."""
+        seconds = self._bridge.seconds(tokens)
+        held = self._bridge.tokens
+        if self._keeper is not None and held and len(held) + _ROOM <= self._context:
+            seconds += self._keeper.seconds(self._held, held[:-1])
+        return seconds
 
     def restore(self) -> None:
         """Have back what was kept of the text, where that is faster than reading it."""
@@ -179,6 +192,25 @@ class DraftModel:
             at = end
         self.decoder.checkpoint()
         return scores
+
+    def time_steps(self, costs: Costs, steps: int, rows: int = 0) -> None:
+        """Time forwards of one token, and one of `rows`; what is held stays as it is."""
+        tokens = self._held[:1] or [0]
+        for count in [1] * steps + ([rows] if rows > 1 else []):
+            place = len(self._held)
+            if place + count > self._context:
+                break
+            if self.decoder.facts.rollback == "checkpoint":
+                self.decoder.checkpoint()
+            began = perf_counter()
+            try:
+                self._forward(tokens * count, range(count))
+                for row in range(count):
+                    self.decoder.argmax(row)
+                costs.observe(count, place, perf_counter() - began)
+            finally:
+                self._next = None
+                self._cut_to(place)
 
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, cancelled: Callable[[], bool]
@@ -269,9 +301,13 @@ class DraftModel:
         self._good = good
 
     def _cut_to_good(self) -> None:
-        if len(self._held) > self._good:
-            self._good = self.decoder.truncate(self._good)
-            del self._held[self._good :]
+        self._cut_to(self._good)
+
+    def _cut_to(self, length: int) -> None:
+        if len(self._held) > length:
+            left = self.decoder.truncate(length)
+            del self._held[left:]
+            self._good = min(self._good, left)
 
     def forget(self) -> None:
         """Nothing is held any more."""

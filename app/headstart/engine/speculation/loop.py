@@ -14,11 +14,13 @@ import logging
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
+from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.log_safety import kind_of
 from headstart.core.settings import Speculation
 from headstart.core.values import Origin, SpeculationFigures
 from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
 from headstart.engine.speculation.bridge import Guessed
-from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.depth import KNOWN_TESTS, Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.plan import PLAIN, Path, Plan, confidence_margin
 from headstart.engine.speculation.repeats import Match, RepeatIndex
@@ -47,21 +49,25 @@ class Speculator:
         repeats: RepeatIndex | None,
         draft: DraftModel | None,
         on_draft_failed: Callable[[str], None],
+        begin_draft: Callable[[Sequence[int]], None] | None = None,
     ) -> None:
+        """`begin_draft` has the draft follow a text; None: it follows `tokens` already."""
         self._target = target
         self._tokens = tokens
         self._sampler = sampler
         self._depth = depth
         self._settings = settings
         self._repeats = repeats
-        self._draft = draft
+        # a draft joins when what that takes may be spent
+        self._draft = draft if begin_draft is None else None
+        self._waiting = draft if begin_draft is not None else None
+        self._begin_draft = begin_draft
         self._on_draft_failed = on_draft_failed
         self._margin = confidence_margin(settings.min_confidence)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
         self._reply_start = len(tokens)
         self._known = len(tokens)  # how much of the text repeats and draft have been told
-        self._restored = draft is None
         self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
         self.rounds = 0
         self.last_depth = 0
@@ -82,13 +88,29 @@ class Speculator:
             plain_seconds=self._plain_seconds,
         )
 
+    @property
+    def activity(self) -> DraftActivity:
+        """What the chosen draft is doing, and why."""
+        depth, context = self._depth, len(self._tokens)
+        if self.last_source is Origin.DRAFT:
+            return DraftActivity(DraftStage.DRAFTING, self.last_depth)
+        if self.last_source is Origin.REPEAT:
+            return DraftActivity(DraftStage.LOOKUP, self.last_depth)
+        pair = depth.pair
+        if pair is None or (self._draft is None and self._waiting is None):
+            return DraftActivity(DraftStage.OFF)
+        if depth.known_to_lose(context):
+            return DraftActivity(DraftStage.NOT_PAYING, 0, pair.margins.mean, depth.needed(context))
+        known = pair.margins.all_tested >= KNOWN_TESTS and depth.target.costs.known
+        return DraftActivity(DraftStage.WAITING if known else DraftStage.LEARNING)
+
     def restart(self) -> None:
         """The text before the reply changed (older turns were left out): begin anew with it."""
         self._reply_start = self._known = len(self._tokens)
         self._carry = []
         if self._repeats is not None:
             self._repeats.sync(self._tokens)
-        self._draft = None
+        self._draft = self._waiting = None
 
     @property
     def place(self) -> int:
@@ -102,8 +124,9 @@ class Speculator:
         tested. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
-        if not self._restored:
-            self._restore_draft()
+        draft = self._draft or self._waiting
+        self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
+        if self._waiting is not None and self._join_draft(self._waiting):
             began = perf_counter()
         match = self._tell(pending)
         lag = self._lag()
@@ -135,7 +158,10 @@ class Speculator:
         self.seconds += seconds
         self.last_source, self.last_depth = plan.source, len(tree.tokens)
         self._depth.earn(len(emitted), seconds, guessed=bool(guesses) or drafted, drafted=drafted)
-        self._plain_seconds += len(emitted) * self._depth.target.costs.unit
+        if guesses or drafted:
+            self._plain_seconds += len(emitted) * self._depth.target.costs.unit
+        else:
+            self._plain_seconds += seconds
         return emitted
 
     def _plain(self, pending: int, began: float) -> Emitted:
@@ -152,7 +178,9 @@ class Speculator:
         self.rounds += 1
         self.seconds += seconds
         self.last_source, self.last_depth = Origin.TARGET, 0
-        self._plain_seconds += self._depth.earn_plain(seconds)
+        self._depth.earn_plain(seconds)
+        # a plain round is what it is compared with
+        self._plain_seconds += seconds
         return [(token, Origin.TARGET)]
 
     def cut(self, length: int) -> None:
@@ -188,13 +216,22 @@ class Speculator:
     def _lag(self) -> int | None:
         return self._draft.lag if self._draft is not None and self._draft.ready else None
 
-    def _restore_draft(self) -> None:
-        """After the first token, so that it does not wait for the draft's bytes."""
-        self._restored = True
-        assert self._draft is not None
+    def _join_draft(self, draft: DraftModel) -> bool:
+        """Have the draft follow the text and get back what was kept of it: after the first token,
+        so that nobody waits for it, when it may be spent, and only for a draft that may pay."""
+        text = [*self._tokens, *self._carry][: self._known]
+        if self._settings.depth_mode != "fixed" and (
+            not self._depth.target.costs.known
+            or self._depth.known_to_lose(len(text))
+            or not self._depth.may_spend(draft.join_seconds(text))
+        ):
+            return False
+        self._waiting, self._draft = None, draft
         began = perf_counter()
         try:
-            self._draft.restore()
+            assert self._begin_draft is not None
+            self._begin_draft(text)
+            draft.restore()
         except DecodeAborted:
             raise
         except Exception as problem:
@@ -203,6 +240,7 @@ class Speculator:
             seconds = perf_counter() - began
             self.seconds += seconds
             self._depth.spend(seconds)
+        return True
 
     def _probe(self, plan: Plan) -> None:
         """Read the draft up to here and see how it would have done on the reply so far."""
@@ -224,7 +262,7 @@ class Speculator:
             seconds = perf_counter() - began
             self.seconds += seconds
             self._depth.spend(seconds)
-        self._depth.probed(scores, len(self._tokens))
+        self._depth.probed(scores, len(self._tokens), draft.sees_all)
 
     def _guess(self, plan: Plan, context: int) -> tuple[list[Guessed], Path]:
         draft, pair = self._draft, self._depth.pair
@@ -262,7 +300,7 @@ class Speculator:
         """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
         log.warning("the draft failed: %s", problem, exc_info=problem)
         self._draft = None
-        self._on_draft_failed(str(problem) or type(problem).__name__)
+        self._on_draft_failed(kind_of(problem))
 
     def _tree(self, plan: Plan, guesses: Sequence[Guessed], path: Path, context: int) -> Tree:
         tree = Tree.chain([guess.token for guess in guesses])
@@ -294,7 +332,9 @@ class Speculator:
         first = [*self._carry, pending]
         count = len(first) + len(tree.tokens)
         if self._checkpoints and count > 1:
+            began = perf_counter()
             target.checkpoint()
+            self._depth.see_checkpoint(perf_counter() - began)
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
@@ -357,7 +397,8 @@ class Speculator:
             tested += 1
             accepted += right
             if plan.source is Origin.DRAFT and pair is not None:
-                pair.margins.observe(guess.margin, right)
+                sees_all = self._draft is None or self._draft.sees_all
+                pair.margins.observe(guess.margin, right, sees_all)
                 if not right and guess.second >= 0:
                     pair.margins.observe_second(guess.second == emitted[index])
             elif match is not None:

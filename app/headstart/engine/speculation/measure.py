@@ -7,7 +7,6 @@ chat's KV state stays as it is.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import CancelToken, Emit, SpeedCurve
 from headstart.core.settings import Sampling
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
+from headstart.engine.speculation.calibration import SPARE, time_forward
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth import MAX_DRAFT
 from headstart.engine.speculation.profile import PairProfile
@@ -23,7 +23,6 @@ from headstart.engine.speculation.profile import PairProfile
 if TYPE_CHECKING:
     from headstart.engine.speculation.state import SpeculationState
 
-SPARE = 1
 REPEATED = 3
 WRITTEN = 32
 CONTEXT = 120
@@ -58,7 +57,7 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
     draft, pair = state.draft, state.pair
     if draft is None or pair is None:
         raise EnvironmentProblem("The draft is not loaded.", "Choose another one.")
-    costs = state.target_profile.costs
+    costs = state.target_costs()
     total = len(BEGINNINGS) + MAX_DRAFT
 
     def abort() -> None:
@@ -77,10 +76,14 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
         target.forward(tokens[:CONTEXT], [], SPARE)
         context = target.n_past(SPARE)
         for depth in range(1, MAX_DRAFT + 1):
-            times = [_timed(target, tokens[: depth + 1], context, cancel) for _ in range(REPEATED)]
-            for seconds in (statistics.median(times),) * 2:
-                # twice: the first sample of a size is taken for a rough one
-                costs.observe(depth + 1, context, seconds)
+            # a first sample of a size is taken for a rough one
+            for _ in range(REPEATED):
+                if cancel.cancelled:
+                    raise DecodeAborted
+                time_forward(target, tokens[: depth + 1], costs, SPARE)
+                if target.n_past(SPARE) != context:
+                    # a cache that cannot be cut: the figure holds for a short context
+                    target.truncate(0, SPARE)
             _tell(emit, costs, pair, len(BEGINNINGS) + depth, total)
     except ContextFull as error:
         raise EnvironmentProblem(
@@ -127,18 +130,3 @@ def _write(
     finally:
         sampler.close()
     return tokens, start
-
-
-def _timed(target: Decoder, tokens: Sequence[int], context: int, cancel: CancelToken) -> float:
-    """Seconds of a forward of `tokens` whose rows are all looked at."""
-    if cancel.cancelled:
-        raise DecodeAborted
-    began = perf_counter()
-    target.forward(tokens, range(len(tokens)), SPARE)
-    for row in range(len(tokens)):
-        target.argmax(row)
-    seconds = perf_counter() - began
-    if target.truncate(context, SPARE) != context:
-        # a cache that cannot be cut: begin again, the figure holds for a short context
-        target.truncate(0, SPARE)
-    return seconds

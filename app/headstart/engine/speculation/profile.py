@@ -17,19 +17,39 @@ from headstart.engine.speculation.costs import Costs
 BANK_LIMIT = 4.0
 
 
-class TargetProfile(msgspec.Struct):
-    """Of a target on this device: its costs, how repeats do, what was saved so far."""
+class Paced(msgspec.Struct):
+    """Costs of one decoder, for each pace that it has (see `Decoder.pace`)."""
 
     costs: Costs = msgspec.field(default_factory=Costs)
+    # the pace that `costs` belong to; None until the decoder told one
+    pace: int | None = None
+    others: dict[int, Costs] = {}
+
+    def use(self, pace: int) -> None:
+        """Let `costs` be those of this pace."""
+        if pace == self.pace:
+            return
+        if self.pace is not None:
+            self.others[self.pace] = self.costs
+            known = self.others.pop(pace) if pace in self.others else None
+            self.costs = known or self.costs.as_first_idea()
+        self.pace = pace
+
+
+class TargetProfile(Paced):
+    """Of a target on this device: its costs, how repeats do, what was saved so far."""
+
     lengths: Bins = msgspec.field(default_factory=length_bins)
     # time saved against plain decoding and not spent on risks, in forwards of one token
     bank: float = 0.0
+    # what taking a checkpoint costs before drafts are verified, for models that go back to one;
+    # in forwards of one token
+    checkpoint: float = 0.0
 
 
-class PairProfile(msgspec.Struct):
+class PairProfile(Paced):
     """Of a draft with a target: its costs, how often it is right, whether it pays."""
 
-    costs: Costs = msgspec.field(default_factory=Costs)
     margins: Bins = msgspec.field(default_factory=margin_bins)
     # tokens between two probes while it does not pay; 0 before the first one
     rest: int = 0
@@ -37,6 +57,8 @@ class PairProfile(msgspec.Struct):
     gain: float = 0.0
     # mean length of a reply, for what reading a prompt into the draft can pay back
     reply_tokens: float = 0.0
+    # replies that were written with this draft chosen: the first one may try it at some expense
+    replies: int = 0
 
 
 P = TypeVar("P", TargetProfile, PairProfile)
@@ -47,10 +69,11 @@ def load(profiles: Profiles | None, key: ProfileKey, kind: type[P]) -> P:
     data = profiles.load(key) if profiles is not None else None
     if data is not None:
         try:
-            profile = msgspec.json.decode(data, type=kind)
+            profile: P = msgspec.json.decode(data, type=kind)
         except msgspec.MsgspecError:
             return kind()
-        profile.costs.begin()
+        for costs in (profile.costs, *profile.others.values()):
+            costs.begin()
         return profile
     return kind()
 

@@ -7,6 +7,7 @@ was left because a word was changed, one token is enough to find back into it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ SHORTEST, LONGER = 2, (3, 5, 8)
 MEASURED = 24
 # a copy that was left is looked for again, for so many tokens, so far beyond where it was left
 _LEFT_FOR, _BEYOND = 24, 8
+# seconds for each token that is indexed, measured on a slow core
+_INDEXED = 4e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,32 @@ class RepeatIndex:
         self._long: list[tuple[int, dict[tuple[int, ...], int]]] = [(n, {}) for n in LONGER]
         # where the last copy was left, and the length of the text then
         self._left: tuple[int, int] | None = None
+        # whether the text from its first token on is indexed
+        self.whole = True
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        return self._tokens
 
     def __len__(self) -> int:
         return len(self._tokens)
 
-    def sync(self, tokens: Sequence[int]) -> None:
-        """Make the index that of `tokens`; cheap when they only grew."""
+    def sync(self, tokens: Sequence[int], seconds: float = math.inf) -> None:
+        """Make the index that of `tokens`; cheap when they only grew.
+
+        Takes about `seconds` at most: of a long text that is new only the end is indexed then.
+        """
         known = len(self._tokens)
-        if known > len(tokens) or self._tokens != list(tokens[:known]):
+        same = known <= len(tokens) and self._tokens == list(tokens[:known])
+        if not same or (not self.whole and seconds == math.inf):
             self._clear()
             known = 0
-        self.extend(tokens[known:])
+        most = len(tokens) - known
+        if seconds < most * _INDEXED:
+            most = int(seconds / _INDEXED)
+            self.whole = False
+            self._tokens.extend(tokens[known : len(tokens) - most])
+        self.extend(tokens[len(tokens) - most :])
 
     def extend(self, more: Sequence[int]) -> None:
         """Add tokens at the end.

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     AheadRequest,
     CancelToken,
+    DraftActivity,
+    DraftStage,
     Emit,
     GenerationRequest,
     Loading,
@@ -20,14 +25,16 @@ from headstart.core.events import (
     SpeedCurve,
 )
 from headstart.core.profiles import ProfileKey, Profiles
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import ModelRef
-from headstart.engine.decoder import Decoder, Sampler
+from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.bridge import make_bridge
+from headstart.engine.speculation.calibration import QUESTION, calibrate, learn_from_reply
 from headstart.engine.speculation.compatibility import VocabularyMatch
-from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.depth import KNOWN_TESTS, LIVE_LAG, Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.measure import speed_curve
@@ -36,8 +43,30 @@ from headstart.engine.speculation.repeats import RepeatIndex
 
 log = logging.getLogger(__name__)
 
+# a draft's first cost figures, before any request needs it
+_LOADED_STEPS, _LOADED_ROWS = 2, 32
+
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
 MakeKeeper = Callable[[ModelRef, Decoder], Keeper | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReply:
+    """The last reply, for scoring a draft on it: the whole text's tokens, where the reply
+    begins, and what it was drawn with."""
+
+    tokens: tuple[int, ...]
+    start: int
+    sampling: Sampling
+    seed: int
+
+
+class ResidentText(Protocol):
+    """What the target's live sequence holds, and whose it is; see `reading.Resident`."""
+
+    tokens: list[int]
+    chat_id: str
+    to_disk: bool
 
 
 class SpeculationState:
@@ -62,12 +91,23 @@ class SpeculationState:
         self._pair: PairProfile | None = None
         # whose text the draft holds
         self._draft_chat: str | None = None
+        # a short question as the chat template makes it: what pairs are tried on first. Text that
+        # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
+        self.sample_prompt: list[int] = target.encode(QUESTION)
         self._failed: dict[str, str] = {}
+        # the reply being written: its text, where it begins, what draws it
+        self._writing: tuple[list[int], int, Sampling, int] | None = None
+        self.last_reply: WrittenReply | None = None
         self.match: VocabularyMatch | None = None
 
     @property
     def target_profile(self) -> TargetProfile:
         return self._target_profile
+
+    def target_costs(self) -> Costs:
+        """Those of the target's present pace."""
+        self._target_profile.use(self._target.pace)
+        return self._target_profile.costs
 
     @property
     def pair(self) -> PairProfile | None:
@@ -76,6 +116,10 @@ class SpeculationState:
     @property
     def draft(self) -> DraftModel | None:
         return self._draft
+
+    @property
+    def depth(self) -> Depth | None:
+        return self._depth
 
     def load_draft(
         self,
@@ -127,9 +171,9 @@ class SpeculationState:
         self._draft, self._draft_ref = DraftModel(decoder, bridge, keeper), wanted
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
-        # until it was timed: its share of the weights is its share of the time
-        share = max(0.02, wanted.size / self._model.size)
-        self._pair.costs.guess_unit(share * (self._target_profile.costs.unit or 0.05))
+        if not self._pair.costs.known:
+            # what files weigh says little: a dense draft of a sparse target costs more than that
+            self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
 
     def _fail(self, wanted: ModelRef, reason: str, emit: Emit) -> None:
         log.warning("the draft %s cannot be used: %s", wanted.name, reason)
@@ -160,14 +204,22 @@ class SpeculationState:
         if self._depth is None:
             self._depth = Depth(self._target_profile, pair, wanted)
         self._depth.begin(pair, wanted)
+        self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
+        self._writing = (tokens, len(tokens), request.sampling, seed)
         repeats = self._repeats if wanted.enabled and wanted.repeats else None
         if repeats is not None:
-            repeats.sync(tokens)
+            began = perf_counter()
+            # a long text that is new is indexed as far as that may be spent; the rest when idle
+            repeats.sync(tokens, self._depth.allowance() / 2)
+            self._depth.spend(perf_counter() - began)
         if draft is not None:
-            self._draft_chat = None
-            draft.begin(tokens, request.sampling, seed, lambda: cancel.cancelled)
-            self._draft_chat = request.chat_id
             draft.persist = request.keep_on_disk
+
+        def begin_draft(text: Sequence[int]) -> None:
+            assert draft is not None
+            self._draft_chat = None
+            draft.begin(text, request.sampling, seed, lambda: cancel.cancelled)
+            self._draft_chat = request.chat_id
 
         def on_draft_failed(reason: str) -> None:
             failed = self._draft_ref
@@ -176,7 +228,15 @@ class SpeculationState:
                 self._fail(failed, reason, emit)
 
         return Speculator(
-            self._target, tokens, sampler, self._depth, wanted, repeats, draft, on_draft_failed
+            self._target,
+            tokens,
+            sampler,
+            self._depth,
+            wanted,
+            repeats,
+            draft,
+            on_draft_failed,
+            begin_draft,
         )
 
     def end(self) -> None:
@@ -185,7 +245,80 @@ class SpeculationState:
             self._depth.end()
         if self._draft is not None:
             self._draft.end()
+        if self._writing is not None:
+            tokens, start, sampling, seed = self._writing
+            self._writing = None
+            self.last_reply = WrittenReply(tuple(tokens), start, sampling, seed)
         self.save()
+
+    def idle(self, resident: ResidentText, emit: Emit, cancelled: Callable[[], bool]) -> bool:
+        """Learn what is not known yet of the pair; returns whether the draft has read what is
+        resident. Raises DecodeAborted; the caller has the live sequence cut to what it held."""
+        if not self._repeats.whole:
+            self._repeats.sync(list(self._repeats.tokens))
+        if self._draft is None or self._pair is None:
+            return False
+        if self._depth is None:
+            self._depth = Depth(self._target_profile, self._pair, Speculation())
+        self._depth.pair = self._pair
+        self._depth.follow(self._target.pace, self._draft.decoder.pace)
+        told = has_read = False
+
+        def tell(done: int, total: int) -> None:
+            nonlocal told
+            told = True
+            emit(DraftActivity(DraftStage.CALIBRATING, done=done, total=total))
+
+        try:
+            if self.last_reply is not None:
+                self._draft_chat = None
+                has_read = learn_from_reply(self, cancelled)
+                self._draft_chat = resident.chat_id if has_read else None
+                self.last_reply = None
+            for _ in calibrate(self._target, self, tell):
+                # what it had read gave way to the text that it was scored on
+                self._draft_chat = None
+                if cancelled():
+                    raise DecodeAborted
+            has_read = self._follow_resident(resident, cancelled) or has_read
+        finally:
+            if told or has_read:
+                self.save()
+                emit(self.activity())
+                curve = self.curve(self._target.n_past())
+                if curve is not None:
+                    emit(curve)
+        return has_read
+
+    def _follow_resident(self, resident: ResidentText, cancelled: Callable[[], bool]) -> bool:
+        """Have a draft that pays read what the target has read, so that no reply waits for it."""
+        draft, pair, depth = self._draft, self._pair, self._depth
+        assert draft is not None
+        assert pair is not None
+        assert depth is not None
+        tokens = resident.tokens
+        if not tokens or self._draft_chat == resident.chat_id or depth.known_to_lose(len(tokens)):
+            return False
+        draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        try:
+            if draft.ready and draft.lag > LIVE_LAG:
+                draft.persist = resident.to_disk
+                draft.restore()
+                draft.read(pair.costs)
+            self._draft_chat = resident.chat_id
+        finally:
+            draft.end()
+        return True
+
+    def activity(self) -> DraftActivity:
+        """What the loaded draft is going to do, as far as that is known."""
+        pair, context = self._pair, self._target.n_past()
+        if pair is None or self._depth is None or pair.margins.all_tested < KNOWN_TESTS:
+            return DraftActivity(DraftStage.LEARNING)
+        facts = (pair.margins.mean, self._depth.needed(context))
+        if self._depth.known_to_lose(context):
+            return DraftActivity(DraftStage.NOT_PAYING, 0, *facts)
+        return DraftActivity(DraftStage.READY, 0, *facts)
 
     def read_ahead(
         self, request: AheadRequest, tokens: Sequence[int], cancelled: Callable[[], bool]
@@ -243,6 +376,7 @@ class SpeculationState:
         if self._draft is not None:
             self._draft.close()
         self._draft = self._draft_ref = self._pair = self.match = self._draft_chat = None
+        self.last_reply = None
 
     def _key(self, draft: str) -> ProfileKey:
         return ProfileKey(self._model.signature, draft, self._target.facts.device)

@@ -13,7 +13,7 @@ from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.bridge import SameBridge
 from headstart.engine.speculation.costs import Costs, bucket
-from headstart.engine.speculation.depth import SHARE, START, Depth
+from headstart.engine.speculation.depth import FIRST_SHARE, FIRST_TOKENS, SHARE, START, Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.plan import Path, confidence_margin
@@ -58,8 +58,11 @@ def simulate(
     sampler = target.sampler(sampling, 3)
     depth = Depth(target_profile, pair, wanted)
     depth.begin(pair, wanted)
-    pair.costs.guess_unit(step)
     model = DraftModel(draft, SameBridge())
+    if not pair.costs.known:
+        # as after loading
+        model.time_steps(pair.costs, 2, 8)
+        clock.now = 0.0
     model.begin(text, sampling, 3, lambda: False)
     repeats = RepeatIndex()
     repeats.sync(text)
@@ -80,9 +83,15 @@ def simulate(
 def test_a_cold_pair_is_never_slower_than_the_bound(
     monkeypatch: pytest.MonkeyPatch, kind: str, noise: float, step: float, tokens: int
 ) -> None:
-    seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, Speculation(draft="d"))
+    state = TargetProfile(), PairProfile()
+    wanted = Speculation(draft="d")
+    seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
     # the last risk may be taken when the allowance is just large enough: it is the bound itself
-    assert seconds <= tokens / (1 - SHARE) + START + 0.01
+    bound = tokens / (1 - SHARE) + START + 0.01
+    assert seconds <= bound + FIRST_SHARE * max(FIRST_TOKENS, seconds)
+    saved = state[0].bank
+    seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
+    assert seconds <= bound + max(0.0, saved)
 
 
 @pytest.mark.parametrize("kind", COSTS)

@@ -1,0 +1,171 @@
+"""Learning what drafts cost and gain while nobody waits. Engine thread; called when it is idle.
+
+In small pieces, each at most one forward of the target: forwards of several sizes after the
+text that is in the context, the draft's steps and its reading, and how often the draft is right,
+first on a short text that the target writes for that, then on each reply. Any request cuts it;
+what was learned until then is kept, in the profiles that replies and "Measure" use too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from headstart.core.settings import Sampling
+from headstart.engine.decoder import ContextFull, Decoder
+from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.depth import KNOWN_TESTS, LIVE_LAG
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.profile import PairProfile
+
+if TYPE_CHECKING:
+    from headstart.engine.speculation.state import SpeculationState
+
+# rows of a verification, those first that say most about the others
+SIZES = (2, 4, 8, 16, 3, 6, 12, 5, 7, 10, 14, 9, 11, 13, 15, 17)
+# single forwards of target and draft, and a draft's batch, as reading has them
+_TARGET_STEPS, _DRAFT_STEPS, _DRAFT_ROWS = 3, 6, 32
+# the target writes so many tokens where nothing is known of a pair
+WRITTEN = 32
+QUESTION = "How can I sleep better? Give me some practical advice."
+# tokens of a reply that a draft is scored on, and read at most by one that did not pay so far
+_SCORED, _LOSER_READS = 192, 384
+# room for all sizes after the text at hand
+_ROOM = 20
+SPARE = 1
+
+# done, total
+Progress = Callable[[int, int], None]
+
+
+def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Iterator[None]:
+    """What is not known yet of the loaded pair, piece by piece; the caller stops between them.
+
+    Each piece may raise DecodeAborted: the target's live sequence is then to be cut to what it
+    held, which is also so after each piece that ended.
+    """
+    draft, pair = state.draft, state.pair
+    if draft is None or pair is None:
+        return
+    costs = state.target_costs()
+    pair.use(draft.decoder.pace)
+    context = target.n_past()
+    if context + _ROOM > target.facts.context_length:
+        return
+    few = costs.unit_samples < _TARGET_STEPS
+    write = pair.margins.all_tested < KNOWN_TESTS
+    draft_unknown = pair.costs.unit_samples < _DRAFT_STEPS
+    # a first sample of a size may have met a slow moment
+    sizes = [*costs.unmeasured(SIZES[:4], context, 2), *costs.unmeasured(SIZES[:4], context)]
+    later = [*costs.unmeasured(SIZES[4:], context), *costs.unmeasured(SIZES[4:], context, 2)]
+    total = few + len(sizes) + write * WRITTEN + draft_unknown + len(later)
+    if not total:
+        return
+    done = 0
+    tell(0, total)
+    tokens = _some_tokens(target)
+
+    def time_sizes(counts: list[int]) -> Iterator[None]:
+        nonlocal done
+        for count in counts:
+            time_forward(target, tokens[:count], costs)
+            done += 1
+            tell(done, total)
+            yield
+
+    if draft_unknown:
+        draft.time_steps(pair.costs, _DRAFT_STEPS, _DRAFT_ROWS)
+        done += 1
+        yield
+    if few:
+        for _ in range(_TARGET_STEPS + 1):
+            time_forward(target, tokens[:1], costs)
+            yield
+        done += 1
+    yield from time_sizes(sizes)
+    if write:
+        for _ in _score_on_text(target, draft, pair, costs, state.sample_prompt):
+            done += 1
+            tell(done, total)
+            yield
+    yield from time_sizes(later)
+    tell(total, total)
+
+
+def learn_from_reply(state: SpeculationState, cancelled: Callable[[], bool]) -> bool:
+    """Score the draft on the target's own tokens of the last reply, in one batch where they fit;
+    it has read the text then. Returns whether anything was read. Raises DecodeAborted."""
+    draft, pair, reply = state.draft, state.pair, state.last_reply
+    if draft is None or pair is None or reply is None:
+        return False
+    context = len(reply.tokens)
+    draft.begin(reply.tokens, reply.sampling, reply.seed, cancelled)
+    try:
+        if not draft.ready or (draft.sees_all and draft.lag <= LIVE_LAG):
+            return False
+        draft.restore()
+        if draft.unseen:
+            # a draft that sees only the end of a text is worse than it is
+            draft.forget()
+        loses = state.depth is not None and state.depth.known_to_lose(context)
+        written = max(0, context - reply.start - 1)
+        window = _LOSER_READS if loses else None
+        scores = draft.read(pair.costs, window, min(_SCORED, written))
+        if state.depth is not None:
+            state.depth.learn(scores, context, draft.sees_all)
+        return True
+    finally:
+        draft.end()
+
+
+def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0) -> None:
+    """Time a forward of `tokens` whose rows are all looked at; the sequence stays as it was."""
+    place = target.n_past(seq)
+    if seq == 0 and target.facts.rollback == "checkpoint":
+        target.checkpoint()
+    try:
+        began = perf_counter()
+        target.forward(tokens, range(len(tokens)), seq)
+        for row in range(len(tokens)):
+            target.argmax(row)
+        costs.observe(len(tokens), place, perf_counter() - began)
+    finally:
+        target.truncate(place, seq)
+
+
+def _some_tokens(target: Decoder) -> list[int]:
+    tokens = target.encode(QUESTION)
+    return (tokens * (1 + max(SIZES) // max(1, len(tokens))))[: max(SIZES)]
+
+
+def _score_on_text(
+    target: Decoder, draft: DraftModel, pair: PairProfile, costs: Costs, prompt: Sequence[int]
+) -> Iterator[None]:
+    """The target begins a reply to `prompt` on the spare sequence; then the draft is scored."""
+    tokens = list(prompt)
+    start = len(tokens)
+    sampler = target.sampler(Sampling(temperature=0), 0)
+    target.truncate(0, SPARE)
+    try:
+        target.forward(tokens, [len(tokens) - 1], SPARE)
+        yield
+        for _ in range(WRITTEN - 2):
+            token = sampler.draw(0, len(tokens))
+            if target.is_end(token):
+                break
+            tokens.append(token)
+            began = perf_counter()
+            target.forward([token], [0], SPARE)
+            target.argmax(0)
+            costs.observe(1, len(tokens), perf_counter() - began)
+            yield
+        for margin, right in draft.score(tokens, start, pair.costs, lambda: False):
+            pair.margins.observe(margin, right)
+        yield
+    except ContextFull:
+        # a chat that fills the context: its own replies will tell
+        return
+    finally:
+        sampler.close()
+        target.truncate(0, SPARE)
