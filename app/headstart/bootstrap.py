@@ -226,14 +226,19 @@ async def close_app(app: App) -> None:
 
 async def _database_opens(app: App) -> None:
     store = await app.storage.ready()
+    told = list(store.notices)
     if store.interrupted:
         plural = "reply was" if store.interrupted == 1 else "replies were"
-        before = f"{app.window.banner.text()} " if app.window.banner.isVisible() else ""
-        app.window.banner.show_text(
-            "start",
-            f"{before}{store.interrupted} {plural} interrupted when the program ended; the words "
-            "are here, and the reply can be continued.",
+        told.append(
+            f"{store.interrupted} {plural} interrupted when the program ended; the text is here, "
+            "and the reply can be continued."
         )
+    if store.read_only:
+        told.insert(0, store.read_only)
+    if app.window.banner.isVisible():
+        told.insert(0, app.window.banner.text())
+    if told:
+        app.window.banner.show_text("start", " ".join(told))
 
 
 def start_logging(home: Home, debug: bool) -> None:
@@ -268,6 +273,9 @@ def _lock(home: Home) -> filelock.BaseFileLock:
             f"Headstart is already open with the folder {home.path}.",
             "Use the window that is open, or start another folder with --home.",
         ) from error
+    except OSError:
+        # a folder that cannot be written: chats can still be read, and nothing can get in the way
+        log.warning("this home cannot be locked")
     return lock
 
 

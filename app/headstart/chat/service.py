@@ -64,6 +64,10 @@ log = logging.getLogger(__name__)
 REQUEST_SECONDS = 0.004
 
 
+# how long a deleted chat can be brought back; the window offers it a little shorter
+UNDO_SECONDS = 10.0
+
+
 class ChatService:
     def __init__(
         self,
@@ -89,6 +93,8 @@ class ChatService:
         # replies that could not be stored, by message id: shown as they are, journaled so far
         self._unsaved: dict[str, Message] = {}
         self._closing = False
+        # deleted chats that can still be brought back
+        self._undo: dict[str, asyncio.TimerHandle] = {}
         # a second Enter waits here and then sees that a reply is being written
         self._starting = asyncio.Lock()
         self.prefixes = Prefixes(prefix_store, preferences, self._tell)
@@ -116,7 +122,16 @@ class ChatService:
         return await self._stores.run(chat_id, lambda store: store.chats.get(chat_id))
 
     async def branch(self, chat_id: str) -> list[Message]:
-        messages = await self._stores.run(chat_id, lambda store: store.messages.branch(chat_id))
+        messages, repaired = await self._stores.run(
+            chat_id, lambda store: (store.messages.branch(chat_id), store.messages.take_repaired())
+        )
+        if repaired:
+            self._tell(
+                Trouble(
+                    "The order of this chat's messages was damaged and has been repaired.",
+                    "Nothing was removed; versions may be in other places than before.",
+                )
+            )
         return [self._unsaved.get(message.id, message) for message in messages]
 
     def reply_in(self, chat_id: str | None) -> Reply | None:
@@ -218,13 +233,33 @@ class ChatService:
         await self._change(chat_id, lambda store: store.chats.pin(chat_id, pinned))
 
     async def delete(self, chat_id: str) -> None:
-        """Hide the chat until the next start; `undo_delete` brings it back."""
+        """Hide the chat; `undo_delete` brings it back within `UNDO_SECONDS`, then it is gone."""
         async with self._starting:
             self.stop(chat_id)
             await self._change(chat_id, lambda store: store.chats.delete(chat_id))
+        self._end_undo(chat_id)
+        self._undo[chat_id] = asyncio.get_running_loop().call_later(
+            UNDO_SECONDS, lambda: self._keep(self._purge(chat_id))
+        )
 
     async def undo_delete(self, chat_id: str) -> None:
+        self._end_undo(chat_id)
         await self._change(chat_id, lambda store: store.chats.restore(chat_id))
+
+    def _end_undo(self, chat_id: str) -> None:
+        timer = self._undo.pop(chat_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    async def _purge(self, chat_id: str) -> None:
+        """The undo is over: nothing of the chat stays."""
+        if self._undo.pop(chat_id, None) is None:
+            return
+        try:
+            await self.prefixes.forget(chat_id)
+            await self._stores.of(chat_id).purge(chat_id)
+        except EnvironmentProblem as problem:
+            log.warning("a deleted chat is removed at the next start: %s", problem)
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
         await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
@@ -262,6 +297,9 @@ class ChatService:
         """Stop every reply, store what it wrote, end the engine."""
         self._closing = True
         self.local.cancel()
+        for chat_id in list(self._undo):
+            self._undo[chat_id].cancel()
+            await self._purge(chat_id)
         async with self._starting:
             for reply in list(self._replies.values()):
                 reply.stop()

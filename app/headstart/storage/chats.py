@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy import Connection, Engine, and_, delete, func, select, true, update
 
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatSummary, now_ms
@@ -64,20 +64,25 @@ class ChatTable:
         self._set(chat_id, model=model)
 
     def delete(self, chat_id: str) -> None:
-        """Hide a chat; `restore` brings it back until `purge_deleted` runs at the next start."""
+        """Hide a chat; `restore` brings it back until `purge` removes it."""
         self._set(chat_id, deleted_at=now_ms())
 
     def restore(self, chat_id: str) -> None:
         self._set(chat_id, deleted_at=None)
 
-    def purge_deleted(self) -> int:
-        gone = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
+    def purge(self, chat_id: str | None = None) -> list[str]:
+        """Remove a deleted chat for good, or all of them; returns which were removed."""
+        one = true() if chat_id is None else chats.c.id == chat_id
+        deleted = and_(chats.c.deleted_at.is_not(None), one)
         with self._engine.begin() as connection:
-            # parents first become None: SQLite gives up on cascades a thousand messages deep
-            inside = messages.c.chat_id.in_(gone)
-            connection.execute(update(messages).where(inside).values(parent_id=None))
-            connection.execute(delete(messages).where(inside))
-            return connection.execute(delete(chats).where(chats.c.deleted_at.is_not(None))).rowcount
+            gone = list(connection.execute(select(chats.c.id).where(deleted)).scalars())
+            if gone:
+                # parents first become None: SQLite gives up on cascades a thousand messages deep
+                inside = messages.c.chat_id.in_(select(chats.c.id).where(deleted))
+                connection.execute(update(messages).where(inside).values(parent_id=None))
+                connection.execute(delete(messages).where(inside))
+                connection.execute(delete(chats).where(deleted))
+        return gone
 
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:

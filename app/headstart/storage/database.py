@@ -13,17 +13,25 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
-from headstart.core.errors import DatabaseProblem
 from headstart.storage import schema
 from headstart.storage.tables import metadata
 
 
-def open_engine(path: Path | None) -> Engine:
-    """An engine over `path` (None: memory) with WAL and foreign keys on; transactions begin
-    IMMEDIATE."""
+def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
+    """An engine over `path` with WAL and foreign keys on; transactions begin IMMEDIATE.
+
+    Without a path the database is in memory, and begins as `image` if there is one.
+    """
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=5)
+        if image:
+            connection.deserialize(image)
+        return connection
+
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(path or ":memory:", isolation_level=None, timeout=5),
+        creator=connect,
         poolclass=StaticPool,
         # an error's text goes to the log; words must not
         hide_parameters=True,
@@ -31,8 +39,12 @@ def open_engine(path: Path | None) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _on_connect(raw: sqlite3.Connection, _record: Any) -> None:
+        # one byte that is not UTF-8 must not make a whole chat unreadable
+        raw.text_factory = _text
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA foreign_keys=ON")
+        # what is deleted is overwritten
+        raw.execute("PRAGMA secure_delete=ON")
         # the one transaction that must survive a power cut asks for FULL (see `durable`)
         raw.execute("PRAGMA synchronous=NORMAL")
 
@@ -44,31 +56,25 @@ def open_engine(path: Path | None) -> Engine:
     return engine
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
 def open_database(path: Path, backups: Path) -> Engine:
     """Open or create the database and bring its schema up to date.
 
-    Raises DatabaseProblem, with the file left as it was, when it is damaged, foreign, newer
-    than this program or not accessible.
+    Raises DatabaseProblem, with the file left as it was, when it is foreign or newer than this
+    program, and SQLite's or the system's errors for everything else; see `opening`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        # before anything is written: a file that is refused keeps every byte
+        schema.check_known(path)
     engine = open_engine(path)
     try:
-        if path.exists():
-            # before anything is written: a file that is refused keeps every byte
-            schema.check_known(path)
         schema.bring_up_to_date(engine, path, backups)
-    except DatabaseProblem:
+    except BaseException:
         engine.dispose()
-        raise
-    except Exception as error:
-        engine.dispose()
-        cause = getattr(error, "orig", error)
-        if isinstance(cause, sqlite3.DatabaseError):
-            raise DatabaseProblem(
-                f"The chat database {path} cannot be opened: {cause}.",
-                "Nothing was changed. Move the file away to start with an empty one, or put a "
-                f"copy from {backups} in its place.",
-            ) from error
         raise
     return engine
 
@@ -87,5 +93,14 @@ def durable(engine: Engine, full: bool) -> None:
     raw = engine.raw_connection()
     try:
         raw.cursor().execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
+    finally:
+        raw.close()
+
+
+def leave_nothing_deleted(engine: Engine) -> None:
+    """Have what was deleted also out of the write-ahead log: its pages are in the file now."""
+    raw = engine.raw_connection()
+    try:
+        raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         raw.close()

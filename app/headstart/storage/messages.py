@@ -6,21 +6,30 @@ edit or a new try adds a sibling and makes it the active one.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy.exc import OperationalError
 
 from headstart.core.values import Chat, Message, MessageStatus, Part, TurnFigures, joined, now_ms
 from headstart.storage import rows
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
 from headstart.storage.tables import chats, journal, messages, parts, turns
+from headstart.storage.trees import SoundTree, sound_tree
+
+log = logging.getLogger(__name__)
 
 
 class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._repaired: list[str] = []
+        # called after messages were stored
+        self.on_stored: Callable[[], None] = lambda: None
 
     def add(self, new: Sequence[Message], chat: Chat | None = None) -> None:
         """Store messages and make each the active child of its parent, all or nothing.
@@ -38,6 +47,7 @@ class MessageTable:
                     self._add(connection, message)
         finally:
             durable(self._engine, False)
+        self.on_stored()
 
     def reopen(self, message_id: str) -> None:
         """Open a stored message again, to go on writing it."""
@@ -49,27 +59,18 @@ class MessageTable:
             )
 
     def branch(self, chat_id: str) -> list[Message]:
-        """The chat's active messages from the root to the leaf, with parts and last figures."""
+        """The chat's active messages from the root to the leaf, with parts and last figures.
+
+        A tree that is damaged is repaired first; `take_repaired` tells of it.
+        """
         with self._engine.begin() as connection:
-            table = connection.execute(
-                select(messages).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
-            ).all()
+            table, tree = self._tree(connection, chat_id)
             by_id = {row.id: row for row in table}
-            siblings: dict[str | None, list[str]] = defaultdict(list)
-            for row in table:
-                siblings[row.parent_id].append(row.id)
-            at = connection.execute(
-                select(chats.c.active_root_id).where(chats.c.id == chat_id)
-            ).scalar()
-            path = []
-            while at in by_id:
-                path.append(by_id[at])
-                at = by_id[at].active_child_id
-            if not path:
+            ids = tree.branch()
+            if not ids:
                 return []
-            ids = [row.id for row in path]
-            found: dict[str, list[Part]] = defaultdict(list)
-            figures: dict[str, TurnFigures] = {}
+            found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
+            figures: dict[str, TurnFigures | None] = {}
             for chunk in _chunks(ids):
                 for row in connection.execute(
                     select(parts)
@@ -81,16 +82,48 @@ class MessageTable:
                     select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
                 ):
                     figures[row.message_id] = rows.figures_value(row)
-        return [
-            rows.message_value(
-                row,
-                found[row.id],
-                figures.get(row.id),
-                siblings[row.parent_id].index(row.id) + 1,
-                len(siblings[row.parent_id]),
+        result = []
+        for one in ids:
+            parent = tree.parents[one]
+            siblings = tree.children[parent]
+            place = siblings.index(one) + 1
+            result.append(
+                rows.message_value(
+                    by_id[one], found[one], figures.get(one), place, len(siblings), parent
+                )
             )
-            for row in path
-        ]
+        return result
+
+    def take_repaired(self) -> list[str]:
+        """The chats whose trees had to be repaired since this was last asked."""
+        repaired, self._repaired = self._repaired, []
+        return repaired
+
+    def _tree(
+        self, connection: Connection, chat_id: str
+    ) -> tuple[Sequence[Row[Any]], SoundTree]:
+        table = connection.execute(
+            select(messages).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
+        ).all()
+        root = connection.execute(
+            select(chats.c.active_root_id).where(chats.c.id == chat_id)
+        ).scalar()
+        tree = sound_tree(table, root)
+        if not tree.sound:
+            self._repaired.append(chat_id)
+            try:
+                with connection.begin_nested():
+                    self._repair(connection, chat_id, tree)
+            except OperationalError:
+                # a database that cannot be written is shown as it should be
+                log.warning("a damaged tree could not be repaired on the disk")
+        return table, tree
+
+    def _repair(self, connection: Connection, chat_id: str, tree: SoundTree) -> None:
+        for one, parent in tree.moved.items():
+            connection.execute(update(messages).where(messages.c.id == one).values(parent_id=parent))
+        for above, child in tree.switched.items():
+            self._activate(connection, chat_id, above, child)
 
     def show_version(self, message_id: str, step: int) -> None:
         """Make the sibling `step` places on the active one; stays at the ends."""
@@ -168,7 +201,7 @@ class MessageTable:
             )
             for message_id in left:
                 kept = [
-                    rows.part_value(row)
+                    rows.part_value(row)[0]
                     for table, order in ((parts, parts.c.position), (journal, journal.c.seq))
                     for row in connection.execute(
                         select(table).where(table.c.message_id == message_id).order_by(order)
@@ -219,6 +252,7 @@ class MessageTable:
                         "kind": part.kind.value,
                         "text": part.text,
                         "origins": rows.encode_origins(part.origins),
+                        "digest": rows.digest_of(part.text),
                     }
                     for position, part in enumerate(new)
                 ],

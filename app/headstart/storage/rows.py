@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 import msgspec
+import xxhash
 from sqlalchemy import Row
 
 from headstart.core.settings import ChatOptions
@@ -24,6 +26,9 @@ from headstart.core.values import (
     SpeculationFigures,
     TurnFigures,
 )
+
+_E = TypeVar("_E", bound=Enum)
+DAMAGED = "Part of this message was damaged on the disk. What could be read is shown."
 
 _options = msgspec.json.Decoder(ChatOptions)
 
@@ -45,13 +50,30 @@ def encode_origins(origins: Iterable[OriginRun]) -> str:
 
 
 def decode_origins(text: str) -> tuple[OriginRun, ...]:
-    return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
+    """Where a text's characters came from; nothing where that cannot be read any more."""
+    try:
+        return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
+    except (ValueError, TypeError):
+        return ()
+
+
+def digest_of(text: str) -> int:
+    """64 bits with a sign, as SQLite has integers: XXH3 of the text's UTF-8."""
+    return int(xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))) - (1 << 63)
+
+
+def is_sound(text: str, digest: int | None) -> bool:
+    """Whether a text is as it was stored; texts from before there were digests are trusted, unless
+    they show that bytes of them are gone."""
+    if digest is not None:
+        return digest_of(text) == digest
+    return "\0" not in text and "\N{REPLACEMENT CHARACTER}" not in text
 
 
 def chat_value(row: Row[Any]) -> Chat:
     return Chat(
         id=row.id,
-        title=row.title,
+        title=str(row.title),
         created_at=row.created_at,
         updated_at=row.updated_at,
         pinned=row.pinned,
@@ -61,13 +83,29 @@ def chat_value(row: Row[Any]) -> Chat:
     )
 
 
-def part_value(row: Row[Any]) -> Part:
-    return Part(PartKind(row.kind), row.text, decode_origins(row.origins))
+def part_value(row: Row[Any]) -> tuple[Part, bool]:
+    """A part, and whether it is as it was stored. Characters that are gone are marked."""
+    text = row.text if isinstance(row.text, str) else str(row.text or "")
+    kind = _one_of(PartKind, row.kind)
+    sound = kind is not None and is_sound(text, getattr(row, "digest", None))
+    shown = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return Part(kind or PartKind.TEXT, shown, decode_origins(row.origins)), sound
 
 
-def figures_value(row: Row[Any]) -> TurnFigures:
+def _one_of(kind: type[_E], value: object) -> _E | None:
+    try:
+        return kind(value)
+    except ValueError:
+        return None
+
+
+def figures_value(row: Row[Any]) -> TurnFigures | None:
+    """None for a row that cannot be read: figures are no words."""
+    finish = _one_of(FinishReason, row.finish)
+    if finish is None:
+        return None
     return TurnFigures(
-        finish=FinishReason(row.finish),
+        finish=finish,
         prompt_tokens=row.prompt_tokens,
         reused_tokens=row.reused_tokens,
         read_seconds=row.read_seconds,
@@ -127,21 +165,31 @@ def figures_row(figures: TurnFigures) -> dict[str, Any]:
 
 def message_value(
     row: Row[Any],
-    parts: Iterable[Part],
+    parts: Iterable[tuple[Part, bool]],
     figures: TurnFigures | None,
     version: int,
     versions: int,
+    parent_id: str | None,
 ) -> Message:
+    """A message whose row or text is damaged says so in its `error`, and is shown all the same."""
+    found = list(parts)
+    role, status = _one_of(Role, row.role), _one_of(MessageStatus, row.status)
+    written = role is Role.USER or (figures is not None and figures.generated_tokens > 0)
+    empty = not found and written and row.error is None
+    sound = role is not None and status is not None and all(one[1] for one in found) and not empty
+    if role is None:
+        # replies have figures or were begun by a model
+        role = Role.ASSISTANT if row.model or figures is not None else Role.USER
     return Message(
         id=row.id,
         chat_id=row.chat_id,
-        parent_id=row.parent_id,
-        role=Role(row.role),
-        status=MessageStatus(row.status),
-        parts=tuple(parts),
-        created_at=row.created_at,
+        parent_id=parent_id,
+        role=role,
+        status=status or MessageStatus.STOPPED,
+        parts=tuple(part for part, _ in found),
+        created_at=row.created_at if isinstance(row.created_at, int) else 0,
         model=row.model,
-        error=row.error,
+        error=row.error if sound else DAMAGED,
         figures=figures,
         version=version,
         versions=versions,

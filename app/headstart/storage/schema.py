@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import time
 from pathlib import Path
 
 from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
+from headstart.storage.copies import KEPT_BEFORE_MIGRATION, copy_database
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 HEAD = REVISIONS[-1]
-KEPT_COPIES = 5
 
 
 def check_known(path: Path) -> None:
@@ -42,32 +41,14 @@ def check_known(path: Path) -> None:
         )
 
 
-def bring_up_to_date(engine: Engine, path: Path, backups: Path) -> None:
-    """Migrate to `HEAD` where needed, after a copy."""
+def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
+    """Migrate to `HEAD` where needed, after a copy; without a path (in memory) there is none."""
     current = _current(engine)
     if current == HEAD:
         return
-    if current is not None:
-        copy_database(path, backups, current)
+    if current is not None and path is not None:
+        copy_database(path, backups, f"schema-{current}", KEPT_BEFORE_MIGRATION)
     _migrate(engine)
-
-
-def copy_database(path: Path, backups: Path, revision: str) -> Path:
-    """A consistent copy beside the others in `backups`; the oldest beyond five are removed."""
-    backups.mkdir(parents=True, exist_ok=True)
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    target = backups / f"{path.stem}-{stamp}-schema-{revision}.db"
-    partial = target.with_suffix(".partial")
-    source, copy = sqlite3.connect(path), sqlite3.connect(partial)
-    try:
-        source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
-    partial.replace(target)
-    for old in sorted(backups.glob(f"{path.stem}-*-schema-*.db"))[:-KEPT_COPIES]:
-        old.unlink(missing_ok=True)
-    return target
 
 
 def _current(engine: Engine) -> str | None:

@@ -30,7 +30,7 @@ chats = Table(
     Column("pinned", Boolean, nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("updated_at", Integer, nullable=False),
-    # set by delete, cleared by undo; purged at the next start
+    # set by delete, cleared by undo; the row goes when the undo ends
     Column("deleted_at", Integer),
     Column("model", Text),
     # ChatOptions as JSON: read whole, never searched
@@ -67,6 +67,8 @@ parts = Table(
     Column("text", Text, nullable=False),
     # run lengths by origin, JSON [[length, origin], ...]; the tint survives a restart
     Column("origins", Text, nullable=False),
+    # of the text, see `rows.digest_of`: SQLite itself does not notice a changed byte
+    Column("digest", Integer),
 )
 
 turns = Table(

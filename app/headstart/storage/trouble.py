@@ -57,9 +57,7 @@ def trouble_of(error: BaseException) -> Trouble:
     code = getattr(cause, "sqlite_errorcode", None)
     if code is None:
         return Trouble.OTHER
-    found = _BY_CODE.get(code & 0xFF, Trouble.OTHER)
-    # a write that found no room is told as an input/output error where files have a size limit
-    return found
+    return _BY_CODE.get(code & 0xFF, Trouble.OTHER)
 
 
 def is_database_error(error: BaseException) -> bool:

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, TypeVar
 from headstart.core.errors import DatabaseProblem
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from headstart.storage.chats import ChatTable
+    from headstart.storage.copies import DailyCopies
     from headstart.storage.messages import MessageTable
     from headstart.storage.prefixes import PrefixTable
     from headstart.storage.profiles import ProfileTable
@@ -34,16 +37,23 @@ class Store:
     profiles: ProfileTable
     prefixes: PrefixTable
     interrupted: int  # replies that the last run left unfinished
+    # what the user should hear about the state that the database was in
+    notices: tuple[str, ...] = ()
+    # why nothing can be written; empty where it can
+    read_only: str = ""
 
 
 class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
+
+    _engine: Engine
 
     def __init__(self, path: Path | None, backups: Path | None = None) -> None:
         """`path` None keeps everything in memory, for private chats."""
         self._path = path
         self._backups = backups
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
+        self._copies: DailyCopies | None = None
         self._opened: Future[Store] = self._executor.submit(self._open)
 
     async def ready(self) -> Store:
@@ -58,55 +68,102 @@ class Storage:
         """The same for other threads; RuntimeError once the storage is closed."""
         return self._executor.submit(self._run, call)
 
+    async def purge(self, chat_id: str | None = None) -> None:
+        """Remove a deleted chat for good, from copies and the write-ahead log too; without an id
+        every one that was deleted."""
+        await self.run(lambda store: self._purge(store, chat_id))
+
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
+        if self._copies is not None:
+            self._copies.close()
         self._executor.submit(self._close)
         self._executor.shutdown(wait=True)
 
     def _run(self, call: Callable[[Store], T]) -> T:
         store = self._opened.result()
-        from sqlalchemy.exc import OperationalError
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from headstart.storage.trouble import is_database_error, problem_of
 
         try:
             return call(store)
-        except (OperationalError, OSError) as error:
-            cause = getattr(error, "orig", error)
-            raise DatabaseProblem(
-                f"The chat database could not be used: {cause}.",
-                "Is this computer out of memory?"
-                if self._path is None
-                else f"Is the disk of {self._path.parent} full, or not writable?",
-            ) from error
+        except (SQLAlchemyError, OSError) as error:
+            if not is_database_error(error):
+                raise
+            if store.read_only:
+                raise DatabaseProblem("This cannot be saved.", store.read_only) from error
+            if self._path is None:
+                raise DatabaseProblem(
+                    "This private chat could not be kept.", "Is this computer out of memory?"
+                ) from error
+            raise problem_of(error) from error
 
     def _open(self) -> Store:
         # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
         from headstart.storage.chats import ChatTable
-        from headstart.storage.database import open_database, open_memory
+        from headstart.storage.database import open_memory
         from headstart.storage.messages import MessageTable
+        from headstart.storage.opening import Opened, open_home
         from headstart.storage.prefixes import PrefixTable
         from headstart.storage.profiles import ProfileTable
 
+        if self._path is None or self._backups is None:
+            opened = Opened(open_memory(), 0)
+        else:
+            opened = open_home(self._path, self._backups)
+        engine = self._engine = opened.engine
+        store = Store(
+            ChatTable(engine),
+            MessageTable(engine),
+            ProfileTable(engine),
+            PrefixTable(engine),
+            opened.interrupted,
+            opened.notices,
+            opened.read_only,
+        )
+        if self._path is not None and self._backups is not None and not opened.read_only:
+            self._begin(store, self._path, self._backups)
+        return store
+
+    def _begin(self, store: Store, path: Path, backups: Path) -> None:
+        """What a database that can be written needs from here on."""
+        from headstart.storage import last_state
+        from headstart.storage.copies import DailyCopies
+
         try:
-            if self._path is None or self._backups is None:
-                self._engine = open_memory()
-            else:
-                self._engine = open_database(self._path, self._backups)
-        except OSError as error:
-            raise DatabaseProblem(
-                f"The folder of the chat database cannot be used: {error}.",
-                "Check its permissions, or choose another one with --home.",
-            ) from error
-        messages = MessageTable(self._engine)
-        chats = ChatTable(self._engine)
-        interrupted = messages.recover()
-        try:
-            chats.purge_deleted()
+            self._purge(store, None)
         except Exception:
             # what is hidden stays hidden; no reason not to open
             log.exception("deleted chats could not be removed")
-        profiles, prefixes = ProfileTable(self._engine), PrefixTable(self._engine)
-        return Store(chats, messages, profiles, prefixes, interrupted)
+
+        def remember() -> None:
+            last_state.save(path, last_state.of_engine(self._engine))
+
+        remember()
+        store.messages.on_stored = remember
+        self._copies = DailyCopies(path, backups)
+
+    def _purge(self, store: Store, chat_id: str | None) -> None:
+        gone = store.chats.purge(chat_id)
+        if not gone or self._path is None or self._backups is None:
+            return
+        from headstart.storage.copies import remove_chat
+        from headstart.storage.database import leave_nothing_deleted
+
+        leave_nothing_deleted(self._engine)
+        for one in gone:
+            remove_chat(self._path, self._backups, one)
+        store.messages.on_stored()
 
     def _close(self) -> None:
-        if self._opened.exception() is None:
-            self._engine.dispose()
+        if self._opened.exception() is not None:
+            return
+        from headstart.storage import last_state
+
+        if self._path is not None and not self._opened.result().read_only:
+            try:
+                last_state.save(self._path, last_state.of_engine(self._engine, clean=True))
+            except Exception:
+                log.exception("what the database holds could not be noted")
+        self._engine.dispose()

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
 from headstart.core.profiles import ProfileKey
-from headstart.storage import schema
+from headstart.storage import copies, schema
 from headstart.storage.database import open_database
 from headstart.storage.messages import MessageTable
 from headstart.storage.profiles import ProfileTable
@@ -76,22 +76,17 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "a.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [b"not a database at all, but long enough" * 40])
-def test_a_damaged_file_is_told_and_kept(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.db").write_bytes(content)
-    with pytest.raises(DatabaseProblem, match="cannot be opened"):
-        _open(tmp_path)
-    assert (tmp_path / "a.db").read_bytes() == content
-
-
 def test_a_copy_is_whole_and_old_copies_go(tmp_path: Path) -> None:
     _open(tmp_path).dispose()
     backups = tmp_path / "backups"
     backups.mkdir()
-    for number in range(schema.KEPT_COPIES + 2):
+    for number in range(7):
         (backups / f"a-2000010{number}-000000-schema-0001.db").touch()
-    copy = schema.copy_database(tmp_path / "a.db", backups, "0001")
-    assert len(list(backups.glob("*.db"))) == schema.KEPT_COPIES
+        (backups / f"a-2000010{number}-000000-daily.db").touch()
+    copy = copies.copy_database(tmp_path / "a.db", backups, "schema-0003", 5)
+    assert len(list(backups.glob("*-schema-*.db"))) == 5
+    assert len(list(backups.glob("*-daily.db"))) == 7
+    assert not list(backups.glob("*.partial"))
     connection = sqlite3.connect(copy)
     known = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     assert known == (schema.HEAD,)

@@ -19,7 +19,7 @@ LENGTH_PRIOR = (0.4, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.92, 0.97)
 # tests that the prior counts for, and what is left of a test's weight after each further one
 _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
-_RECENT_FADE, _RECENT_WEIGHT = 0.92, 2.0
+_RECENT_FADE, _RECENT_WEIGHT = 0.92, 4.0
 
 
 class Bins(msgspec.Struct):

@@ -27,7 +27,7 @@ SIZES = (2, 4, 8, 16, 3, 6, 12, 5, 7, 10, 14, 9, 11, 13, 15, 17)
 # single forwards of target and draft, and a draft's batch, as reading has them
 _TARGET_STEPS, _DRAFT_STEPS, _DRAFT_ROWS = 3, 6, 32
 # the target writes so many tokens where nothing is known of a pair
-WRITTEN = 32
+WRITTEN = 48
 QUESTION = "How can I sleep better? Give me some practical advice."
 # tokens of a reply that a draft is scored on, and read at most by one that did not pay so far
 _SCORED, _LOSER_READS = 192, 384

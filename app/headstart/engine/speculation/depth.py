@@ -30,7 +30,7 @@ START = 1.2
 SHARE = 0.01
 # of the first reply with a new pair, taken to have at least so many tokens; and so many when
 # calibration has shown that its drafts are right
-FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 120
+FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
 # a pair is known when so many of its drafts were verified
 KNOWN_TESTS = 24.0
 MAX_DRAFT = 16

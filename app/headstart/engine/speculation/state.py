@@ -173,7 +173,9 @@ class SpeculationState:
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         if not self._pair.costs.known:
             # what files weigh says little: a dense draft of a sparse target costs more than that
-            self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
+            # twice, because the first time touches the weights
+            for _ in range(2):
+                self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
 
     def _fail(self, wanted: ModelRef, reason: str, emit: Emit) -> None:
         log.warning("the draft %s cannot be used: %s", wanted.name, reason)

@@ -1,0 +1,115 @@
+"""Copies of the database in `backups/`: one a day while the program runs, one before each migration.
+
+Made through SQLite's backup API on a thread and a connection of their own, so that nobody waits. A
+chat that was deleted for good is taken out of the copies too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from headstart.storage.trouble import trouble_of
+
+log = logging.getLogger(__name__)
+
+KEPT_DAILY, KEPT_BEFORE_MIGRATION = 5, 5
+DAY_SECONDS = 20 * 3600.0
+# after the start, and between two looks at whether a day has passed
+FIRST_SECONDS, LOOK_SECONDS = 5.0, 1800.0
+_PAGES = 512
+
+
+def copy_database(path: Path, backups: Path, label: str, keep: int) -> Path:
+    """A consistent copy named after time and `label`; the oldest beyond `keep` are removed.
+
+    Raises sqlite3.Error or OSError; then there is no half copy either.
+    """
+    backups.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    target = backups / f"{path.stem}-{stamp}-{label}.db"
+    partial = target.with_suffix(".partial")
+    try:
+        with _connected(path) as source, _connected(partial) as copy:
+            source.backup(copy, pages=_PAGES)
+            # readable without a log beside it, and by any version
+            copy.execute("PRAGMA journal_mode=DELETE")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    kind = label.partition("-")[0]
+    for old in sorted(backups.glob(f"{path.stem}-*-{kind}*.db"))[:-keep]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def newest_first(path: Path, backups: Path) -> list[Path]:
+    """All copies of the database; names begin with their time."""
+    return sorted(backups.glob(f"{path.stem}-[0-9]*.db"), key=lambda copy: copy.name, reverse=True)
+
+
+def remove_chat(path: Path, backups: Path, chat_id: str) -> None:
+    """Take a deleted chat's text out of every copy; trouble is logged, the copy stays."""
+    for copy in newest_first(path, backups):
+        try:
+            with _connected(copy) as connection:
+                connection.execute("PRAGMA secure_delete=ON")
+                inside = "(SELECT id FROM messages WHERE chat_id = ?)"
+                for table in ("parts", "journal", "turns"):
+                    connection.execute(
+                        f"DELETE FROM {table} WHERE message_id IN {inside}", (chat_id,)
+                    )
+                connection.execute("DELETE FROM messages WHERE chat_id = ?", (chat_id,))
+                connection.execute("DELETE FROM chats WHERE id = ?", (chat_id,))
+                connection.commit()
+        except (sqlite3.Error, OSError) as error:
+            log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
+
+
+class DailyCopies:
+    """Makes a copy when the last one is a day old; `close` waits for one that is being made."""
+
+    def __init__(self, path: Path, backups: Path, first: float = FIRST_SECONDS) -> None:
+        self._path, self._backups, self._first = path, backups, first
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="copies", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        wait = self._first
+        while not self._closing.wait(wait):
+            wait = LOOK_SECONDS
+            try:
+                if self._due():
+                    self._copy()
+            except (sqlite3.Error, OSError) as error:
+                log.warning("no copy of the database was made: %s", trouble_of(error).value)
+
+    def _due(self) -> bool:
+        made = [copy.stat().st_mtime for copy in self._backups.glob(f"{self._path.stem}-*-daily.db")]
+        return time.time() - max(made, default=0.0) > DAY_SECONDS
+
+    def _copy(self) -> None:
+        with _connected(self._path) as connection:
+            if not connection.execute("SELECT count(*) FROM messages").fetchone()[0]:
+                return
+            # a damaged database must not push sound copies out
+            if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                log.warning("no copy of the database was made: it is damaged")
+                return
+        copy_database(self._path, self._backups, "daily", KEPT_DAILY)
+
+
+@contextlib.contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(path, timeout=5)) as connection:
+        yield connection

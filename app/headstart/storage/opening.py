@@ -1,0 +1,257 @@
+"""Opening the user's database whatever state it is in: sound, damaged, shrunk, gone, or on a disk
+that cannot be written. Storage thread.
+
+A sound one is opened as it is. What is damaged, or smaller than when it was last written, is never
+taken silently: everything readable goes into a new database, the old file is kept beside it, and
+the user hears what was saved. Where nothing can be written, everything can still be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from headstart.core.errors import DatabaseProblem
+from headstart.storage import copies, last_state, salvage, schema
+from headstart.storage.database import open_database, open_engine, open_memory
+from headstart.storage.messages import MessageTable
+from headstart.storage.pages import Image
+from headstart.storage.salvage import Saved
+from headstart.storage.trouble import CANNOT_WRITE, Trouble, remedy_of, trouble_of
+
+log = logging.getLogger(__name__)
+
+# looked through at every start; larger ones (some 1 s per GB) only after one that was not clean
+_SMALL = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`interrupted` replies were left by the last run; `read_only` says why nothing can be
+    written, and is empty where it can."""
+
+    engine: Engine
+    interrupted: int
+    notices: tuple[str, ...] = ()
+    read_only: str = ""
+
+
+def open_home(path: Path, backups: Path) -> Opened:
+    """Raises DatabaseProblem for a database that is not ours to open."""
+    last = last_state.load(path)
+    try:
+        reason = _why_salvage(path, last)
+        if reason:
+            return _salvaged(path, backups, last, reason)
+        engine = open_database(path, backups)
+        try:
+            _try_to_write(engine)
+            interrupted = MessageTable(engine).recover()
+        except BaseException:
+            engine.dispose()
+            raise
+    except DatabaseProblem:
+        raise
+    except (sqlite3.Error, SQLAlchemyError, OSError) as error:
+        kind = trouble_of(error)
+        log.warning("the database: %s", kind.value)
+        if kind is Trouble.DAMAGED:
+            return _salvaged(path, backups, last, kind.value)
+        if kind in CANNOT_WRITE:
+            return _read_only(path, backups, last, kind)
+        raise DatabaseProblem(
+            f"The chat database {path} cannot be opened: {kind.value}.", remedy_of(kind)
+        ) from error
+    return Opened(engine, interrupted)
+
+
+def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
+    """What is wrong with the file, in words; empty when it can be opened."""
+    size = path.stat().st_size if path.exists() else 0
+    had = last is not None and last.messages > 0
+    if size == 0:
+        if had:
+            return "it was empty" if path.exists() else "it was gone"
+        # an empty file without a past is a new one
+        return ""
+    schema.check_known(path)
+    with contextlib.closing(_reading(path)) as connection:
+        if size <= _SMALL or last is None or not last.clean:
+            answer = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if answer is None or answer[0] != "ok":
+                return "it was damaged"
+        if last is None:
+            return ""
+
+        def number(query: str) -> int:
+            return int(connection.execute(query).fetchone()[0])
+
+        chats = number("SELECT count(*) FROM chats WHERE deleted_at IS NULL")
+        messages = number("SELECT count(*) FROM messages")
+        if chats < last.chats or messages < last.messages:
+            return f"it held {messages:,} messages, and {last.messages:,} when it was last used"
+        if number("PRAGMA page_count") < last.pages:
+            return "it was shorter than when it was last used"
+        # rows that SQLite's check does not miss, because nothing points at them
+        lost = "SELECT count(*) FROM messages m WHERE m.role = 'user' AND NOT EXISTS "
+        if number(f"{lost}(SELECT 1 FROM parts p WHERE p.message_id = m.id)"):
+            return "text was missing in it"
+    return ""
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    # not mode=ro: after a crash SQLite has to join the log that was left, which writes
+    connection = sqlite3.connect(path, timeout=5)
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def _try_to_write(engine: Engine) -> None:
+    """A page is really written: a full disk shows itself here and not with the first message."""
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
+
+
+# --- damaged -----------------------------------------------------------------------------
+
+
+def _salvaged(
+    path: Path, backups: Path, last: last_state.LastState | None, reason: str
+) -> Opened:
+    data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
+    expected = last.messages if last is not None else 0
+    saved = salvage.read_damaged(data, write_ahead, copies.newest_first(path, backups), expected)
+    try:
+        engine, kept = _replace(path, backups, saved)
+    except (sqlite3.Error, SQLAlchemyError, OSError) as error:
+        kind = trouble_of(error)
+        engine = open_memory()
+        salvage.write(saved, engine)
+        interrupted = _recover_in_memory(engine)
+        notice = _told(saved, expected, reason, "The damaged file was left as it is.")
+        return Opened(engine, interrupted, (notice,), _cannot_write(kind))
+    notice = _told(saved, expected, reason, kept)
+    log.warning("a damaged database was replaced: %d messages saved", len(saved.messages))
+    return Opened(engine, MessageTable(engine).recover(), (notice,))
+
+
+def _replace(path: Path, backups: Path, saved: Saved) -> tuple[Engine, str]:
+    """Write the new database beside the old one, then change their names."""
+    fresh = path.with_name(f"{path.stem}-salvaged.partial")
+    _remove(fresh)
+    engine = open_database(fresh, backups)
+    try:
+        salvage.write(saved, engine)
+    finally:
+        engine.dispose()
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    kept = path.with_name(f"{path.stem}-damaged-{stamp}{path.suffix}")
+    told = ""
+    for ending in ("", "-wal", "-shm"):
+        old = _beside(path, ending)
+        if old.exists():
+            old.replace(_beside(kept, ending))
+            told = f"The damaged file was kept as {kept.name}."
+    _flush(fresh)
+    for ending in ("-wal", "-shm"):
+        _beside(fresh, ending).unlink(missing_ok=True)
+    fresh.replace(path)
+    return open_database(path, backups), told
+
+
+def _told(saved: Saved, expected: int, reason: str, kept: str) -> str:
+    """What happened to the database, with numbers."""
+    parts = [
+        f"The chat database could not be used as it was: {reason}. "
+        f"{_count(len(saved.messages), 'message')} in {_count(len(saved.chats), 'chat')} "
+        "could be read and are here."
+    ]
+    if saved.from_copies:
+        parts.append(f"{_count(saved.from_copies, 'message')} came from a copy in backups.")
+    if saved.damaged:
+        parts.append(f"{_count(saved.damaged, 'text')} lost something and are marked.")
+    if saved.loose:
+        parts.append(f"Loose text was put into the chat “{salvage.RECOVERED_TEXT}”.")
+    missing = expected - len(saved.messages)
+    if missing > 0:
+        parts.append(f"{_count(missing, 'message')} could not be found.")
+    return " ".join([*parts, kept]).strip()
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- a disk that cannot be written -------------------------------------------------------
+
+
+def _read_only(
+    path: Path, backups: Path, last: last_state.LastState | None, kind: Trouble
+) -> Opened:
+    """The database as it is on the disk, in memory; nothing of it can be changed."""
+    data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
+    reason = _cannot_write(kind)
+    notices: tuple[str, ...] = ()
+    if not data:
+        return Opened(_locked(open_memory()), 0, (), reason)
+    try:
+        engine = open_engine(None, Image(data, write_ahead).data)
+        schema.bring_up_to_date(engine, None, backups)
+        interrupted = _recover_in_memory(engine)
+    except (sqlite3.Error, SQLAlchemyError):
+        expected = last.messages if last is not None else 0
+        saved = salvage.read_damaged(data, write_ahead, copies.newest_first(path, backups), expected)
+        engine = open_memory()
+        salvage.write(saved, engine)
+        interrupted = _recover_in_memory(engine)
+        notices = (_told(saved, expected, "it was damaged", ""),)
+    return Opened(engine, interrupted, notices, reason)
+
+
+def _recover_in_memory(engine: Engine) -> int:
+    interrupted = MessageTable(engine).recover()
+    _locked(engine)
+    return interrupted
+
+
+def _locked(engine: Engine) -> Engine:
+    raw = engine.raw_connection()
+    try:
+        raw.cursor().execute("PRAGMA query_only=ON")
+    finally:
+        raw.close()
+    return engine
+
+
+def _cannot_write(kind: Trouble) -> str:
+    return f"Chats can be read but not changed: {kind.value}. {remedy_of(kind)}"
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _remove(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        _beside(path, ending).unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+

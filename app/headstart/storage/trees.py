@@ -1,0 +1,80 @@
+"""The tree of a chat's messages: the active branch, and what to do with a tree that is damaged.
+
+Pure; rows are anything with id, parent_id, position and active_child_id. In a sound tree a message
+comes after its parent, which is in the same chat, and the active child of a message is one of its
+children; whatever breaks one of these rules is repaired so that every message can be reached.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Node(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def parent_id(self) -> str | None: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def active_child_id(self) -> str | None: ...
+
+
+@dataclass(slots=True)
+class SoundTree:
+    """Parents and active children as they should be, and what had to be changed for that."""
+
+    parents: dict[str, str | None] = field(default_factory=dict)
+    children: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # by parent, None for the chat itself
+    active: dict[str | None, str] = field(default_factory=dict)
+    moved: dict[str, str | None] = field(default_factory=dict)
+    switched: dict[str | None, str] = field(default_factory=dict)
+
+    @property
+    def sound(self) -> bool:
+        return not self.moved
+
+    def branch(self) -> list[str]:
+        """The active messages from the root on; every step goes to a later one, so it ends."""
+        path, at = [], self.active.get(None)
+        while at is not None:
+            path.append(at)
+            at = self.active.get(at)
+        return path
+
+
+def sound_tree(nodes: Iterable[Node], root: str | None) -> SoundTree:
+    """`root` is the chat's active root. A message whose parent cannot be its parent is put after
+    the message before it in the chat's order: no branch is guessed, and nothing is hidden."""
+    ordered = sorted(nodes, key=lambda node: (_order(node), node.id))
+    rank = {node.id: index for index, node in enumerate(ordered)}
+    tree = SoundTree()
+    before: str | None = None
+    for index, node in enumerate(ordered):
+        parent = node.parent_id
+        if parent is not None and rank.get(parent, index) >= index:
+            parent = tree.moved[node.id] = before
+        tree.parents[node.id] = parent
+        tree.children[parent].append(node.id)
+        before = node.id
+    wanted: Mapping[str | None, str | None] = {
+        None: root,
+        **{node.id: node.active_child_id for node in ordered},
+    }
+    for above, children in tree.children.items():
+        choice = wanted.get(above)
+        if choice not in children:
+            choice = tree.switched[above] = children[-1]
+        assert choice is not None
+        tree.active[above] = choice
+    return tree
+
+
+def _order(node: Node) -> int:
+    """A position that is no number any more comes first."""
+    return node.position if isinstance(node.position, int) else 0
