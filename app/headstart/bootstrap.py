@@ -30,6 +30,7 @@ from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.storage.keychain import Keychain
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.running import RunningFile
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from headstart.ui import theme
@@ -67,6 +68,10 @@ class Home:
     @property
     def checked_models(self) -> Path:
         return self.path / "checked-models.json"
+
+    @property
+    def running(self) -> Path:
+        return self.path / "engine-running.json"
 
     @property
     def log(self) -> Path:
@@ -175,6 +180,8 @@ async def open_app(home: Home) -> App:
     preferences = Preferences(settings, file)
     theme.apply(application, settings.theme, settings.text_font)
     storage = Storage(home.database, home.backups)
+    running = RunningFile(home.running)
+    died = running.last()
 
     def make_generator() -> Generator:
         # on the engine thread: model libraries are imported when first used
@@ -187,6 +194,7 @@ async def open_app(home: Home) -> App:
             StoredProfiles(storage),
             prefix_store,
             StoredTraces(storage),
+            running,
         )
 
     def make_remote() -> Generator:
@@ -207,8 +215,14 @@ async def open_app(home: Home) -> App:
     controller = ChatController(service)
     window = MainWindow(controller, preferences)
     controller.start()
-    if notice:
-        window.banner.show_text("start", notice)
+    told = [notice] if notice else []
+    if died is not None:
+        # loaded or read again by itself, it would die again: at every start
+        running.end()
+        service.local.hold_back()
+        told.append(died.sentence)
+    if told:
+        window.banner.show_text("start", " ".join(told))
     return App(home, window, controller, service, preferences, storage, prefix_store)
 
 

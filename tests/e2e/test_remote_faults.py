@@ -13,7 +13,7 @@ from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import Message, MessageStatus
 from tests.conftest import OpenApp
-from tests.faults import FaultyProxy, Passed, kept
+from tests.faults.proxy import FaultyProxy, Passed, kept
 from tests.servers import Answer, Asked, ScriptedServer
 
 PATIENCE = 1

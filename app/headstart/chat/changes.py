@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headstart.core.events import GenerationEvent, SpeedCurve
+from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,13 @@ class DraftState:
 
     name: str
     loaded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DraftProgress:
+    """What the idle engine is learning of the loaded draft, or has learned."""
+
+    activity: DraftActivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,7 @@ Change = (
     | ReplyEvent
     | ModelState
     | DraftState
+    | DraftProgress
     | Measured
     | AheadState
     | PrefixesChanged

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from headstart.chat.changes import Change, ModelState
+from headstart.chat.changes import Change, DraftProgress, Measured, ModelState
 from headstart.chat.drafts import DraftChoice, Drafts
 from headstart.chat.measuring import Measuring
 from headstart.chat.models import Models
@@ -17,7 +17,13 @@ from headstart.chat.reading_ahead import ReadingAhead
 from headstart.chat.upcoming import Upcoming
 from headstart.chat.warming import LoadedState, Warmer
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import AnyModel, GenerationEvent
+from headstart.core.events import (
+    AnyModel,
+    DraftActivity,
+    GenerationEvent,
+    SpeedCurve,
+    TextAdded,
+)
 from headstart.core.settings import (
     ChatOptions,
     EngineSettings,
@@ -47,6 +53,8 @@ class LocalModels:
         self._fetch = chat
         self._writing = writing
         self._closing = False
+        # nothing is loaded or read by itself until a reply has shown that it can be
+        self._held_back = False
         self._tell = tell
         self._warmer = Warmer(runner, tell)
         self._drafts = Drafts(models)
@@ -55,21 +63,30 @@ class LocalModels:
             read, self._busy, models, self._drafts, self._warmer, prefixes, preferences
         )
         self.ahead = ReadingAhead(runner, preferences, self.upcoming.request, tell)
+        runner.on_idle(self._on_idle)
+
+    def hold_back(self) -> None:
+        """The last start died while it loaded or read: wait for the user to ask for it."""
+        self._held_back = True
 
     # --- loading -------------------------------------------------------------------------
 
-    async def warm(self, chat_id: str | None, options: ChatOptions | None = None) -> str | None:
+    async def warm(
+        self, chat_id: str | None, options: ChatOptions | None = None, asked: bool = False
+    ) -> str | None:
         """Load the chat's models ahead, while the user types; returns what went wrong, if so.
 
-        `options` are those of a chat that is not there yet.
+        `options` are those of a chat that is not there yet; `asked`: the user chose the model.
         """
+        if self._held_back and not asked:
+            return None
         chat = await self._chat(chat_id)
         try:
             model = await self._models.of_chat(chat)
         except ModelProblem as problem:
             self._tell(ModelState("", 0.0, str(problem)))
             return str(problem)
-        if self._busy() or not isinstance(model, ModelRef):
+        if self._writing() or self._closing or not isinstance(model, ModelRef):
             return None
         settings = self._preferences.current
         draft = await self._drafts.of(self._speculation_of(chat, options), model)
@@ -78,6 +95,15 @@ class LocalModels:
             # the user may look at another chat by now
             await self.ahead.read(self.ahead.shown)
         return trouble
+
+    async def draft_chosen(self, chat_id: str | None, options: ChatOptions) -> None:
+        """The options of a chat changed: a draft that is new to it is loaded, so that the idle
+        engine can learn what it costs and gains."""
+        wanted = self._speculation_of(await self._chat(chat_id), options)
+        loaded = self._warmer.loaded
+        known = None if loaded is None or loaded[2] is None else loaded[2].key
+        if wanted.enabled and wanted.draft and wanted.draft != known:
+            await self.warm(chat_id, options)
 
     async def reload(self) -> None:
         """Load what is loaded again, with the engine settings as they are now."""
@@ -160,6 +186,8 @@ class LocalModels:
         draft: ModelRef | None,
     ) -> None:
         """Keep track of what is loaded through a reply's events."""
+        if isinstance(event, TextAdded):
+            self._held_back = False
         self._warmer.follow(event, model, engine, draft)
 
     def cancel(self) -> None:
@@ -175,7 +203,14 @@ class LocalModels:
         return await self._fetch(chat_id) if chat_id else None
 
     def _busy(self) -> bool:
-        return self._writing() or self._closing
+        return self._writing() or self._closing or (self._held_back and self._warmer.idle)
+
+    def _on_idle(self, event: GenerationEvent) -> None:
+        """What the engine learned while nobody asked for anything."""
+        if isinstance(event, DraftActivity):
+            self._tell(DraftProgress(event))
+        elif isinstance(event, SpeedCurve):
+            self._tell(Measured(event))
 
     def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
         chosen = chat.options if chat is not None else options or ChatOptions()

@@ -26,6 +26,7 @@ from headstart.core.events import (
 )
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
+from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef, Role
 from headstart.engine import template
@@ -72,10 +73,12 @@ class LocalGenerator:
         profiles: Profiles | None = None,
         store: PrefixStore | None = None,
         traces: Traces | None = None,
+        running: Running | None = None,
     ) -> None:
         self._checked = checked
         self._profiles = profiles
         self._store = store
+        self._running: Running = running or NotNoted()
         self._tracer = Tracer(traces)
         self._wanted: tuple[ModelRef, EngineSettings] | None = None
         self._decoder: Decoder | None = None
@@ -125,7 +128,8 @@ class LocalGenerator:
                 self._store.pause()
             if self._reader.keeper is not None:
                 self._tracer.spellings.load(request.chat_id)
-            turn.run()
+            with noted(self._running, Doing("reading", model.name)):
+                turn.run(self._running.end)
         except template.TemplateError as error:
             raise EnvironmentProblem(
                 f"The chat template of {request.model.name} refuses this chat: {error}.",
@@ -158,16 +162,17 @@ class LocalGenerator:
                 return
         cancel.set_hook(abort)
         try:
-            tokens = read_ahead(
-                request,
-                self._encoder,
-                reader,
-                decoder.facts.context_length,
-                emit,
-                lambda: cancel.cancelled,
-            )
-            if tokens and request.draft is not None:
-                speculation.read_ahead(request, tokens, lambda: cancel.cancelled)
+            with noted(self._running, Doing("reading", request.model.name)):
+                tokens = read_ahead(
+                    request,
+                    self._encoder,
+                    reader,
+                    decoder.facts.context_length,
+                    emit,
+                    lambda: cancel.cancelled,
+                )
+                if tokens and request.draft is not None:
+                    speculation.read_ahead(request, tokens, lambda: cancel.cancelled)
         except DecodeAborted:
             pass
         except template.TemplateError as error:
@@ -207,7 +212,8 @@ class LocalGenerator:
         resident, has_read = reader.resident, False
         cancel.set_hook(abort)
         try:
-            has_read = speculation.idle(resident, emit, lambda: cancel.cancelled)
+            with noted(self._running, Doing("reading", self._speed_key[0].partition(":")[0])):
+                has_read = speculation.idle(resident, emit, lambda: cancel.cancelled)
         except DecodeAborted:
             pass
         finally:
@@ -293,7 +299,8 @@ class LocalGenerator:
                 emit(Loading(model, fraction))
             return not cancel.cancelled
 
-        decoder = select.open_decoder(model, engine, on_progress)
+        with noted(self._running, Doing("loading", model.name)):
+            decoder = select.open_decoder(model, engine, on_progress)
         self._decoder = decoder
         facts = decoder.facts
         self._template = template.choose(
@@ -370,7 +377,8 @@ class LocalGenerator:
             self._check(model, settings, cancel)
             return select.open_decoder(model, settings, progress, clamp=True)
 
-        self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
+        with noted(self._running, Doing("loading", draft.name if draft is not None else "")):
+            self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
         curve = self._speculation.curve(0) if draft is not None else None
         if curve is not None:
             emit(curve)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -97,8 +97,9 @@ class Turn:
         self._reread = (0, "")
         self._came, self._ahead = Restored(), 0
 
-    def run(self) -> None:
-        """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit."""
+    def run(self, on_read: Callable[[], None] = lambda: None) -> None:
+        """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit. `on_read` is
+        called when the prompt has been read."""
         finish = FinishReason.CANCELLED
         stream = TextStream(self._stop)
         self._cancel.set_hook(self._abort)
@@ -112,6 +113,7 @@ class Turn:
                 at_start=not self._request.reply_so_far,
             )
             self._reused = self._read(prompt)
+            on_read()
             self._account()
             finish = self._generate(rendered, prompt, stream)
         except DecodeAborted:

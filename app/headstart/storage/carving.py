@@ -72,7 +72,7 @@ def _is_ours(text: str) -> bool:
     if re.search(r"CREATE (TABLE|INDEX|UNIQUE)|sqlite_|alembic_|\"(unit|costs|curves)\"", text):
         return True
     letters = sum(character.isalpha() for character in text)
-    return letters < len(text) / 2 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None
+    return letters < len(text) / 4 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None
 
 
 def _starts(shape: re.Pattern[bytes], data: bytes) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Copies of the database in `backups/`: one a day while the program runs, one before each migration.
+"""Copies of the database in `backups/`: one a day while the program runs, one before migrations.
 
 Made through SQLite's backup API on a thread and a connection of their own, so that nobody waits. A
 chat that was deleted for good is taken out of the copies too.
@@ -71,6 +71,17 @@ def remove_chat(path: Path, backups: Path, chat_id: str) -> None:
             log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
 
 
+def find_text(path: Path, backups: Path, message_id: str, position: int, digest: int) -> str | None:
+    """A text as it was stored, from the newest copy that still has it so."""
+    query = "SELECT text FROM parts WHERE message_id = ? AND position = ? AND digest = ?"
+    for copy in newest_first(path, backups):
+        with contextlib.suppress(sqlite3.Error, OSError), _connected(copy) as connection:
+            row = connection.execute(query, (message_id, position, digest)).fetchone()
+            if row is not None:
+                return str(row[0])
+    return None
+
+
 class DailyCopies:
     """Makes a copy when the last one is a day old; `close` waits for one that is being made."""
 
@@ -95,7 +106,9 @@ class DailyCopies:
                 log.warning("no copy of the database was made: %s", trouble_of(error).value)
 
     def _due(self) -> bool:
-        made = [copy.stat().st_mtime for copy in self._backups.glob(f"{self._path.stem}-*-daily.db")]
+        made = [
+            copy.stat().st_mtime for copy in self._backups.glob(f"{self._path.stem}-*-daily.db")
+        ]
         return time.time() - max(made, default=0.0) > DAY_SECONDS
 
     def _copy(self) -> None:

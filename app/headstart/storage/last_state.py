@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Engine
 
+from headstart.storage import schema
+
 
 class LastState(msgspec.Struct, frozen=True):
     """`clean`: the program that wrote this has ended as it should."""
@@ -19,6 +21,10 @@ class LastState(msgspec.Struct, frozen=True):
     chats: int
     messages: int
     clean: bool = False
+    # the schema's version: a file that seems to be newer than this was damaged
+    revision: str = ""
+    # SQLite stumbled while the program ran: the next start salvages
+    damaged: bool = False
 
 
 def file_of(database: Path) -> Path:
@@ -53,4 +59,5 @@ def of_engine(engine: Engine, clean: bool = False) -> LastState:
             number("SELECT count(*) FROM chats WHERE deleted_at IS NULL"),
             number("SELECT count(*) FROM messages"),
             clean,
+            schema.HEAD,
         )

@@ -6,13 +6,15 @@ edit or a new try adds a sibling and makes it the active one.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.values import Chat, Message, MessageStatus, Part, TurnFigures, joined, now_ms
 from headstart.storage import rows
@@ -28,6 +30,8 @@ class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._repaired: list[str] = []
+        # finds a text that was damaged, by message, position and digest, in a copy
+        self.find_copy: Callable[[str, int, int], str | None] = lambda *_: None
         # called after messages were stored
         self.on_stored: Callable[[], None] = lambda: None
 
@@ -77,7 +81,7 @@ class MessageTable:
                     .where(parts.c.message_id.in_(chunk))
                     .order_by(parts.c.message_id, parts.c.position)
                 ):
-                    found[row.message_id].append(rows.part_value(row))
+                    found[row.message_id].append(self._part(connection, row))
                 for row in connection.execute(
                     select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
                 ):
@@ -94,14 +98,25 @@ class MessageTable:
             )
         return result
 
+    def _part(self, connection: Connection, row: Row[Any]) -> tuple[Part, bool]:
+        """A part; one that was damaged comes back from a copy if it can."""
+        part, sound = rows.part_value(row)
+        if sound or row.digest is None:
+            return part, sound
+        text = self.find_copy(row.message_id, row.position, row.digest)
+        if text is None or not rows.is_sound(text, row.digest):
+            return part, False
+        same = (parts.c.message_id == row.message_id, parts.c.position == row.position)
+        with contextlib.suppress(SQLAlchemyError), connection.begin_nested():
+            connection.execute(update(parts).where(*same).values(text=text))
+        return replace(part, text=text), True
+
     def take_repaired(self) -> list[str]:
         """The chats whose trees had to be repaired since this was last asked."""
         repaired, self._repaired = self._repaired, []
         return repaired
 
-    def _tree(
-        self, connection: Connection, chat_id: str
-    ) -> tuple[Sequence[Row[Any]], SoundTree]:
+    def _tree(self, connection: Connection, chat_id: str) -> tuple[Sequence[Row[Any]], SoundTree]:
         table = connection.execute(
             select(messages).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
         ).all()
@@ -114,14 +129,16 @@ class MessageTable:
             try:
                 with connection.begin_nested():
                     self._repair(connection, chat_id, tree)
-            except OperationalError:
+            except SQLAlchemyError:
                 # a database that cannot be written is shown as it should be
                 log.warning("a damaged tree could not be repaired on the disk")
         return table, tree
 
     def _repair(self, connection: Connection, chat_id: str, tree: SoundTree) -> None:
         for one, parent in tree.moved.items():
-            connection.execute(update(messages).where(messages.c.id == one).values(parent_id=parent))
+            connection.execute(
+                update(messages).where(messages.c.id == one).values(parent_id=parent)
+            )
         for above, child in tree.switched.items():
             self._activate(connection, chat_id, above, child)
 

@@ -23,14 +23,14 @@ from headstart.core.errors import DatabaseProblem
 from headstart.storage import copies, last_state, salvage, schema
 from headstart.storage.database import open_database, open_engine, open_memory
 from headstart.storage.messages import MessageTable
-from headstart.storage.pages import Image
+from headstart.storage.pages import Image, has_lost_commits
 from headstart.storage.salvage import Saved
 from headstart.storage.trouble import CANNOT_WRITE, Trouble, remedy_of, trouble_of
 
 log = logging.getLogger(__name__)
 
-# looked through at every start; larger ones (some 1 s per GB) only after one that was not clean
-_SMALL = 64 << 20
+# looked through at every start (10 ms for each MB); larger ones only after one that was not clean
+_SMALL = 24 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,14 @@ class Opened:
 def open_home(path: Path, backups: Path) -> Opened:
     """Raises DatabaseProblem for a database that is not ours to open."""
     last = last_state.load(path)
+    # SQLite removes what it cannot use of a log as soon as it opens the file
+    left = _bytes_of(_beside(path, "-wal"))
     try:
         reason = _why_salvage(path, last)
+        if not reason and has_lost_commits(left):
+            reason = "its write-ahead log was damaged"
         if reason:
-            return _salvaged(path, backups, last, reason)
+            return _salvaged(path, backups, left, last, reason)
         engine = open_database(path, backups)
         try:
             _try_to_write(engine)
@@ -60,11 +64,12 @@ def open_home(path: Path, backups: Path) -> Opened:
             raise
     except DatabaseProblem:
         raise
-    except (sqlite3.Error, SQLAlchemyError, OSError) as error:
-        kind = trouble_of(error)
+    except (sqlite3.Error, SQLAlchemyError, OSError, UnicodeError) as error:
+        # names in a schema that are no text any more
+        kind = Trouble.DAMAGED if isinstance(error, UnicodeError) else trouble_of(error)
         log.warning("the database: %s", kind.value)
         if kind is Trouble.DAMAGED:
-            return _salvaged(path, backups, last, kind.value)
+            return _salvaged(path, backups, left, last, kind.value)
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
         raise DatabaseProblem(
@@ -82,12 +87,26 @@ def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
             return "it was empty" if path.exists() else "it was gone"
         # an empty file without a past is a new one
         return ""
-    schema.check_known(path)
+    try:
+        schema.check_known(path)
+    except DatabaseProblem:
+        if last is None or last.revision != schema.HEAD:
+            raise
+        # this version wrote it last: it is neither newer nor another program's
+        return "it was damaged"
+    if last is not None and last.damaged:
+        return "it was damaged"
     with contextlib.closing(_reading(path)) as connection:
         if size <= _SMALL or last is None or not last.clean:
-            answer = connection.execute("PRAGMA quick_check(1)").fetchone()
+            # not the quick one: it passes indexes by that reading a chat then stumbles over
+            answer = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if answer is None or answer[0] != "ok":
                 return "it was damaged"
+        names = {
+            str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master").fetchall()
+        }
+        if had and not {"chats", "messages", "parts"} <= names:
+            return "its tables were gone"
         if last is None:
             return ""
 
@@ -124,13 +143,14 @@ def _try_to_write(engine: Engine) -> None:
 
 
 def _salvaged(
-    path: Path, backups: Path, last: last_state.LastState | None, reason: str
+    path: Path, backups: Path, left: bytes, last: last_state.LastState | None, reason: str
 ) -> Opened:
-    data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
+    """`left` is the write-ahead log as the last run left it."""
+    data, write_ahead = _bytes_of(path), left
     expected = last.messages if last is not None else 0
     saved = salvage.read_damaged(data, write_ahead, copies.newest_first(path, backups), expected)
     try:
-        engine, kept = _replace(path, backups, saved)
+        engine, kept = _replace(path, backups, left, saved)
     except (sqlite3.Error, SQLAlchemyError, OSError) as error:
         kind = trouble_of(error)
         engine = open_memory()
@@ -143,7 +163,7 @@ def _salvaged(
     return Opened(engine, MessageTable(engine).recover(), (notice,))
 
 
-def _replace(path: Path, backups: Path, saved: Saved) -> tuple[Engine, str]:
+def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engine, str]:
     """Write the new database beside the old one, then change their names."""
     fresh = path.with_name(f"{path.stem}-salvaged.partial")
     _remove(fresh)
@@ -160,6 +180,8 @@ def _replace(path: Path, backups: Path, saved: Saved) -> tuple[Engine, str]:
         if old.exists():
             old.replace(_beside(kept, ending))
             told = f"The damaged file was kept as {kept.name}."
+    if left and told:
+        _beside(kept, "-wal").write_bytes(left)
     _flush(fresh)
     for ending in ("-wal", "-shm"):
         _beside(fresh, ending).unlink(missing_ok=True)
@@ -169,11 +191,8 @@ def _replace(path: Path, backups: Path, saved: Saved) -> tuple[Engine, str]:
 
 def _told(saved: Saved, expected: int, reason: str, kept: str) -> str:
     """What happened to the database, with numbers."""
-    parts = [
-        f"The chat database could not be used as it was: {reason}. "
-        f"{_count(len(saved.messages), 'message')} in {_count(len(saved.chats), 'chat')} "
-        "could be read and are here."
-    ]
+    here = f"{_count(len(saved.messages), 'message')} in {_count(len(saved.chats), 'chat')}"
+    parts = [f"The chat database could not be used as it was: {reason}. {here} could be read."]
     if saved.from_copies:
         parts.append(f"{_count(saved.from_copies, 'message')} came from a copy in backups.")
     if saved.damaged:
@@ -208,7 +227,9 @@ def _read_only(
         interrupted = _recover_in_memory(engine)
     except (sqlite3.Error, SQLAlchemyError):
         expected = last.messages if last is not None else 0
-        saved = salvage.read_damaged(data, write_ahead, copies.newest_first(path, backups), expected)
+        saved = salvage.read_damaged(
+            data, write_ahead, copies.newest_first(path, backups), expected
+        )
         engine = open_memory()
         salvage.write(saved, engine)
         interrupted = _recover_in_memory(engine)
@@ -254,4 +275,3 @@ def _remove(path: Path) -> None:
 def _flush(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-

@@ -43,6 +43,23 @@ class Image:
             whole[18:20] = b"\1\1"  # no log beside it any more
         self.data = bytes(whole)
 
+    @classmethod
+    def of_every_version(cls, data: bytes, log: bytes) -> Image:
+        """All pages that are in the log, whether they were committed and are whole or not: the
+        latest of each number in its place, and every one of them behind the last page."""
+        image = cls(data, log)
+        size = image.page_size
+        frames = list(_every_frame(log, size))
+        # a number that is damaged must not make a file of terabytes
+        most = len(image.data) // size + len(frames)
+        latest = {number: page for number, page in frames if 0 < number <= most}
+        count = max([len(image.data) // size, *latest])
+        whole = bytearray(image.data.ljust(count * size, b"\0"))
+        for number, page in latest.items():
+            whole[(number - 1) * size : number * size] = page
+        image.data = bytes(whole) + b"".join(page for _, page in frames)
+        return image
+
     @cached_property
     def _usable(self) -> int:
         reserved = self.data[20] if self.data.startswith(_MAGIC) else 0
@@ -177,6 +194,28 @@ def _committed_pages(log: bytes, page_size: int) -> Iterator[tuple[int, bytes]]:
             yield from waiting
             waiting = []
         at += _FRAME_HEADER + page_size
+
+
+def has_lost_commits(log: bytes) -> bool:
+    """Whether the log holds commits that SQLite will not take, because a frame before them or of
+    them was damaged. (One that was never finished is no loss: nobody was told that it was stored.)
+    """
+    size = _number(log, 8)
+    if size not in _PAGE_SIZES:
+        return len(log) > _WAL_HEADER
+    taken = sum(1 for _ in _committed_pages(log, size))
+    salts, step = log[16:24], _FRAME_HEADER + size
+    return any(
+        log[at + 8 : at + 16] == salts and _number(log, at + 4) > 0
+        for at in range(_WAL_HEADER + taken * step, len(log) - step + 1, step)
+    )
+
+
+def _every_frame(log: bytes, page_size: int) -> Iterator[tuple[int, bytes]]:
+    step = _FRAME_HEADER + page_size
+    for at in range(_WAL_HEADER, len(log) - _FRAME_HEADER, step):
+        page = log[at + _FRAME_HEADER : at + step]
+        yield _number(log, at), page.ljust(page_size, b"\0")
 
 
 def _checksum(data: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]:

@@ -46,6 +46,9 @@ def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int)
     image = Image(data, log)
     with _opened(image.data) as connection:
         _read_tables(connection, saved)
+    _add_carved(saved, carving.carve(image))
+    # what a torn log holds beyond its last whole commit, and older versions of lost pages
+    image = Image.of_every_version(data, log)
     found = carving.carve(image)
     _add_carved(saved, found)
     seen = len(saved.messages)
@@ -110,12 +113,15 @@ def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
     for table, known, keys in places:
         columns = set(table.columns.keys())
         for order in ("", " ORDER BY rowid DESC"):
-            with contextlib.suppress(sqlite3.Error, OverflowError):
+            with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
                 for found in connection.execute(f"SELECT * FROM {table.name}{order}"):
                     row = {name: found[name] for name in found.keys() if name in columns}  # noqa: SIM118
                     key = tuple(row.get(name) for name in keys)
-                    if None not in key:
-                        known.setdefault(key[0] if len(key) == 1 else key, row)
+                    if None in key:
+                        continue
+                    one = key[0] if len(key) == 1 else key
+                    if one not in known or (table is tables.parts and _better(row, known[one])):
+                        known[one] = row
 
 
 def _add_carved(saved: Saved, found: carving.Found) -> None:

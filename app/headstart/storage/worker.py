@@ -10,8 +10,11 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from headstart.core.errors import DatabaseProblem
 
@@ -47,6 +50,7 @@ class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
     _engine: Engine
+    _damaged = False
 
     def __init__(self, path: Path | None, backups: Path | None = None) -> None:
         """`path` None keeps everything in memory, for private chats."""
@@ -84,7 +88,7 @@ class Storage:
         store = self._opened.result()
         from sqlalchemy.exc import SQLAlchemyError
 
-        from headstart.storage.trouble import is_database_error, problem_of
+        from headstart.storage.trouble import Trouble, is_database_error, problem_of, trouble_of
 
         try:
             return call(store)
@@ -97,7 +101,17 @@ class Storage:
                 raise DatabaseProblem(
                     "This private chat could not be kept.", "Is this computer out of memory?"
                 ) from error
+            if trouble_of(error) is Trouble.DAMAGED:
+                self._note_damage(self._path)
             raise problem_of(error) from error
+
+    def _note_damage(self, path: Path) -> None:
+        """The next start is to salvage, even if SQLite's own check should find nothing."""
+        from headstart.storage import last_state
+
+        self._damaged = True
+        known = last_state.load(path) or last_state.LastState(0, 0, 0)
+        last_state.save(path, msgspec.structs.replace(known, damaged=True, clean=False))
 
     def _open(self) -> Store:
         # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
@@ -129,8 +143,9 @@ class Storage:
     def _begin(self, store: Store, path: Path, backups: Path) -> None:
         """What a database that can be written needs from here on."""
         from headstart.storage import last_state
-        from headstart.storage.copies import DailyCopies
+        from headstart.storage.copies import DailyCopies, find_text
 
+        store.messages.find_copy = partial(find_text, path, backups)
         try:
             self._purge(store, None)
         except Exception:
@@ -138,7 +153,8 @@ class Storage:
             log.exception("deleted chats could not be removed")
 
         def remember() -> None:
-            last_state.save(path, last_state.of_engine(self._engine))
+            if not self._damaged:
+                last_state.save(path, last_state.of_engine(self._engine))
 
         remember()
         store.messages.on_stored = remember
@@ -161,7 +177,8 @@ class Storage:
             return
         from headstart.storage import last_state
 
-        if self._path is not None and not self._opened.result().read_only:
+        keeps = self._path is not None and not self._opened.result().read_only
+        if self._path is not None and keeps and not self._damaged:
             try:
                 last_state.save(self._path, last_state.of_engine(self._engine, clean=True))
             except Exception:

@@ -20,6 +20,7 @@ from headstart.chat.changes import (
     BranchChanged,
     Change,
     ChatsChanged,
+    DraftProgress,
     DraftState,
     Measured,
     ModelState,
@@ -78,6 +79,7 @@ class ChatController(QObject):
     guessing = Signal(object)  # Guessing of the reply that is being written
     guessed = Signal(object)  # TurnFigures of the last reply, or None
     measured = Signal(object)
+    draft_activity = Signal(object)  # DraftActivity
     prefixes_listed = Signal(object)  # PrefixUse, or None
     read_ahead = Signal(int)  # tokens of what is being typed that were read
     message_stored = Signal(str, str)  # the chat it was written in ("" for a new one), text
@@ -187,9 +189,10 @@ class ChatController(QObject):
     def set_options(self, chat_id: str, options: ChatOptions) -> None:
         """Keep the options of a chat; without an id those of the chat that is not there yet."""
         if chat_id:
-            self._spawn(self.service.set_options(chat_id, options))
+            self._spawn(self._set_options(chat_id, options))
         else:
             self.draft_options = self.service.upcoming.new_options = options
+            self._spawn(self.service.local.draft_chosen(None, options))
 
     def export_markdown(self, chat_id: str, path: str) -> None:
         self._spawn(self._export(chat_id, Path(path)))
@@ -249,6 +252,10 @@ class ChatController(QObject):
         if before is None and self._wanted is None and self.shown_id == shown:
             self._wanted = chat_id
             await self._show(chat_id)
+
+    async def _set_options(self, chat_id: str, options: ChatOptions) -> None:
+        await self.service.set_options(chat_id, options)
+        await self.service.local.draft_chosen(chat_id, options)
 
     async def _list_prefixes(self) -> None:
         self.prefixes_listed.emit(await self.service.prefixes.use())
@@ -356,7 +363,7 @@ class ChatController(QObject):
             # as it is now: it may have been allowed since the menu was opened
             model = self.service.servers.find(model.key) or model
         await self._set_model(model)
-        trouble = await self.service.local.warm(self.chat_id, self.draft_options)
+        trouble = await self.service.local.warm(self.chat_id, self.draft_options, asked=True)
         if trouble and before is not None and before != model and chat == self.chat:
             # a file that cannot be used is not left as the model of this chat and of new ones
             await self._set_model(before)
@@ -435,6 +442,8 @@ class ChatController(QObject):
                 self.draft_changed.emit(name, loaded)
             case Measured():
                 self.measured.emit(change)
+            case DraftProgress(activity):
+                self.draft_activity.emit(activity)
             case AheadState(chat_id, _, typed):
                 if chat_id == self.shown_id:
                     self.read_ahead.emit(typed)

@@ -182,6 +182,7 @@ class MainWindow(QMainWindow):
         controller.guessed.connect(prefix.set_figures)
         controller.drafts_listed.connect(panel.set_choices)
         controller.guessing.connect(panel.set_live)
+        controller.draft_activity.connect(panel.set_activity)
         controller.guessed.connect(panel.set_figures)
         controller.measured.connect(panel.set_measured)
         controller.draft_changed.connect(self._on_draft)

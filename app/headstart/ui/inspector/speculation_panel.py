@@ -25,13 +25,39 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.changes import Measured
 from headstart.chat.drafts import DraftChoice
-from headstart.core.events import Guessing
+from headstart.core.events import DraftActivity, DraftStage, Guessing
 from headstart.core.settings import Speculation, changed, describe
 from headstart.core.values import SpeculationFigures, TurnFigures
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
 MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
+
+
+def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
+    """What the draft is doing, in a few words, and why, in a sentence or none."""
+    if activity is None:
+        return "–", ""
+    right = f"this draft is right {activity.acceptance:.0%} of the time here"
+    match activity.stage:
+        case DraftStage.CALIBRATING:
+            why = "Measuring what this draft costs and gains while you are not waiting."
+            return f"calibrating, {activity.done} of {activity.total}", why
+        case DraftStage.LEARNING:
+            return "not drafting yet", "Too little is known about this draft so far."
+        case DraftStage.READY:
+            return "ready", f"{right.capitalize()}; from {activity.needed:.0%} on it helps."
+        case DraftStage.DRAFTING:
+            return f"drafting {activity.depth}", ""
+        case DraftStage.LOOKUP:
+            return f"reusing text, {activity.depth}", ""
+        case DraftStage.NOT_PAYING:
+            return "not drafting", f"{right.capitalize()}; it would need {activity.needed:.0%}."
+        case DraftStage.WAITING:
+            why = "Reading this chat into the draft costs more than drafting has saved so far."
+            return "not drafting yet", why
+        case DraftStage.OFF:
+            return "–", ""
 
 
 class SpeculationPanel(QWidget):
@@ -138,6 +164,11 @@ class SpeculationPanel(QWidget):
             row.addWidget(value)
             self._layout.addLayout(row)
             self._live[name] = value
+        self._why = QLabel(self)
+        self._why.setObjectName("quiet")
+        self._why.setWordWrap(True)
+        self._why.setAccessibleName("Why")
+        self._layout.addWidget(self._why)
         self._layout.addSpacing(12)
 
     def _build_curve(self) -> None:
@@ -171,6 +202,7 @@ class SpeculationPanel(QWidget):
         if value.draft != self._value.draft:
             # a curve belongs to its pair
             self.curve.set_curve(None)
+            self.set_activity(None)
         self._value = value
         self._show()
 
@@ -186,16 +218,23 @@ class SpeculationPanel(QWidget):
     def set_live(self, event: Guessing | None) -> None:
         """How it goes in the reply that is being written."""
         if event is None:
-            self._show_live("–", None, None)
+            self._show_live(None, None)
+            self.set_activity(None)
             return
-        source = {"draft": " (draft)", "repeat": " (repeat)"}.get(event.source.value, "")
-        now = f"{event.depth} tokens{source}" if event.depth else "not guessing"
-        self._show_live(now, event.figures, event.against_plain)
+        self._show_live(event.figures, event.against_plain)
+        self.set_activity(event.activity)
+
+    def set_activity(self, activity: DraftActivity | None) -> None:
+        """What the draft is doing, and why."""
+        now, why = activity_words(activity)
+        self._live["Now"].setText(now)
+        self._why.setText(why)
+        self._why.setVisible(bool(why))
 
     def set_figures(self, figures: TurnFigures | None) -> None:
         """How it went in the last reply."""
         guessed = None if figures is None else figures.speculation
-        self._show_live("–", guessed, None if figures is None else figures.against_plain)
+        self._show_live(guessed, None if figures is None else figures.against_plain)
 
     def set_measured(self, measured: Measured | None) -> None:
         self._measuring = measured is not None and measured.running
@@ -269,9 +308,7 @@ class SpeculationPanel(QWidget):
         key = self._value.draft
         return next((choice for choice in self._choices if choice.model.key == key), None)
 
-    def _show_live(
-        self, now: str, figures: SpeculationFigures | None, against_plain: float | None
-    ) -> None:
+    def _show_live(self, figures: SpeculationFigures | None, against_plain: float | None) -> None:
         accepted = rounds = speed = "–"
         if figures is not None and figures.tested:
             share = figures.accepted / figures.tested
@@ -280,9 +317,8 @@ class SpeculationPanel(QWidget):
             rounds = f"{(figures.rounds + figures.accepted) / figures.rounds:.1f}"
         if against_plain is not None:
             speed = f"{against_plain:.1f}× plain"
-        values = (now, accepted, rounds, speed)
-        for label, text in zip(self._live.values(), values, strict=True):
-            label.setText(text)
+        for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
+            self._live[name].setText(text)
 
     def _show_button(self) -> None:
         self.measure.setText("Cancel" if self._measuring else "Measure")

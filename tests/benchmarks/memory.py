@@ -1,0 +1,80 @@
+"""Memory over many short turns in the whole program: does it stay?
+
+The window offscreen, SmolLM2, 25 chats of 20 turns of 8 tokens each. Resident memory is read after
+each chat; what is kept of prefixes has its own budget and is taken off. The figure is the growth
+after the first 100 turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import psutil
+
+from headstart.bootstrap import App, Home, run
+from headstart.core.settings import Sampling
+from tests.benchmarks.report import Report, json_path
+
+TURNS, CHAT, WARM_UP = 500, 20, 100
+_QUESTIONS = ("What is a river?", "Say it shorter.", "And a lake?", "Name three of them.", "Why?")
+
+
+def resident_mb() -> float:
+    return float(psutil.Process().memory_info().rss) / 1e6
+
+
+async def _turns(app: App, report: Report, turns: int) -> None:
+    app.preferences.update(sampling=Sampling(temperature=0.7, seed=1, max_tokens=8))
+    samples: list[tuple[int, float, float]] = []
+    for number in range(turns):
+        if number % CHAT == 0:
+            app.window.new_chat()
+        app.controller.send(f"{_QUESTIONS[number % len(_QUESTIONS)]} ({number})")
+        await app.controller.settle()
+        while app.service.writing_chats():
+            await asyncio.sleep(0.005)
+        await app.controller.settle()
+        if (number + 1) % CHAT == 0:
+            use = app.prefix_store.use_of_disk()
+            samples.append((number + 1, resident_mb(), use.in_memory / 1e6))
+            print(
+                f"  {number + 1:>4} turns: {samples[-1][1]:.1f} MB, "
+                f"of that prefixes {samples[-1][2]:.1f} MB",
+                flush=True,
+            )
+    start = next(sample for sample in samples if sample[0] >= min(WARM_UP, turns // 2))
+    end = samples[-1]
+    report.add("memory_growth_mb", end[1] - start[1], "", f"from {start[1]:.0f} MB")
+    report.add("kept_prefixes_growth_mb", end[2] - start[2], "within its budget")
+    report.add(
+        "memory_growth_beyond_prefixes_mb", end[1] - end[2] - start[1] + start[2], "at most 10"
+    )
+
+
+def main() -> None:
+    """`--turns N` for a shorter run."""
+    turns = TURNS
+    if "--turns" in sys.argv:
+        at = sys.argv.index("--turns")
+        turns = int(sys.argv[at + 1])
+        del sys.argv[at : at + 2]
+    path = json_path(__doc__ or "")
+    report = Report("memory (SmolLM2, the whole program, offscreen)")
+
+    async def script(app: App) -> int:
+        await _turns(app, report, turns)
+        return 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        run(Home(Path(folder) / "home"), script=script)
+    report.write(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What goes wrong outside the program, made on purpose: broken streams, damaged databases."""
