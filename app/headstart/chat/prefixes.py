@@ -65,7 +65,8 @@ class Prefixes:
     def _apply(self, settings: Settings) -> None:
         if self._store is not None and settings.prefix != self._applied:
             self._applied = settings.prefix
-            self._store.set_limits(settings.prefix.on_disk, settings.prefix.most_gb)
+            prefix = settings.prefix
+            self._store.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
 
     def _on_trouble(self, text: str) -> None:
         """From the writer's thread; a loop that is closed shows nothing any more."""

@@ -89,6 +89,15 @@ class PrefixSettings(Struct, frozen=True):
             description="in GB; never more than a quarter of what is free",
         ),
     ] = 8
+    memory_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            title="Most memory",
+            description="in MB, for what is not in a loaded model's context; 0 is automatic",
+        ),
+    ] = 0
     read_ahead: Annotated[
         bool,
         Meta(
@@ -112,6 +121,14 @@ class ChatOptions(Struct, frozen=True, omit_defaults=True):
 class EngineSettings(Struct, frozen=True):
     """How models are run on this computer. Every field belongs to a loaded model: a change
     loads it again."""
+
+    @property
+    def as_run(self) -> EngineSettings:
+        """With what `exact` asks for: KV types and attention that add up in the same order
+        however many rows there are."""
+        if not self.exact:
+            return self
+        return msgspec.structs.replace(self, kv_type="bf16", flash_attention=True)
 
     backend: Annotated[
         Backend,
@@ -147,6 +164,15 @@ class EngineSettings(Struct, frozen=True):
         int,
         Meta(ge=-1, le=1000, title="GPU layers", description="-1 is automatic; 0 uses none"),
     ] = -1
+    exact: Annotated[
+        bool,
+        Meta(
+            title="Exact",
+            description=(
+                "check each model once: where one row and several differ, nothing is drafted"
+            ),
+        ),
+    ] = False
     flash_attention: Annotated[
         bool,
         Meta(

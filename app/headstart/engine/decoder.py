@@ -161,6 +161,10 @@ class Decoder(Protocol):
 
     def argmax(self, row: int) -> int: ...
 
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        """A copy of a row's logits, of the vocabulary's size; for checks, not for drawing."""
+        ...
+
     def sampler(self, sampling: Sampling, seed: int, names: Sequence[int] | None = None) -> Sampler:
         """A new chain. `names` gives tokens the ids that they have in another model, for the
         noise; tokens with -1 there are never chosen."""

@@ -6,6 +6,7 @@ stays until another is asked for.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import time
 from collections.abc import Callable
@@ -29,10 +30,11 @@ from headstart.core.profiles import Profiles
 from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
 from headstart.core.values import ModelRef, Role
-from headstart.engine import template
+from headstart.engine import exactness, template
 from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.exactness import Exactness
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.prefix import fingerprint, keys, speeds
 from headstart.engine.prefix.keeper import Keeper
@@ -88,6 +90,8 @@ class LocalGenerator:
         self._speeds = PrefixSpeeds()
         self._speed_key = ("", "")
         self._speculation: SpeculationState | None = None
+        # of the loaded model, where the settings ask for it
+        self._exactness: Exactness | None = None
 
     @property
     def resident(self) -> Resident:
@@ -102,6 +106,7 @@ class LocalGenerator:
             raise TypeError(f"{model.name} is a server's model")
         try:
             decoder = self._load(model, request.engine, emit, cancel)
+            request = self._exactly(request, emit)
             self._load_draft(request.draft, request.engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
@@ -300,7 +305,7 @@ class LocalGenerator:
             return not cancel.cancelled
 
         with noted(self._running, Doing("loading", model.name)):
-            decoder = select.open_decoder(model, engine, on_progress)
+            decoder = select.open_decoder(model, engine.as_run, on_progress)
         self._decoder = decoder
         facts = decoder.facts
         self._template = template.choose(
@@ -327,9 +332,47 @@ class LocalGenerator:
         )
         self._reader.draft = self._speculation
         self._speculation.sample_prompt = self._sample_prompt(self._encoder)
+        self._exactness = self._check_exactness(model, engine, emit, cancel)
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
+
+    def _check_exactness(
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+    ) -> Exactness | None:
+        """Whether the loaded model is exact, tried once and remembered. Raises DecodeAborted."""
+        if not engine.exact or self._decoder is None:
+            return None
+        decoder, device = (
+            self._decoder,
+            f"{self._decoder.facts.device}, {self._decoder.facts.state}",
+        )
+        known = exactness.load(self._profiles, model.signature, device)
+        if known is None:
+            emit(Loading(model, 0.99))
+            cancel.set_hook(decoder.abort)
+            try:
+                known = exactness.measure(decoder, lambda: cancel.cancelled)
+            finally:
+                cancel.set_hook(None)
+                decoder.clear_abort()
+            exactness.save(self._profiles, model.signature, device, known)
+        return known
+
+    def _exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
+        """The request without drafts, where they could change a word and must not."""
+        if self._exactness is None or self._exactness.exact:
+            return request
+        emit(
+            Notice(
+                "exact",
+                f"{request.model.name} is not exact on this computer: a token's numbers differ by "
+                f"up to {self._exactness.gap:.2g} when several are computed at once. Nothing is "
+                "drafted for it while “Exact” is on.",
+            )
+        )
+        off = msgspec.structs.replace(request.speculation, enabled=False)
+        return dataclasses.replace(request, speculation=off, draft=None)
 
     @staticmethod
     def _sample_prompt(encoder: PromptEncoder) -> list[int]:
@@ -375,7 +418,7 @@ class LocalGenerator:
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
             self._check(model, settings, cancel)
-            return select.open_decoder(model, settings, progress, clamp=True)
+            return select.open_decoder(model, settings.as_run, progress, clamp=True)
 
         with noted(self._running, Doing("loading", draft.name if draft is not None else "")):
             self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
@@ -389,4 +432,5 @@ class LocalGenerator:
         if self._decoder is not None:
             self._decoder.close()
         self._decoder = self._encoder = self._template = self._wanted = None
+        self._exactness = None
         self._speculation = self._reader = None

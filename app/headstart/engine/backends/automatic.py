@@ -33,6 +33,8 @@ def explain() -> dict[str, str]:
         "llama.cpp.",
         "kv_type": "Another choice reads chats once more: what was kept fits the old one only. "
         "For llama.cpp.",
+        "exact": "For llama.cpp on a processor: bf16 keys and values and flash attention, whatever "
+        "is chosen here. Each model is tried once when it is loaded.",
         "gpu_layers": layers,
         "flash_attention": "For llama.cpp. Like the KV numbers, a change reads chats once more.",
         "batch": f"Automatic: {CHUNK}, the size of a stored chunk. Larger needs a larger buffer, "

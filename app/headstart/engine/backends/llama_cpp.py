@@ -110,6 +110,7 @@ class LlamaCppDecoder:
         self._open_context(path, engine, clamp)
         flash = "flash attention" if engine.flash_attention else "plain attention"
         self._state_name = f"{engine.kv_type}, {flash}"
+        self._state_name += self._rope_name()
         self._window = lib.llama_model_n_swa(self._model)
         self._recurrent = bool(
             lib.llama_model_is_recurrent(self._model) or lib.llama_model_is_hybrid(self._model)
@@ -127,6 +128,21 @@ class LlamaCppDecoder:
         self._leaf_paths: list[list[int]] = []
         self._tree_start = 0
         self._facts = self._read_facts()
+
+    def _rope_name(self) -> str:
+        """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer
+        than the original one: keys of one are nonsense under the other."""
+        original = lib.llama_model_n_ctx_train(self._model)
+        architecture = self._metadata("general.architecture")
+        found = self._metadata(f"{architecture}.rope.scaling.original_context_length")
+        if found.isdigit():
+            original = int(found)
+        return ", long rope" if lib.llama_n_ctx(self._context) > original else ""
+
+    def _metadata(self, key: str) -> str:
+        buffer = ctypes.create_string_buffer(256)
+        size = lib.llama_model_meta_val_str(self._model, key.encode(), buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
 
     def _open_context(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
         trained = lib.llama_model_n_ctx_train(self._model)
@@ -329,6 +345,9 @@ class LlamaCppDecoder:
 
     def argmax(self, row: int) -> int:
         return int(self.logits(row).argmax())
+
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        return self.logits(row).copy()
 
     def logits(self, row: int) -> npt.NDArray[np.float32]:
         """A view of a row's logits, good until the next forward; for the sampler."""

@@ -5,7 +5,9 @@ Imported by the llama.cpp backend only. The log callback is called from native t
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 from collections import deque
 from typing import Any
 
@@ -27,6 +29,18 @@ def _on_log(level: int, text: bytes | None, _data: Any) -> None:
         _log.append(text.decode("utf-8", "replace"))
 
 
+def _keep_large_blocks_apart() -> None:
+    """Let glibc give blocks of KV state back to the system one by one: once one was freed it would
+    put the next ones into its heap, which then grows with the holes between them (16 MB in 400
+    short turns). Smaller blocks, a vocabulary's numbers among them, stay in the heap."""
+    if sys.platform == "linux":
+        # musl has no such function
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 3 << 19)
+
+
+_M_MMAP_THRESHOLD = -3
+_keep_large_blocks_apart()
 lib.llama_log_set(_on_log, None)
 lib.llama_backend_init()
 

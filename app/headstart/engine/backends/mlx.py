@@ -336,6 +336,9 @@ class MlxDecoder:
     def argmax(self, row: int) -> int:
         return int(self.logits(row).argmax())
 
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        return self.logits(row).copy()
+
     def logits(self, row: int) -> npt.NDArray[np.float32]:
         """A row's logits, good until the next forward; for the sampler."""
         assert self._rows is not None

@@ -27,8 +27,8 @@ from headstart.engine.prefix.scratch import Scratch
 log = logging.getLogger(__name__)
 
 # of the computer's memory, for records that are not in a loaded model's context
-_MEMORY_SHARE = 8
-_MOST_MEMORY = 4 << 30
+_MEMORY_SHARE = 16
+_MOST_MEMORY = 1 << 30
 # threads that read while a record goes into a context: the page cache is faster than one of them
 READERS = 2
 
@@ -39,7 +39,7 @@ class PrefixStore:
         self._catalogue = Catalogue()
         self._memory: dict[bytes, Entry] = {}
         self._memory_size = 0
-        self._most_memory = min(_MOST_MEMORY, psutil.virtual_memory().total // _MEMORY_SHARE)
+        self._most_memory = automatic_memory()
         self._clock = 0
         # chats whose user does not want them on disk
         self._barred: set[str] = set()
@@ -212,8 +212,12 @@ class PrefixStore:
         """Have `tell` called, on the writer's thread, when nothing can be written."""
         self._disk.tell_trouble = tell
 
-    def set_limits(self, on_disk: bool, most_gb: int) -> None:
+    def set_limits(self, on_disk: bool, most_gb: int, memory_mb: int = 0) -> None:
+        """What may be on disk and in memory; 0 MB of memory is automatic."""
         self._disk.set_limits(on_disk, most_gb)
+        with self._lock:
+            self._most_memory = memory_mb * 1_000_000 or automatic_memory()
+            self._trim_memory()
 
     def use_of_disk(self) -> PrefixUse:
         with self._lock:
@@ -229,6 +233,7 @@ class PrefixStore:
                 written_today=self._disk.written_today,
                 location=str(self._disk.folder),
                 in_memory=self._memory_size,
+                memory_budget=self._most_memory,
                 trouble=self._disk.trouble,
             )
 
@@ -326,6 +331,11 @@ class PrefixStore:
                 self._touch(entry)
                 self._trim_memory()
         return payload
+
+
+def automatic_memory() -> int:
+    """Bytes that records may take in memory, unless the settings say otherwise."""
+    return min(_MOST_MEMORY, psutil.virtual_memory().total // _MEMORY_SHARE)
 
 
 def make_info(

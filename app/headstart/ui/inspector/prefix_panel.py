@@ -48,7 +48,7 @@ class PrefixPanel(QWidget):
         self.told = _quiet_label(self)
         layout.addWidget(self.told)
         self._values: dict[str, QLabel] = {}
-        for name in ("This chat on disk", "All chats", "Written today"):
+        for name in ("This chat on disk", "All chats", "Written today", "In memory"):
             row = QHBoxLayout()
             value = QLabel(self)
             value.setObjectName("fieldValue")
@@ -106,12 +106,13 @@ class PrefixPanel(QWidget):
 
     def _show(self) -> None:
         use = self._use
-        values = ("–", "–", "–")
+        values = ("–", "–", "–", "–")
         if use is not None:
             values = (
                 size_text(use.by_chat.get(self._chat_id, 0)),
                 f"{size_text(use.total)} of {size_text(use.budget)}",
                 size_text(use.written_today),
+                f"{size_text(use.in_memory)} of {size_text(use.memory_budget)}",
             )
         for label, text in zip(self._values.values(), values, strict=True):
             label.setText(text)

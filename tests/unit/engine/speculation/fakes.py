@@ -122,7 +122,10 @@ class FakeDecoder:
             self.tokens = self._planted[path[-1]]
         self._planted = None
 
-    def row(self, row: int) -> npt.NDArray[np.float64]:
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        return self._rows[row].astype(np.float32)
+
+    def scores(self, row: int) -> npt.NDArray[np.float64]:
         return self._rows[row]
 
     def argmax(self, row: int) -> int:
@@ -207,7 +210,7 @@ class FakeSampler:
         self._ids = np.arange(decoder.facts.vocabulary_size)
 
     def _scores(self, row: int, position: int) -> npt.NDArray[np.float64]:
-        logits = self._decoder.row(row)
+        logits = self._decoder.scores(row)
         if self._temperature == 0:
             return logits
         return logits / self._temperature + gumbel(self._seed, position, self._ids)

@@ -1,0 +1,112 @@
+"""Whether a loaded model computes a token's logits to the same bits however many are computed with
+it. Engine thread.
+
+Only then can speculation, and reading a text again in other pieces, change no word at all. Weight
+type, key and value type, processor and kernels decide, so it is tried on the model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from headstart.core.profiles import ProfileKey, Profiles
+from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+SPARE = 1
+# from 512 cells on, some attention kernels sum a single row in another order
+LONG, SHORT = 520, 48
+ROWS = (2, 5, 16)
+TEXT = "The river carries stones from the hills to the sea, and the sea gives back rain. "
+# the part of a profile's key that a draft's name has elsewhere
+_NAME = "(exact)"
+
+
+class Exactness(msgspec.Struct, frozen=True):
+    """`gap`: the largest difference of a logit between one row and several; 0 is exact."""
+
+    gap: float
+
+    @property
+    def exact(self) -> bool:
+        return self.gap == 0
+
+
+def load(profiles: Profiles | None, model: str, device: str) -> Exactness | None:
+    data = profiles.load(ProfileKey(model, _NAME, device)) if profiles is not None else None
+    if data is None:
+        return None
+    try:
+        return msgspec.json.decode(data, type=Exactness)
+    except msgspec.MsgspecError:
+        return None
+
+
+def save(profiles: Profiles | None, model: str, device: str, found: Exactness) -> None:
+    if profiles is not None:
+        profiles.save(ProfileKey(model, _NAME, device), msgspec.json.encode(found))
+
+
+def measure(decoder: Decoder, cancelled: Callable[[], bool] = lambda: False) -> Exactness:
+    """Compute the same tokens one by one and together, after a short and a longer text, and read
+    a text in other pieces. The live sequence stays as it is. Raises DecodeAborted."""
+    cuts = decoder.facts.rollback == "exact"
+    places = [SHORT, LONG] if cuts and decoder.facts.context_length > LONG + 64 else [SHORT]
+    tokens = (decoder.encode(TEXT) * 60)[: max(places) + max(ROWS)]
+    gap = 0.0
+    try:
+        for place in places:
+            more = tokens[place : place + max(ROWS)]
+            _read(decoder, tokens[:place], (place,), cancelled)
+            single = [_rows(decoder, [token], cancelled)[0] for token in more]
+            for count in ROWS:
+                _return_to(decoder, tokens[:place], cancelled)
+                together = _rows(decoder, more[:count], cancelled)
+                for row, other in zip(together, single, strict=False):
+                    gap = max(gap, float(abs(row - other).max()))
+            # the same text in other pieces, as after a restart
+            _read(decoder, tokens[:place], (7, place // 2, place - 1), cancelled)
+            other = _rows(decoder, more[:1], cancelled)[0]
+            gap = max(gap, float(abs(single[0] - other).max()))
+    except ContextFull:
+        # a chat fills the context: what could be seen must do
+        pass
+    finally:
+        decoder.truncate(0, SPARE)
+    return Exactness(gap)
+
+
+def _rows(
+    decoder: Decoder, tokens: Sequence[int], cancelled: Callable[[], bool]
+) -> list[npt.NDArray[np.float32]]:
+    if cancelled():
+        raise DecodeAborted
+    decoder.forward(tokens, range(len(tokens)), SPARE)
+    return [decoder.row(index) for index in range(len(tokens))]
+
+
+def _return_to(decoder: Decoder, text: Sequence[int], cancelled: Callable[[], bool]) -> None:
+    """Have the spare sequence hold `text` again, as it was read the first time."""
+    if decoder.truncate(len(text), SPARE) != len(text):
+        _read(decoder, text, (len(text),), cancelled)
+
+
+def _read(
+    decoder: Decoder, text: Sequence[int], ends: Sequence[int], cancelled: Callable[[], bool]
+) -> None:
+    """Read `text` anew in pieces that end at `ends`, and at its own end."""
+    decoder.truncate(0, SPARE)
+    at = 0
+    for end in sorted({*ends, len(text)}):
+        while at < end:
+            if cancelled():
+                raise DecodeAborted
+            upto = min(end, at + decoder.facts.batch)
+            decoder.forward(text[at:upto], [], SPARE)
+            at = upto
