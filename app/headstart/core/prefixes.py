@@ -101,6 +101,6 @@ class PrefixUse:
     written_today: int
     location: str
     in_memory: int
-    memory_budget: int = 0
     # why nothing is written now; empty when all is well
     trouble: str = ""
+    memory_budget: int = 0

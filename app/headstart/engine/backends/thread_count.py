@@ -33,7 +33,7 @@ _FEWER_TRIAL, _MORE_TRIAL = 3, 8
 # a count must be this much faster to be taken
 _BETTER = 0.93
 # forwards between two trials: doubled while trials lose
-_FIRST_WAIT, _MORE_WAIT, _LONGEST_WAIT = 12, 48, 384
+_FIRST_WAIT, _MORE_WAIT, _LONGEST_WAIT = 12, 48, 1024
 # a trial that lost speaks for its circumstances: clearly worse ones are looked at again sooner
 _WORSE = 0.15
 # processors that others must use at least, so that fewer threads can help

@@ -51,6 +51,7 @@ class FakeDecoder:
         self._ends = frozenset(ends)
         self._checkpoint: int | None = None
         self.tokens: list[int] = []
+        self._others: dict[int, list[int]] = {}
         self._planted: list[list[int]] | None = None
         self._rows: list[npt.NDArray[np.float64]] = []
         self.forwards: list[int] = []
@@ -85,7 +86,7 @@ class FakeDecoder:
         return Vocabulary("bpe", tuple(self.piece(token) for token in range(len(self._logits))))
 
     def n_past(self, seq: int = 0) -> int:
-        return len(self.tokens)
+        return len(self._others.get(seq, [])) if seq else len(self.tokens)
 
     def _row(self, path: Sequence[int]) -> npt.NDArray[np.float64]:
         last = (0, 0, *path[-2:])[-2:]
@@ -99,6 +100,9 @@ class FakeDecoder:
         seq: int = 0,
         parents: Sequence[int] | None = None,
     ) -> None:
+        if seq:
+            self._elsewhere(seq, tokens, outputs)
+            return
         assert 0 < len(tokens) <= self.facts.batch
         assert self._planted is None, "a tree was not kept"
         if len(self.tokens) + len(tokens) > self.facts.context_length:
@@ -115,6 +119,14 @@ class FakeDecoder:
             self.tokens.extend(tokens)
         else:
             self._planted = paths
+
+    def _elsewhere(self, seq: int, tokens: Sequence[int], outputs: Sequence[int]) -> None:
+        """A forward on another sequence than the live one."""
+        live, self.tokens = self.tokens, self._others.setdefault(seq, [])
+        try:
+            self.forward(tokens, outputs)
+        finally:
+            self.tokens = live
 
     def keep(self, path: Sequence[int]) -> None:
         assert self._planted is not None
@@ -142,6 +154,9 @@ class FakeDecoder:
 
     def truncate(self, n: int, seq: int = 0) -> int:
         assert self._planted is None
+        if seq:
+            del self._others.setdefault(seq, [])[n:]
+            return len(self._others[seq])
         if n >= len(self.tokens):
             return len(self.tokens)
         if self.facts.rollback == "checkpoint":

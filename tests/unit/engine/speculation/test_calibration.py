@@ -1,0 +1,204 @@
+"""What the idle engine learns of a draft: costs, acceptance, and when it does not pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from headstart.core.events import (
+    CancelToken,
+    DraftActivity,
+    DraftStage,
+    GenerationEvent,
+    GenerationRequest,
+    Loading,
+    Notice,
+)
+from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.values import ModelRef, SpeculationFigures
+from headstart.engine.decoder import DecodeAborted
+from headstart.engine.reading import Resident
+from headstart.engine.speculation import calibration, draft_model, loop, state
+from headstart.engine.speculation.depth import KNOWN_TESTS
+from headstart.engine.speculation.state import SpeculationState
+from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table
+
+VOCABULARY = 8
+LOGITS = table(VOCABULARY, 7, 3)
+
+
+class Pair:
+    """A target and a draft of tables, with the state that the engine keeps for them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, ref: ModelRef, noise: float) -> None:
+        self.clock = Clock()
+        for module in (calibration, draft_model, loop, state):
+            monkeypatch.setattr(module, "perf_counter", self.clock)
+        self.target = FakeDecoder(LOGITS, lambda n: 1 + 0.1 * (n - 1), self.clock)
+        self.draft = FakeDecoder(
+            LOGITS + table(VOCABULARY, 8, noise), lambda n: 0.05 * (1 + 0.05 * n), self.clock
+        )
+        big = ModelRef(ref.path.with_name("target.gguf"), "target", 10 * ref.size)
+        self.state = SpeculationState(big, self.target, None)
+        self.events: list[GenerationEvent] = []
+        self.state.load_draft(
+            ref, EngineSettings(), lambda *_: self.draft, self.events.append, CancelToken()
+        )
+        self.request = GenerationRequest(
+            big,
+            (),
+            Sampling(temperature=1.0),
+            draft=ref,
+            speculation=Speculation(draft=ref.key, repeats=False),
+        )
+
+    def idle(self, resident: Resident | None = None, pieces: int = 10**6) -> None:
+        left = iter(range(pieces))
+        self.state.idle(
+            resident or Resident(list(self.target.tokens)),
+            self.events.append,
+            lambda: next(left, None) is None,
+        )
+
+    def reply(self, tokens: int, prompt: int = 30) -> float:
+        """Write a reply as a turn does; returns its seconds."""
+        text = [index % VOCABULARY for index in range(prompt)]
+        self.target.truncate(0)
+        self.target.forward(text, [prompt - 1])
+        sampler = self.target.sampler(self.request.sampling, 3)
+        began = self.clock.now
+        speculator = self.state.begin(
+            self.request, text, sampler, 3, self.events.append, CancelToken()
+        )
+        pending, written = sampler.draw(0, len(text)), 0
+        while written < tokens:
+            emitted = speculator.step(pending, tokens - written - 1)
+            written += len(emitted)
+            pending = emitted[-1][0]
+        self.state.end()
+        self.figures = speculator.figures
+        self.activity = speculator.activity
+        return self.clock.now - began
+
+    @property
+    def stages(self) -> list[DraftStage]:
+        return [event.stage for event in self.events if isinstance(event, DraftActivity)]
+
+
+@pytest.fixture
+def good(monkeypatch: pytest.MonkeyPatch, starter: ModelRef) -> Iterator[Pair]:
+    pair = Pair(monkeypatch, starter, 0.05)
+    yield pair
+    pair.state.close()
+
+
+@pytest.fixture
+def hostile(monkeypatch: pytest.MonkeyPatch, starter: ModelRef) -> Iterator[Pair]:
+    pair = Pair(monkeypatch, starter, 60.0)
+    yield pair
+    pair.state.close()
+
+
+def test_a_draft_is_timed_when_it_is_loaded(good: Pair) -> None:
+    assert good.state.pair is not None
+    assert good.state.pair.costs.unit == pytest.approx(0.05 * 1.05)
+    assert good.draft.tokens == []
+
+
+def test_an_idle_engine_learns_costs_and_acceptance_and_leaves_the_text(good: Pair) -> None:
+    good.target.forward([1, 2, 3], [])
+    good.idle()
+    costs, pair = good.state.target_costs(), good.state.pair
+    assert pair is not None
+    for n in range(2, 18):
+        assert costs.ratio(n, 3) == pytest.approx(1 + 0.1 * (n - 1), rel=0.01)
+    assert pair.margins.all_tested >= KNOWN_TESTS
+    assert pair.margins.mean > 0.8
+    assert good.target.tokens == [1, 2, 3]
+    assert good.stages[0] is DraftStage.CALIBRATING
+    assert good.stages[-1] is DraftStage.READY
+    forwards = len(good.target.forwards)
+    good.idle()
+    assert len(good.target.forwards) == forwards
+
+
+def test_a_request_cuts_calibration_and_it_goes_on_where_it_was(good: Pair) -> None:
+    for cut in range(1, 100):
+        good.target.truncate(0)
+        try:
+            good.idle(pieces=cut)
+        except DecodeAborted:
+            continue
+        break
+    else:
+        pytest.fail("it never came to an end")
+    assert good.state.pair is not None
+    assert good.state.target_costs().unmeasured(calibration.SIZES, 0) == []
+
+
+def test_a_good_draft_helps_in_its_first_reply(good: Pair) -> None:
+    good.idle()
+    assert good.reply(120) < 120 * 0.7
+    assert good.figures.draft_tested > 50
+
+
+def test_a_good_draft_helps_in_its_first_reply_when_asked_at_once(good: Pair) -> None:
+    assert good.reply(120) < 120
+
+
+def test_nothing_is_spent_on_a_draft_that_is_known_not_to_pay(hostile: Pair) -> None:
+    hostile.idle()
+    assert hostile.stages[-1] is DraftStage.NOT_PAYING
+    last = hostile.events[-2]
+    assert isinstance(last, DraftActivity)
+    assert last.acceptance < last.needed
+    seconds = hostile.reply(120)
+    assert hostile.figures.draft_tested == 0
+    assert seconds == pytest.approx(120, abs=0.5)
+    assert hostile.activity.stage is DraftStage.NOT_PAYING
+
+
+def test_each_reply_teaches_what_the_draft_would_have_said(good: Pair) -> None:
+    good.request = GenerationRequest(
+        good.request.model,
+        (),
+        Sampling(temperature=1.0),
+        draft=good.request.draft,
+        speculation=Speculation(draft="x", enabled=False),
+    )
+    good.reply(60)
+    pair = good.state.pair
+    assert pair is not None
+    assert pair.margins.all_tested == 0
+    good.idle(Resident(list(good.target.tokens), chat_id="chat"))
+    assert pair.margins.all_tested > 40
+    assert good.state.last_reply is None
+    # and what the target has read, the draft has read
+    assert good.draft.tokens == good.target.tokens
+
+
+def test_of_few_verified_drafts_no_speed_is_told() -> None:
+    for tested, told in ((0, False), (1, False), (7, False), (8, True)):
+        figures = SpeculationFigures(rounds=50, draft_tested=tested, plain_seconds=3.0)
+        assert (figures.against_plain(6.0) is not None) == told
+
+
+def test_plain_rounds_count_as_what_they_took(good: Pair) -> None:
+    good.request = GenerationRequest(
+        good.request.model, (), Sampling(temperature=0), speculation=Speculation()
+    )
+    # another program takes the computer in the middle of the reply
+    slow = good.target._cost
+    good.target._cost = lambda n: slow(n) * (4 if len(good.target.tokens) > 60 else 1)
+    seconds = good.reply(60)
+    if good.figures.tested == 0:
+        assert good.figures.plain_seconds == pytest.approx(seconds, rel=0.02)
+    assert good.figures.plain_seconds > 0.8 * seconds
+
+
+def test_a_draft_that_fails_in_idle_time_is_no_news(good: Pair) -> None:
+    assert not [event for event in good.events if isinstance(event, Notice)]
+    assert any(isinstance(event, Loading) for event in good.events)
+    assert np.isfinite(good.clock.now)
