@@ -209,6 +209,9 @@ class LocalGenerator:
         decoder, reader, speculation = self._decoder, self._reader, self._speculation
         if decoder is None or reader is None or speculation is None:
             return False
+        speculation.complete_index()
+        if speculation.draft is None:
+            return False
 
         def abort() -> None:
             decoder.abort()

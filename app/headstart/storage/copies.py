@@ -71,15 +71,19 @@ def remove_chat(path: Path, backups: Path, chat_id: str) -> None:
             log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
 
 
-def find_text(path: Path, backups: Path, message_id: str, position: int, digest: int) -> str | None:
-    """A text as it was stored, from the newest copy that still has it so."""
-    query = "SELECT text FROM parts WHERE message_id = ? AND position = ? AND digest = ?"
+def find_text(path: Path, backups: Path, message_id: str, position: int) -> list[tuple[str, int]]:
+    """A text and its digest as the copies have them, the newest first."""
+    query = (
+        "SELECT text, digest FROM parts "
+        "WHERE message_id = ? AND position = ? AND digest IS NOT NULL"
+    )
+    found = []
     for copy in newest_first(path, backups):
         with contextlib.suppress(sqlite3.Error, OSError), _connected(copy) as connection:
-            row = connection.execute(query, (message_id, position, digest)).fetchone()
+            row = connection.execute(query, (message_id, position)).fetchone()
             if row is not None:
-                return str(row[0])
-    return None
+                found.append((str(row[0]), int(row[1])))
+    return found
 
 
 class DailyCopies:

@@ -16,6 +16,9 @@ from sqlalchemy.pool import StaticPool
 from headstart.storage import schema
 from headstart.storage.tables import metadata
 
+# in the information of a connection that may not write
+READ_ONLY = "read only"
+
 
 def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     """An engine over `path` with WAL and foreign keys on; transactions begin IMMEDIATE.
@@ -51,7 +54,7 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
         # a deferred transaction that turns into a writer can fail in the middle
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.exec_driver_sql("BEGIN" if connection.info.get(READ_ONLY) else "BEGIN IMMEDIATE")
 
     return engine
 
@@ -95,6 +98,14 @@ def durable(engine: Engine, full: bool) -> None:
         raw.cursor().execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
     finally:
         raw.close()
+
+
+def forbid_writing(engine: Engine) -> None:
+    """From now on SQLite refuses every change; for databases in memory, which have one connection
+    as long as they live."""
+    with engine.connect() as connection:
+        connection.info[READ_ONLY] = True
+        connection.exec_driver_sql("PRAGMA query_only=ON")
 
 
 def leave_nothing_deleted(engine: Engine) -> None:

@@ -25,13 +25,16 @@ from headstart.storage.trees import SoundTree, sound_tree
 
 log = logging.getLogger(__name__)
 
+# of a damaged text's length: bytes that are no characters any more count differently
+_SAME_LENGTH = 0.9
+
 
 class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._repaired: list[str] = []
-        # finds a text that was damaged, by message, position and digest, in a copy
-        self.find_copy: Callable[[str, int, int], str | None] = lambda *_: None
+        # finds a text that was damaged, by message and position, in the copies: (text, digest)
+        self.find_copy: Callable[[str, int], list[tuple[str, int]]] = lambda *_: []
         # called after messages were stored
         self.on_stored: Callable[[], None] = lambda: None
 
@@ -101,15 +104,18 @@ class MessageTable:
     def _part(self, connection: Connection, row: Row[Any]) -> tuple[Part, bool]:
         """A part; one that was damaged comes back from a copy if it can."""
         part, sound = rows.part_value(row)
-        if sound or row.digest is None:
-            return part, sound
-        text = self.find_copy(row.message_id, row.position, row.digest)
-        if text is None or not rows.is_sound(text, row.digest):
-            return part, False
-        same = (parts.c.message_id == row.message_id, parts.c.position == row.position)
-        with contextlib.suppress(SQLAlchemyError), connection.begin_nested():
-            connection.execute(update(parts).where(*same).values(text=text))
-        return replace(part, text=text), True
+        if sound:
+            return part, True
+        for text, digest in self.find_copy(row.message_id, row.position):
+            # the digest may be what was damaged; a shorter text is one from before it went on
+            same_text = digest == row.digest or len(text) >= _SAME_LENGTH * len(part.text)
+            if not same_text or not rows.is_sound(text, digest):
+                continue
+            same = (parts.c.message_id == row.message_id, parts.c.position == row.position)
+            with contextlib.suppress(SQLAlchemyError), connection.begin_nested():
+                connection.execute(update(parts).where(*same).values(text=text, digest=digest))
+            return replace(part, text=text), True
+        return part, False
 
     def take_repaired(self) -> list[str]:
         """The chats whose trees had to be repaired since this was last asked."""

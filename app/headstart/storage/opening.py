@@ -21,7 +21,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.errors import DatabaseProblem
 from headstart.storage import copies, last_state, salvage, schema
-from headstart.storage.database import open_database, open_engine, open_memory
+from headstart.storage.database import (
+    forbid_writing,
+    open_database,
+    open_engine,
+    open_memory,
+)
 from headstart.storage.messages import MessageTable
 from headstart.storage.pages import Image, has_lost_commits
 from headstart.storage.salvage import Saved
@@ -244,11 +249,7 @@ def _recover_in_memory(engine: Engine) -> int:
 
 
 def _locked(engine: Engine) -> Engine:
-    raw = engine.raw_connection()
-    try:
-        raw.cursor().execute("PRAGMA query_only=ON")
-    finally:
-        raw.close()
+    forbid_writing(engine)
     return engine
 
 

@@ -71,4 +71,6 @@ def write_file(path: Path, text: str) -> None:
         raise EnvironmentProblem(
             f"The file {path} could not be written: {error.strerror or error}.",
             "Choose another folder, or free some disk space.",
+            # a file is named after its chat
+            quotes=True,
         ) from error

@@ -1,0 +1,156 @@
+"""Promises in the real window: starts after a crash, no text where it does not belong, undo's end,
+drafts that are learned while nobody waits."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headstart.bootstrap import Home, start_logging
+from headstart.chat import service
+from headstart.core.running import Doing
+from headstart.core.settings import Sampling
+from headstart.core.values import ModelRef
+from headstart.hub.checked import CheckedModels
+from headstart.storage.running import RunningFile
+from tests.conftest import OpenApp, until
+from tests.e2e.driver import ask, begin, use_sampling
+from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
+
+CANARY = "yellow-canary"
+# refuses every chat, and quotes it
+QUOTING = "{{ raise_exception('I cannot take: ' + messages[-1]['content']) }}"
+
+
+async def test_a_start_after_a_crash_loads_nothing_by_itself(running: OpenApp, home: Home) -> None:
+    home.path.mkdir(parents=True)
+    RunningFile(home.running).begin(Doing("loading", "huge-model"))
+    async with running() as app:
+        assert "ended unexpectedly while loading huge-model" in app.window.banner.text()
+        app.window.composer.edit.insertPlainText("typed")
+        await app.controller.settle()
+        assert app.service.local.state == "nothing"
+        app.window.composer.set_text("")
+        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        reply = await ask(app, "What is a river?")
+        assert reply.text
+        # a reply has shown that it can be loaded
+        assert app.service.local.state == "same"
+        await until(lambda: not home.running.exists())
+    async with running() as app:
+        assert not app.window.banner.isVisible()
+        app.window.composer.edit.insertPlainText("typed")
+        await until(lambda: app.service.local.state == "same")
+
+
+@pytest.fixture
+def quoting(starter: ModelRef, tmp_path: Path) -> ModelRef:
+    """The starter model with a template that raises with a message in its text."""
+    found = read_gguf(starter.path)
+    old = found.fields["tokenizer.chat_template"]
+    fields = {**found.fields, "tokenizer.chat_template": Field(QUOTING, old.kind)}
+    path = write_gguf(tmp_path / "quoting.gguf", found.architecture, fields, found.tensors)
+    return ModelRef(path, path.stem, path.stat().st_size)
+
+
+@pytest.fixture
+def logged(home: Home) -> Iterator[None]:
+    """The program's own log, as `run` begins it, and taken away again."""
+    root = logging.getLogger("headstart")
+    before = list(root.handlers)
+    start_logging(home, debug=True)
+    yield
+    for handler in [one for one in root.handlers if one not in before]:
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(logging.NOTSET)
+
+
+async def test_no_text_of_a_chat_reaches_the_log(
+    running: OpenApp, home: Home, quoting: ModelRef, logged: None
+) -> None:
+    async with running() as app:
+        CheckedModels(home.checked_models).add(quoting)
+        app.preferences.update(
+            sampling=Sampling(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
+            system_prompt=f"{CANARY}-system",
+        )
+        for private in (True, False):
+            app.window.new_private_chat() if private else app.window.new_chat()
+            reply = await ask(app, f"{CANARY}-question")
+            assert reply.text
+            assert app.controller.chat_id is not None
+            await app.service.rename(app.controller.chat_id, f"{CANARY}-title")
+            app.controller.open_model_file(str(quoting.path))
+            await app.controller.settle()
+            await begin(app, f"{CANARY}-again")
+            await until(lambda: not app.controller.writing)
+            await app.controller.settle()
+            app.controller.export_markdown(app.controller.chat_id, f"/nowhere/{CANARY}.md")
+            await app.controller.settle()
+            app.controller.choose_model(await app.service.models.of_chat(None))
+            await app.controller.settle()
+    logs = [path for path in home.log.parent.iterdir() if path.is_file()]
+    assert logs
+    for path in logs:
+        text = path.read_text(encoding="utf-8")
+        assert text.strip()
+        assert CANARY not in text
+
+
+async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
+    running: OpenApp, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UNDO_SECONDS", 0.3)
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        await ask(app, f"{CANARY}: what is a river? " * 30)
+        first = app.controller.chat_id
+        assert first is not None
+        app.controller.delete(first)
+        await app.controller.settle()
+        app.controller.undo_delete(first)
+        await app.controller.settle()
+        assert [chat.id for chat in await app.service.summaries()] == [first]
+        app.controller.delete(first)
+        await app.controller.settle()
+
+        def gone() -> bool:
+            files = [path for path in home.path.rglob("*") if path.is_file()]
+            return not any(CANARY.encode() in path.read_bytes() for path in files)
+
+        await until(gone, 10)
+        await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
+
+
+async def test_quitting_ends_the_undo(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        await ask(app, f"{CANARY}: what is a river?")
+        app.controller.delete(app.controller.chat_id or "")
+        await app.controller.settle()
+    for path in home.path.rglob("*"):
+        assert not path.is_file() or CANARY.encode() not in path.read_bytes(), path
+
+
+async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
+    running: OpenApp, starter: ModelRef, tmp_path: Path
+) -> None:
+    draft = drop_layers(starter.path, tmp_path / "small-draft.gguf", [12, 18])
+    ref = ModelRef(draft, draft.stem, draft.stat().st_size)
+    async with running() as app:
+        CheckedModels(app.home.checked_models).add(ref)
+        app.preferences.update(model_files=(ref.key,))
+        app.controller.list_drafts()
+        panel = app.window.inspector.speculation
+        await until(lambda: panel.draft_box.findData(ref.key) > 0)
+        said: list[str] = []
+        app.controller.draft_activity.connect(lambda _: said.append(panel._live["Now"].text()))
+        panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
+        await until(lambda: any(text.startswith("calibrating") for text in said))
+        await until(lambda: panel._live["Now"].text() in ("ready", "not drafting"))
+        assert "of the time here" in panel._why.text()
+        assert panel.curve._curve is not None

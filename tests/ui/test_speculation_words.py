@@ -1,0 +1,61 @@
+"""What the panel says of a draft, and number fields with a gap."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.settings import EngineSettings, describe
+from headstart.ui.fields import WholeNumberBox
+from headstart.ui.inspector.speculation_panel import SpeculationPanel, activity_words
+
+
+@pytest.mark.parametrize(
+    ("activity", "now", "why"),
+    [
+        (
+            DraftActivity(DraftStage.CALIBRATING, done=5, total=20),
+            "calibrating, 5 of 20",
+            "waiting",
+        ),
+        (DraftActivity(DraftStage.DRAFTING, 7), "drafting 7", ""),
+        (
+            DraftActivity(DraftStage.NOT_PAYING, 0, 0.12, 0.4),
+            "not drafting",
+            "This draft is right 12% of the time here; it would need 40%.",
+        ),
+        (DraftActivity(DraftStage.LOOKUP, 3), "reusing text, 3", ""),
+        (None, "–", ""),
+    ],
+)
+def test_the_panel_says_what_a_draft_does_and_why(
+    qtbot: QtBot, activity: DraftActivity | None, now: str, why: str
+) -> None:
+    panel = SpeculationPanel()
+    qtbot.addWidget(panel)
+    panel.set_activity(activity)
+    assert panel._live["Now"].text() == now
+    assert why in panel._why.text()
+    assert panel._why.isHidden() == (not why)
+
+
+def test_every_stage_has_words() -> None:
+    for stage in DraftStage:
+        now, _ = activity_words(DraftActivity(stage))
+        assert now
+
+
+def test_a_number_between_automatic_and_the_least_is_never_taken(qtbot: QtBot) -> None:
+    box = WholeNumberBox(describe(EngineSettings)["context_length"])
+    qtbot.addWidget(box)
+    box.stepUp()
+    assert box.value() == 512
+    box.stepDown()
+    assert box.value() == 0
+    box.lineEdit().setText("10")
+    box.interpretText()
+    assert box.value() == 512
+    box.lineEdit().setText("4096")
+    box.interpretText()
+    assert box.value() == 4096

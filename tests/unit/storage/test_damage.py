@@ -1,0 +1,241 @@
+"""Damaged databases: nothing readable is lost, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headstart.core.errors import DatabaseProblem
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms, text_part
+from headstart.storage import copies, last_state
+from headstart.storage.rows import DAMAGED
+from headstart.storage.worker import Storage
+from tests.faults import database as faults
+
+TEXTS = ("What is a river?", "Water that found its way.", "And a lake?", "Water that stayed.")
+
+
+async def _filled(folder: Path) -> tuple[Storage, Chat, list[Message]]:
+    storage = Storage(folder / "headstart.db", folder / "backups")
+    chat = Chat(new_id(), "Rivers", now_ms(), now_ms())
+    parent, new = None, []
+    for index, text in enumerate(TEXTS):
+        role = Role.ASSISTANT if index % 2 else Role.USER
+        status = MessageStatus.COMPLETE
+        message = Message(new_id(), chat.id, parent, role, status, text_part(text), now_ms())
+        new.append(message)
+        parent = message.id
+    await storage.run(lambda store: store.messages.add(new, chat))
+    return storage, chat, new
+
+
+def _change(folder: Path, *statements: str) -> None:
+    connection = sqlite3.connect(folder / "headstart.db")
+    connection.execute("PRAGMA foreign_keys=OFF")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+async def _opened(folder: Path, chat_id: str) -> tuple[list[Message], tuple[str, ...], list[str]]:
+    storage = Storage(folder / "headstart.db", folder / "backups")
+    store = await storage.ready()
+    messages = await storage.run(lambda store: store.messages.branch(chat_id))
+    repaired = await storage.run(lambda store: store.messages.take_repaired())
+    storage.close()
+    return messages, store.notices, repaired
+
+
+@pytest.mark.parametrize(
+    "count", [54, pytest.param(500, marks=pytest.mark.proof)], ids=["some", "all"]
+)
+async def test_what_can_be_read_is_saved_and_what_cannot_is_told(
+    tmp_path: Path, count: int
+) -> None:
+    table = await faults.run(count, tmp_path)
+    assert {kind: (row["lost"], row["silent"], row["refused"]) for kind, row in table.items()} == (
+        dict.fromkeys(faults.DAMAGES, (0, 0, 0))
+    )
+
+
+async def test_one_damaged_row_is_marked_and_its_chat_is_shown(tmp_path: Path) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    storage.close()
+    _change(
+        tmp_path,
+        f"UPDATE parts SET text = CAST(X'57ff72' AS TEXT) WHERE message_id = '{new[1].id}'",
+        f"UPDATE messages SET role = 'oracle' WHERE id = '{new[3].id}'",
+    )
+    messages, _, _ = await _opened(tmp_path, chat.id)
+    assert [message.error for message in messages] == [None, DAMAGED, None, DAMAGED]
+    assert messages[1].text == "W�r"
+    assert messages[3].text == TEXTS[3]
+
+
+async def test_a_text_that_changed_on_the_disk_comes_back_from_a_copy(tmp_path: Path) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
+    storage.close()
+    _change(tmp_path, f"UPDATE parts SET text = 'other' WHERE message_id = '{new[1].id}'")
+    for _ in range(2):
+        messages, _, _ = await _opened(tmp_path, chat.id)
+        assert [message.text for message in messages] == list(TEXTS)
+        assert all(message.error is None for message in messages)
+
+
+async def test_a_cycle_ends_and_is_repaired_once(tmp_path: Path) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    storage.close()
+    _change(
+        tmp_path,
+        f"UPDATE messages SET parent_id = '{new[3].id}' WHERE id = '{new[1].id}'",
+        f"UPDATE messages SET active_child_id = '{new[1].id}' WHERE id = '{new[3].id}'",
+        f"UPDATE messages SET active_child_id = '{new[0].id}' WHERE id = '{new[2].id}'",
+    )
+    messages, _, repaired = await _opened(tmp_path, chat.id)
+    assert [message.text for message in messages] == list(TEXTS)
+    assert repaired == [chat.id]
+    assert (await _opened(tmp_path, chat.id))[2] == []
+
+
+async def test_a_database_that_shrank_is_not_taken_silently(tmp_path: Path) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+    copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
+    storage.close()
+    (tmp_path / "headstart.db").write_bytes(b"")
+    messages, notices, _ = await _opened(tmp_path, chat.id)
+    assert [message.text for message in messages] == list(TEXTS)
+    assert "it was empty" in notices[0]
+    assert "4 messages came from a copy" in notices[0]
+    assert (await _opened(tmp_path, chat.id))[1] == ()
+
+
+async def test_a_home_without_a_past_begins_empty(tmp_path: Path) -> None:
+    (tmp_path / "headstart.db").touch()
+    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    assert (await storage.ready()).notices == ()
+    storage.close()
+    state = last_state.load(tmp_path / "headstart.db")
+    assert state is not None
+    assert (state.messages, state.clean) == (0, True)
+
+
+async def test_trouble_while_the_program_runs_is_salvaged_by_the_next_start(
+    tmp_path: Path,
+) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+
+    def stumble(_store: object) -> None:
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        error.sqlite_errorcode = 11
+        raise_as_sqlalchemy(error)
+
+    with pytest.raises(DatabaseProblem, match="it is damaged"):
+        await storage.run(stumble)
+    storage.close()
+    messages, notices, _ = await _opened(tmp_path, chat.id)
+    assert [message.text for message in messages] == list(TEXTS)
+    assert len(notices) == 1
+
+
+def raise_as_sqlalchemy(error: sqlite3.DatabaseError) -> None:
+    from sqlalchemy.exc import DatabaseError
+
+    raise DatabaseError("SELECT", None, error)
+
+
+_NO_ROOM = """
+import asyncio, json, resource, sys
+from pathlib import Path
+from headstart.core.errors import DatabaseProblem
+from headstart.storage.worker import Storage
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+async def main():
+    folder = Path(sys.argv[1])
+    storage = Storage(folder / "headstart.db", folder / "backups")
+    store = await storage.ready()
+    texts = [m.text for m in await storage.run(lambda s: s.messages.branch(sys.argv[2]))]
+    try:
+        await storage.run(lambda s: s.chats.rename(sys.argv[2], "x", by_user=True))
+        said = ""
+    except DatabaseProblem as problem:
+        said = str(problem)
+    storage.close()
+    print(json.dumps([store.read_only, store.interrupted, texts, said]))
+
+asyncio.run(main())
+"""
+
+
+async def test_where_nothing_can_be_written_everything_can_be_read(tmp_path: Path) -> None:
+    """Also with an interrupted reply waiting, in a write-ahead log that was left."""
+    storage, chat, new = await _filled(tmp_path)
+    status = MessageStatus.OPEN
+    reply = Message(new_id(), chat.id, new[-2].id, Role.ASSISTANT, status, (), now_ms())
+    await storage.run(lambda store: store.messages.add([reply]))
+    await storage.run(lambda store: store.messages.journal(reply.id, text_part("Half a")))
+    left = tmp_path / "left"
+    left.mkdir()
+    for file in tmp_path.glob("headstart.db*"):
+        shutil.copy(file, left)
+    storage.close()
+    before = {file.name: file.read_bytes() for file in left.iterdir()}
+    done = subprocess.run(
+        [sys.executable, "-c", _NO_ROOM, str(left), chat.id],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ,
+    )
+    read_only, interrupted, texts, said = json.loads(done.stdout)
+    assert read_only.startswith("Chats can be read but not changed")
+    assert interrupted == 1
+    assert texts == [*TEXTS[:3], "Half a"]
+    assert read_only in said
+    assert {name: (left / name).read_bytes() for name in before if "shm" not in name} == {
+        name: data for name, data in before.items() if "shm" not in name
+    }
+
+
+async def test_text_of_a_purged_chat_is_in_no_file(tmp_path: Path) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+    copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
+    await storage.run(lambda store: store.chats.delete(chat.id))
+    await storage.purge(chat.id)
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            assert not any(text.encode() in data for text in (*TEXTS, "Rivers")), file.name
+    storage.close()
+
+
+def test_a_daily_copy_is_made_once_and_is_whole(tmp_path: Path) -> None:
+    import asyncio
+    import time
+
+    async def fill() -> None:
+        storage, _, _ = await _filled(tmp_path)
+        storage.close()
+
+    asyncio.run(fill())
+    for _ in range(2):
+        made = copies.DailyCopies(tmp_path / "headstart.db", tmp_path / "backups", first=0.0)
+        for _ in range(100):
+            if list((tmp_path / "backups").glob("*-daily.db")):
+                break
+            time.sleep(0.02)
+        made.close()
+    (copy,) = (tmp_path / "backups").glob("*-daily.db")
+    connection = sqlite3.connect(copy)
+    assert connection.execute("SELECT count(*) FROM messages").fetchone() == (4,)
+    connection.close()
