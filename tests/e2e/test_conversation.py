@@ -258,7 +258,7 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
 async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
-        app.preferences.update(engine=EngineSettings(context_length=256))
+        app.preferences.update(engine=EngineSettings(context_length=512))
         notices: list[str] = []
         app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
         reply = await ask(app, STORY)
@@ -277,8 +277,8 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
 
 async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=60))
-        engine = EngineSettings(context_length=256)
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=140))
+        engine = EngineSettings(context_length=512)
         app.preferences.update(
             engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
         )
@@ -356,7 +356,7 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
 async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
-        app.preferences.update(engine=EngineSettings(context_length=256))
+        app.preferences.update(engine=EngineSettings(context_length=512))
         reply = await ask(app, STORY)
         assert reply.figures is not None
         assert reply.figures.finish is FinishReason.CONTEXT_FULL
@@ -374,8 +374,8 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
 
 async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=50))
-        app.preferences.update(engine=EngineSettings(context_length=256), when_full="drop_oldest")
+        use_sampling(app, Sampling(temperature=0.0, max_tokens=130))
+        app.preferences.update(engine=EngineSettings(context_length=512), when_full="drop_oldest")
         notices: list[str] = []
         app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
         first = await ask(app, "Sing of the sea.")

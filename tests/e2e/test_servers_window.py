@@ -328,7 +328,7 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
         window = app.window.settings.window
         assert isinstance(window, SettingsWindow)
         page = window.engine
-        await until(lambda: "physical core" in page._words["threads"].text())
+        await until(lambda: "fast core" in page._words["threads"].text())
         assert not page._reload.isVisibleTo(page)
         page._changed("threads", 1)
         page._changed("batch", 64)

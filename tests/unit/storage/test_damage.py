@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -219,21 +220,15 @@ async def test_text_of_a_purged_chat_is_in_no_file(tmp_path: Path) -> None:
     storage.close()
 
 
-def test_a_daily_copy_is_made_once_and_is_whole(tmp_path: Path) -> None:
-    import asyncio
-    import time
-
-    async def fill() -> None:
-        storage, _, _ = await _filled(tmp_path)
-        storage.close()
-
-    asyncio.run(fill())
+async def test_a_daily_copy_is_made_once_and_is_whole(tmp_path: Path) -> None:
+    storage, _, _ = await _filled(tmp_path)
+    storage.close()
     for _ in range(2):
         made = copies.DailyCopies(tmp_path / "headstart.db", tmp_path / "backups", first=0.0)
         for _ in range(100):
             if list((tmp_path / "backups").glob("*-daily.db")):
                 break
-            time.sleep(0.02)
+            await asyncio.sleep(0.02)
         made.close()
     (copy,) = (tmp_path / "backups").glob("*-daily.db")
     connection = sqlite3.connect(copy)

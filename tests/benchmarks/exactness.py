@@ -1,0 +1,79 @@
+"""Which weights and key and value types are exact on this processor: the largest difference of a
+logit between one row and several, and between two ways of reading the same text. 0 is exact.
+
+The starter model in every type that llama.cpp can make of it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import llama_cpp as lib
+
+from headstart.core.settings import EngineSettings
+from headstart.core.values import ModelRef
+from headstart.engine import exactness
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.hub.library import starter_model
+from tests.benchmarks.peers import bench_cache
+from tests.benchmarks.report import Report, json_path
+
+# llama.cpp's numbers of file types
+TYPES = {
+    "F32": 0,
+    "F16": 1,
+    "BF16": 32,
+    "Q8_0": 7,
+    "Q6_K": 18,
+    "Q5_K": 17,
+    "Q4_K": 15,
+    "Q5_0": 8,
+    "Q4_0": 2,
+    "Q4_1": 3,
+    "IQ4_NL": 25,
+}
+KV_TYPES = ("bf16", "q8_0", "f16")
+
+
+def requantized(starter: ModelRef, name: str) -> Path:
+    target = bench_cache() / f"smollm2-{name.lower()}.gguf"
+    if not target.exists():
+        partial = target.with_suffix(".partial")
+        parameters = lib.llama_model_quantize_default_params()
+        parameters.ftype = TYPES[name]
+        parameters.allow_requantize = True
+        # every matrix in the same type
+        parameters.pure = True
+        parameters.nthread = os.cpu_count() or 1
+        done = lib.llama_model_quantize(os.fsencode(starter.path), os.fsencode(partial), parameters)
+        if done != 0:
+            raise RuntimeError(f"llama.cpp does not make {name}")
+        partial.replace(target)
+    return target
+
+
+def main() -> None:
+    path = json_path(__doc__ or "")
+    starter = starter_model()
+    assert starter is not None
+    report = Report("exactness (largest difference of a logit)")
+    for name in TYPES:
+        try:
+            model = requantized(starter, name)
+        except RuntimeError as problem:
+            print(f"  {problem}", flush=True)
+            continue
+        for kv in KV_TYPES:
+            engine = EngineSettings(context_length=1024, kv_type=kv)  # type: ignore[arg-type]
+            decoder = LlamaCppDecoder(model, engine)
+            report.add(f"{name.lower()}_{kv}", exactness.measure(decoder).gap)
+            decoder.close()
+        print(
+            f"  {name}: {[report.figures[f'{name.lower()}_{kv}'] for kv in KV_TYPES]}", flush=True
+        )
+    report.write(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Exact where it says so: tried on the loaded model, remembered, and obeyed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from headstart.core.events import (
+    CancelToken,
+    Finished,
+    GenerationEvent,
+    GenerationRequest,
+    Notice,
+    PromptMessage,
+)
+from headstart.core.profiles import ProfileKey
+from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.values import ModelRef, Role
+from headstart.engine import exactness
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.decoder import DecodeAborted
+from headstart.engine.exactness import Exactness
+from headstart.engine.local import LocalGenerator
+from headstart.hub.checked import CheckedModels
+from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
+from tests.unit.engine.speculation.fakes import FakeDecoder, table
+
+EXACT = EngineSettings(context_length=1024, exact=True)
+
+
+class Profiles:
+    def __init__(self) -> None:
+        self.kept: dict[ProfileKey, bytes] = {}
+
+    def load(self, key: ProfileKey) -> bytes | None:
+        return self.kept.get(key)
+
+    def save(self, key: ProfileKey, data: bytes) -> None:
+        self.kept[key] = data
+
+
+class Uneven(FakeDecoder):
+    """Several rows at once come out a little different."""
+
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        return super().row(row) + np.float32(0.25 if len(self._rows) > 2 else 0)
+
+
+def test_a_difference_between_one_row_and_several_is_found() -> None:
+    logits = table(8, 3)
+    for kind, gap in ((FakeDecoder, 0.0), (Uneven, 0.25)):
+        decoder = kind(logits)
+        decoder.forward([1, 2, 3], [])
+        assert exactness.measure(decoder).gap == pytest.approx(gap, abs=1e-6)
+        assert decoder.tokens == [1, 2, 3]
+    with pytest.raises(DecodeAborted):
+        exactness.measure(FakeDecoder(logits), lambda: True)
+
+
+def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
+    decoder = LlamaCppDecoder(starter.path, EXACT.as_run)
+    assert exactness.measure(decoder).exact
+    decoder.close()
+
+
+def _reply(
+    generator: LocalGenerator, model: ModelRef, draft: ModelRef | None, wanted: Speculation
+) -> tuple[Finished, list[str]]:
+    events: list[GenerationEvent] = []
+    generator.generate(
+        GenerationRequest(
+            model,
+            (PromptMessage(Role.USER, "Name three rivers.", "q"),),
+            Sampling(temperature=0, max_tokens=24),
+            engine=EXACT,
+            speculation=wanted,
+            draft=draft,
+        ),
+        events.append,
+        CancelToken(),
+    )
+    last = events[-1]
+    assert isinstance(last, Finished)
+    return last, [event.text for event in events if isinstance(event, Notice)]
+
+
+def test_nothing_is_drafted_for_a_model_that_is_not_exact(
+    starter: ModelRef, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18])
+    draft = ModelRef(path, path.stem, path.stat().st_size)
+    checked = CheckedModels(tmp_path / "checked.json")
+    checked.add(starter)
+    checked.add(draft)
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    profiles, tried = Profiles(), []
+    for gap in (0.0, 0.03):
+        profiles.kept.clear()
+
+        def measure(decoder: object, cancelled: object, gap: float = gap) -> Exactness:
+            tried.append(gap)
+            return Exactness(gap)
+
+        monkeypatch.setattr(exactness, "measure", measure)
+        for _ in range(2):
+            generator = LocalGenerator(checked, profiles)
+            last, notices = _reply(generator, starter, draft, wanted)
+            assert last.figures.speculation is not None
+            assert (last.figures.speculation.draft_tested > 0) == (gap == 0)
+            assert any("0.03" in text for text in notices) == (gap > 0)
+            generator.close()
+    # once for each, and then remembered
+    assert tried == [0.0, 0.03]
+
+
+def test_exact_decides_key_and_value_types() -> None:
+    assert EXACT.as_run == msgspec.structs.replace(EXACT, kv_type="bf16", flash_attention=True)
+    assert EngineSettings(kv_type="q8_0").as_run.kv_type == "q8_0"
+
+
+def _states(path: Path, lengths: Sequence[int]) -> list[str]:
+    states = []
+    for length in lengths:
+        decoder = LlamaCppDecoder(path, EngineSettings(context_length=length))
+        states.append(decoder.facts.state)
+        decoder.close()
+    return states
+
+
+def test_prefixes_of_long_and_short_rope_are_kept_apart(starter: ModelRef, tmp_path: Path) -> None:
+    short, also_short, long = _states(starter.path, (512, 2048, 16384))
+    assert short == also_short != long
+    found = read_gguf(starter.path)
+    key = "llama.rope.scaling.original_context_length"
+    kind = found.fields["llama.context_length"].kind
+    fields = {**found.fields, key: Field(1024, kind)}
+    path = write_gguf(tmp_path / "long.gguf", found.architecture, fields, found.tensors)
+    short, long, also_long = _states(path, (1024, 1280, 2048))
+    assert short != long == also_long
+    assert replace(found, fields=fields).fields[key].value == 1024
