@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headstart.storage.trouble import trouble_of
@@ -25,18 +25,29 @@ FIRST_SECONDS, LOOK_SECONDS = 5.0, 1800.0
 _PAGES = 512
 
 
-def copy_database(path: Path, backups: Path, label: str, keep: int) -> Path:
+class Stopped(Exception):
+    """The program is closing: a copy is made another time."""
+
+
+def copy_database(
+    path: Path, backups: Path, label: str, keep: int, stop: Callable[[], bool] = lambda: False
+) -> Path:
     """A consistent copy named after time and `label`; the oldest beyond `keep` are removed.
 
-    Raises sqlite3.Error or OSError; then there is no half copy either.
+    Raises sqlite3.Error, OSError, or Stopped when `stop` says so; then there is no half copy.
     """
+
+    def go_on(_status: int, _left: int, _pages: int) -> None:
+        if stop():
+            raise Stopped
+
     backups.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     target = backups / f"{path.stem}-{stamp}-{label}.db"
     partial = target.with_suffix(".partial")
     try:
         with _connected(path) as source, _connected(partial) as copy:
-            source.backup(copy, pages=_PAGES)
+            source.backup(copy, pages=_PAGES, progress=go_on)
             # readable without a log beside it, and by any version
             copy.execute("PRAGMA journal_mode=DELETE")
         partial.replace(target)
@@ -123,7 +134,8 @@ class DailyCopies:
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 log.warning("no copy of the database was made: it is damaged")
                 return
-        copy_database(self._path, self._backups, "daily", KEPT_DAILY)
+        with contextlib.suppress(Stopped):
+            copy_database(self._path, self._backups, "daily", KEPT_DAILY, self._closing.is_set)
 
 
 @contextlib.contextmanager

@@ -240,6 +240,10 @@ def _complete(saved: Saved) -> None:
         for name, value in _chat("", RECOVERED_CHAT, now).items():
             if chat.get(name) is None and name not in ("deleted_at", "model", "active_root_id"):
                 chat[name] = value
+    for one, row in saved.messages.items():
+        if row.get("role") == "user" and (one, 0) not in saved.parts:
+            # marked as damaged when it is shown, and no reason to salvage once more
+            saved.parts[one, 0] = {**_part(one, ""), "digest": 0}
     for part in saved.parts.values():
         # what was damaged stays marked: its digest does not fit
         part.setdefault("digest", rows.digest_of(part["text"]))

@@ -119,6 +119,18 @@ async def test_a_database_that_shrank_is_not_taken_silently(tmp_path: Path) -> N
     assert (await _opened(tmp_path, chat.id))[1] == ()
 
 
+async def test_what_was_salvaged_once_is_not_salvaged_again(tmp_path: Path) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    storage.close()
+    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{new[2].id}'")
+    messages, notices, _ = await _opened(tmp_path, chat.id)
+    assert len(notices) == 1
+    again, notices, _ = await _opened(tmp_path, chat.id)
+    assert notices == ()
+    assert [message.text for message in again] == [TEXTS[0], TEXTS[1], "", TEXTS[3]]
+    assert again[2].error == messages[2].error == DAMAGED
+
+
 async def test_a_home_without_a_past_begins_empty(tmp_path: Path) -> None:
     (tmp_path / "headstart.db").touch()
     storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
