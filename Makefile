@@ -7,7 +7,7 @@ ARGS ?=
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
-	@echo "make test    set up if needed, then the test suite (under 10 minutes)"
+	@echo "make test    set up if needed, then the test suite (under 20 minutes on 2 slow cores)"
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
