@@ -217,7 +217,7 @@ async def open_app(home: Home) -> App:
     controller.start()
     told = [notice] if notice else []
     if died is not None:
-        # loaded or read again by itself, it would die again: at every start
+        # loading or prefilling unasked would end it again, at every start
         running.end()
         service.local.hold_back()
         told.append(died.sentence)

@@ -32,7 +32,7 @@ class Running(Protocol):
 
 
 class NotNoted:
-    """For whoever does not care: tests, benchmarks."""
+    """Notes nothing; for tests and benchmarks."""
 
     def begin(self, doing: Doing) -> None: ...
 

@@ -100,7 +100,7 @@ def _return_to(decoder: Decoder, text: Sequence[int], cancelled: Callable[[], bo
 def _read(
     decoder: Decoder, text: Sequence[int], ends: Sequence[int], cancelled: Callable[[], bool]
 ) -> None:
-    """Read `text` anew in pieces that end at `ends`, and at its own end."""
+    """Prefill `text` from the start in pieces that end at `ends`, and at its own end."""
     decoder.truncate(0, SPARE)
     at = 0
     for end in sorted({*ends, len(text)}):

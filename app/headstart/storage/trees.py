@@ -50,7 +50,7 @@ class SoundTree:
 
 def sound_tree(nodes: Iterable[Node], root: str | None) -> SoundTree:
     """`root` is the chat's active root. A message whose parent cannot be its parent is put after
-    the message before it in the chat's order: no branch is guessed, and nothing is hidden."""
+    the message before it in the chat's order: no branch is invented, and nothing is hidden."""
     ordered = sorted(nodes, key=lambda node: (_order(node), node.id))
     rank = {node.id: index for index, node in enumerate(ordered)}
     tree = SoundTree()

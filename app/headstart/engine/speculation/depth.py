@@ -173,7 +173,7 @@ class Depth:
         if unit > 0:
             known = self.target.checkpoint
             weight = 0.3 if known else 1.0
-            # in steps, because each change makes the tables anew
+            # in steps, because each change rebuilds the tables
             self.target.checkpoint = round(known + weight * (seconds / unit - known), 2)
 
     def _recent_rate(self) -> float:
