@@ -83,7 +83,9 @@ def build() -> None:
             ],
             environment,
         )
-        _run([cmake, "--build", f"{work}/build", "--parallel", "--target", *PROGRAMS])
+        # without a number make starts a compiler for every file at once
+        cores = str(os.cpu_count() or 1)
+        _run([cmake, "--build", f"{work}/build", "--parallel", cores, "--target", *PROGRAMS])
         (target / "bin").mkdir(parents=True, exist_ok=True)
         for name in PROGRAMS:
             shutil.copy2(Path(work, "build/bin", name), target / "bin" / name)

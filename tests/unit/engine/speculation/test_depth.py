@@ -112,6 +112,18 @@ def test_a_fitting_draft_comes_close_to_its_best_fixed_depth(
     assert seconds <= 1.06 * min(*fixed, 400.0)
 
 
+def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows that cost more than four must not speak against two and four."""
+    costs = {1: 1.0, 2: 1.3, 3: 2.9, 4: 1.8}
+    _, speculator = simulate(
+        monkeypatch, lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 60,
+        Speculation(draft="d"),
+    )  # fmt: skip
+    timed = list(speculator._depth.target.costs.measured(60))
+    assert timed[:2] == [2, 4]
+    assert timed.index(8) < timed.index(16)
+
+
 def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     state = TargetProfile(), PairProfile()
     simulate(monkeypatch, COSTS["steps"], 30.0, 0.1, 300, Speculation(draft="d"), state)
