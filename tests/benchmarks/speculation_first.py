@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from headstart.core.events import CancelToken
 from headstart.core.settings import Speculation
@@ -84,12 +84,20 @@ def first_replies(report: Report, found: dict[str, ModelRef]) -> None:
 
 
 def _second(engine: Engine, other: Engine, prompt: str) -> dict[str, float]:
+    """Fixed depths run before and after: computers get faster and slower by the minute."""
     _, reading = plain_speed(other, prompt)
-    speeds = {"auto": engine.run(prompt, TOKENS, AUTO).speed(reading)}
-    for depth in DEPTHS:
-        wanted = Speculation(draft="draft", depth_mode="fixed", depth=depth, repeats=False)
-        speeds[f"fixed {depth}"] = other.run(prompt, TOKENS, wanted).speed(reading)
-    return speeds
+    speeds: dict[str, list[float]] = {}
+
+    def run_fixed(depths: Sequence[int]) -> None:
+        for depth in depths:
+            wanted = Speculation(draft="draft", depth_mode="fixed", depth=depth, repeats=False)
+            speed = other.run(prompt, TOKENS, wanted).speed(reading)
+            speeds.setdefault(f"fixed {depth}", []).append(speed)
+
+    run_fixed(DEPTHS)
+    speeds["auto"] = [engine.run(prompt, TOKENS, AUTO).speed(reading)]
+    run_fixed(DEPTHS[::-1])
+    return {name: statistics.mean(values) for name, values in speeds.items()}
 
 
 def _against_best(speeds: list[dict[str, float]]) -> list[float]:
@@ -112,11 +120,11 @@ def _hostile(report: Report, found: dict[str, ModelRef]) -> None:
     for prompts in PROMPTS.values():
         engine.cold()
         first.append(_against_plain(engine, prompts[0], lambda: None))
-        later.append(_against_plain(engine, prompts[1], lambda: idle(engine, BETWEEN_SECONDS)))
-        later.append(_against_plain(engine, prompts[2], lambda: idle(engine, BETWEEN_SECONDS)))
+        for prompt in prompts[1:5]:
+            later.append(_against_plain(engine, prompt, lambda: idle(engine, BETWEEN_SECONDS)))
         engine.cold()
         waited.append(_against_plain(engine, prompts[0], lambda: idle(engine, IDLE_SECONDS)))
-        print(f"  hostile: {first[-1]:.3f}, {later[-2:]}, waited {waited[-1]:.3f}", flush=True)
+        print(f"  hostile: {first[-1]:.3f}, {[f'{ratio:.3f}' for ratio in later[-4:]]}, waited {waited[-1]:.3f}", flush=True)
     report.add(
         "hostile_first_vs_plain", statistics.median([*first, *waited]), "at least 0.94",
         spread([*first, *waited]),

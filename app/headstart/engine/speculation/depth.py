@@ -379,6 +379,7 @@ class Depth:
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
             return []
+        most = min(most, self._tried_next(context) - len(path.chances))
         table, rate = self._costs(context), self._worth
         second, reach, gains = pair.margins.second, 1.0, []
         for index, chance in enumerate(path.chances):
@@ -386,7 +387,7 @@ class Depth:
             reach *= chance
         gains.sort(reverse=True)
         kept: list[int] = []
-        for gain, index in gains[:most]:
+        for gain, index in gains[: max(0, most)]:
             rows = len(path.chances) + 1 + len(kept)
             if gain > rate * max(0.0, table[rows + 1] - table[rows]):
                 kept.append(index)
