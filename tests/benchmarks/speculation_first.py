@@ -120,11 +120,14 @@ def _hostile(report: Report, found: dict[str, ModelRef]) -> None:
     for prompts in PROMPTS.values():
         engine.cold()
         first.append(_against_plain(engine, prompts[0], lambda: None))
-        for prompt in prompts[1:5]:
-            later.append(_against_plain(engine, prompt, lambda: idle(engine, BETWEEN_SECONDS)))
+        later += [
+            _against_plain(engine, prompt, lambda: idle(engine, BETWEEN_SECONDS))
+            for prompt in prompts[1:5]
+        ]
         engine.cold()
         waited.append(_against_plain(engine, prompts[0], lambda: idle(engine, IDLE_SECONDS)))
-        print(f"  hostile: {first[-1]:.3f}, {[f'{ratio:.3f}' for ratio in later[-4:]]}, waited {waited[-1]:.3f}", flush=True)
+        rest = ", ".join(f"{ratio:.3f}" for ratio in later[-4:])
+        print(f"  hostile: {first[-1]:.3f}, then {rest}, waited {waited[-1]:.3f}", flush=True)
     report.add(
         "hostile_first_vs_plain", statistics.median([*first, *waited]), "at least 0.94",
         spread([*first, *waited]),
