@@ -7,7 +7,7 @@ ARGS ?=
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
-	@echo "make test    set up if needed, then the test suite (under 20 minutes on 2 slow cores)"
+	@echo "make test    set up if needed, then the test suite (under 12 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
@@ -21,7 +21,7 @@ run: setup
 	@exec $(BIN)/python -m headstart $(ARGS)
 
 test: setup
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m "not proof" $(ARGS)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m "not proof" -n 2 --dist worksteal $(ARGS)
 
 proof: setup
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 $(ARGS)

@@ -19,7 +19,7 @@ from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
 
 # what a request may wait for keeping what it is about to overwrite
-_KEEP_SECONDS = 0.015
+KEEP_SECONDS = 0.015
 # shorter slices say little about the time that a token takes
 _MEASURED_SLICE = 64
 # reading ahead is cut off by requests: slices of about this long lose little then
@@ -77,7 +77,7 @@ class Reader:
         if resident.chat_id != chat_id:
             if self.keeper is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and the rule of the chat that it was read for
-                self._within(_KEEP_SECONDS, leave=resident.to_disk)
+                self._within(KEEP_SECONDS, leave=resident.to_disk)
             resident.unsaved = resident.tail_unsaved = False
             if self.keeper is not None:
                 self.keeper.begin_chat()
@@ -98,7 +98,7 @@ class Reader:
             del tokens[left:]
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
-            self._within(_KEEP_SECONDS)
+            self._within(KEEP_SECONDS)
         came = keeper.restore(tokens, prompt, cancelled, resident.to_disk)
         before = resident.restored
         resident.restored = Restored(
