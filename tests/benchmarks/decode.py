@@ -201,7 +201,8 @@ async def journal_bytes(model: ModelRef) -> list[float]:
                 pass
             bare = written_bytes() - before
             before = written_bytes()
-            chat_id = await service.send(None, STORY)
+            chat_id = service.begin().id
+            await service.send(chat_id, STORY)
             while service.reply_in(chat_id) is not None:
                 await asyncio.sleep(0.05)
             results.append((written_bytes() - before - bare) / 1000)

@@ -36,7 +36,7 @@ from headstart.core.events import (
     TextAdded,
 )
 from headstart.core.servers import Connection
-from headstart.core.settings import ChatOptions, EngineSettings, Sampling, Speculation
+from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import ModelRef, Role
 from headstart.engine.local import LocalGenerator
 from headstart.hub.checked import CheckedModels
@@ -291,7 +291,8 @@ async def _connect(app: App, url: str) -> None:
     connection, _ = await servers.save(Connection("", "bench", url), None)
     servers.allow(connection.id)
     (offered,) = [item for item in await servers.offers() if item.connection.id == connection.id]
-    await app.service.set_model(None, offered.models[0])
+    app.controller.choose_model(offered.models[0])
+    await app.controller.settle()
     app.window.new_chat()
     await app.controller.settle()
 
@@ -318,7 +319,7 @@ async def measure_memory(app: App, report: Report) -> None:
         await _connect(app, server.url)
         # the first one warms up: memory that was used once is used again
         for name in ("", "remote_stream_growth_mb", "remote_stream_shown_growth_mb"):
-            await app.service.send(None, "A long one", ChatOptions())
+            await app.service.send(app.service.begin().id, "A long one")
             await asyncio.sleep(0.5)
             chat_id = next(iter(app.service.writing_chats()))
             if name == "remote_stream_shown_growth_mb":

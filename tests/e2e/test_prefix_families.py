@@ -126,8 +126,8 @@ def test_switching_branches_changes_no_bit(family: str, starter: ModelRef, tmp_p
             part = branch[len(held) : end]
             decoder.forward(part, [])
             held.extend(part)
-            keeper.mark(held, "c")
-        for _ in keeper.save(held, "c", True):
+            keeper.mark(held)
+        for _ in keeper.save(held, "c"):
             pass
         assert np.array_equal(after(decoder, more), expected[turn % 2])
         held.extend(more)

@@ -13,7 +13,6 @@ from PySide6.QtTest import QTest
 
 from headstart.bootstrap import App, Home
 from headstart.core.settings import PrefixSettings, Sampling
-from headstart.core.values import is_private
 from headstart.ui.transcript.words import figures_text
 from tests.conftest import OpenApp, until
 from tests.e2e.driver import ask, reply_done, use_sampling
@@ -121,7 +120,8 @@ async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Hom
         assert app.window.header.title.text() == "New private chat"
         answer = await ask(app, f"{secret} {LONG}")
         assert answer.text
-        assert is_private(app.controller.chat_id)
+        assert app.controller.open.private
+        assert app.controller.open.stored
         assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == (
             "Private, until Headstart closes"
         )

@@ -422,13 +422,13 @@ def test_fifty_kills_while_saving_cost_no_word(starter: ModelRef, tmp_path: Path
 
 def test_a_chat_that_may_not_be_on_disk_leaves_no_file(engine: PrefixEngine) -> None:
     first = [system("Be brief."), user(LONG)]
-    answer = engine.ask("private-1", first, keep_on_disk=False)
+    answer = engine.ask("p1", first, keep_on_disk=False)
     engine.leave()
     engine.ask("c", [user("Hello")], keep_on_disk=False)
     engine.leave()
     assert engine.files() == []
     assert engine.storage.submit(lambda opened: opened.prefixes.load()).result().records == []
-    again = engine.ask("private-1", first, keep_on_disk=False)
+    again = engine.ask("p1", first, keep_on_disk=False)
     assert again.text == answer.text
     assert again.figures.prefix.from_memory > 500
 
@@ -437,7 +437,7 @@ def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
     engine: PrefixEngine,
 ) -> None:
     first = [system("Be brief."), user(LONG)]
-    engine.ask("private-1", first, keep_on_disk=False)
+    engine.ask("p1", first, keep_on_disk=False)
     engine.rest()
     engine.ask("c", first)
     engine.leave()
@@ -453,7 +453,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
     wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
     shared = prose(250)
     engine.ask(
-        "private-1",
+        "p1",
         [user(f"{shared} {prose(200, 5)}")],
         24,
         keep_on_disk=False,
@@ -474,11 +474,11 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
 
 
 def test_when_memory_is_short_the_ends_of_chats_go_first(engine: PrefixEngine) -> None:
-    engine.ask("private-1", [user(prose(900))], keep_on_disk=False)
+    engine.ask("p1", [user(prose(900))], keep_on_disk=False)
     engine.store._most_memory = 13_000_000
     engine.rest()
-    engine.ask("private-2", [user("Hello")], keep_on_disk=False)
-    again = engine.ask("private-1", [user(prose(900))], keep_on_disk=False)
+    engine.ask("p2", [user("Hello")], keep_on_disk=False)
+    again = engine.ask("p1", [user(prose(900))], keep_on_disk=False)
     assert again.reused >= 256
 
 

@@ -91,7 +91,7 @@ async def test_no_text_of_a_chat_reaches_the_log(
             await app.controller.settle()
             app.controller.export_markdown(app.controller.chat_id, f"/nowhere/{CANARY}.md")
             await app.controller.settle()
-            app.controller.choose_model(await app.service.models.of_chat(None))
+            app.controller.choose_model(await app.service.models.of_chat(app.controller.open.chat))
             await app.controller.settle()
     logs = [path for path in home.log.parent.iterdir() if path.is_file()]
     assert logs

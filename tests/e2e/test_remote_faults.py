@@ -10,7 +10,7 @@ import pytest
 
 from headstart.bootstrap import App
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import ChatOptions, changed
+from headstart.core.settings import changed
 from headstart.core.values import Message, MessageStatus
 from tests.conftest import OpenApp
 from tests.faults.proxy import FaultyProxy, Passed, kept
@@ -55,7 +55,8 @@ async def _ask(app: App, proxy: FaultyProxy, model: ServerModel, seed: int) -> l
     async with _CHOOSING:
         # the model of new chats is one for all
         app.preferences.update(model=model.key)
-        chat_id = await app.service.send(None, f"Question {seed}", ChatOptions())
+        chat_id = app.service.begin().id
+        await app.service.send(chat_id, f"Question {seed}")
     while app.service.reply_in(chat_id) is not None:
         if time.monotonic() - began > LONGEST:
             return [f"{seed}: hangs"]

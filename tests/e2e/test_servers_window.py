@@ -16,7 +16,7 @@ from headstart.bootstrap import App, Home
 from headstart.chat.servers import ConsentNeeded
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import ChatOptions, EngineSettings, Sampling, changed
+from headstart.core.settings import EngineSettings, Sampling, changed
 from headstart.core.values import FinishReason, MessageStatus, ModelRef
 from headstart.engine.backends import select
 from headstart.ui.models.model_menu import ModelList
@@ -114,7 +114,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         assert [asked.path for asked in server.asked] == ["/v1/models"]
         app.controller.choose_model(model)
         await _answer(app, "Cancel")
-        assert isinstance(await app.service.models.of_chat(None), ModelRef)
+        assert isinstance(await app.service.models.of_chat(app.controller.open.chat), ModelRef)
         assert not app.window.header.remote.isVisible()
         app.controller.choose_model(model)
         await _answer(app, "Send them")
@@ -181,13 +181,13 @@ async def test_a_silent_server_keeps_no_other_waiting_and_stops(
         await asyncio.sleep(60)
 
     async with running() as app:
-        local = await app.service.models.of_chat(None)
+        local = await app.service.models.of_chat(app.controller.open.chat)
         await _use(app, server)
         server.handler = silence
         await begin(app, "Are you there?")
         waiting = app.controller.chat_id
         app.window.new_chat()
-        await app.service.set_model(None, local)
+        await app.service.set_model(app.controller.open.id, local)
         use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
         answer = await ask(app, "What is two and two?")
         assert answer.figures is not None
@@ -213,8 +213,8 @@ async def test_what_a_server_does_not_take_is_greyed(
         assert inspector._sliders["temperature"].isEnabled()
         assert not inspector.speculation.isVisible()
         assert inspector._server_words.isVisible()
-        await app.service.set_model(None, await _starter(app))
-        await app.controller._show_model()
+        app.controller.choose_model(await _starter(app))
+        await app.controller.settle()
         assert inspector._top_k.isEnabled()
         assert "does not take" not in inspector._top_k.toolTip()
         assert inspector.speculation.isVisible()
@@ -240,7 +240,7 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
             assert not saved.allowed
             assert not keychain.kept
             with pytest.raises(ConsentNeeded):
-                await app.service.send(None, "Hello", ChatOptions())
+                await app.service.send(app.controller.open.id, "Hello")
             # the window asks, and goes on with what was wanted
             app.window.composer.set_text("Hello again")
             app.window.composer.button.click()
@@ -252,7 +252,7 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
             )
         await servers.remove(connection.id)
         with pytest.raises(EnvironmentProblem, match="was removed"):
-            await app.service.send(app.controller.chat_id, "Hello", None)
+            await app.service.send(app.controller.open.id, "Hello")
         assert len(await branch(app)) == 2
         assert model.key
 
@@ -285,7 +285,7 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         await app.controller.settle()
         # it is listed, and why it does not run is said, also where drafts are chosen
         assert "without Apple's chips" in app.window.banner.text()
-        choices = await app.service.local.drafts(None)
+        choices = await app.service.local.drafts(app.controller.open.id)
         (verdict,) = [item.verdict for item in choices if item.model.format == "mlx"]
         assert verdict.works == "no"
         assert "without Apple's chips" in verdict.reason

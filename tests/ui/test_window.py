@@ -76,12 +76,12 @@ async def test_every_control_has_an_accessible_name(running: OpenApp) -> None:
 async def test_drafts_stay_with_their_chats(running: OpenApp) -> None:
     async with running() as app:
         chat_id = await fill(app)
-        app.window.composer.set_text("for the new chat")
+        app.window.composer.edit.setPlainText("for the new chat")
         app.controller.open_chat(chat_id)
         await until(lambda: app.controller.chat_id == chat_id)
         await app.controller.settle()
         assert app.window.composer.text() == ""
-        app.window.composer.set_text("for the old chat")
+        app.window.composer.edit.setPlainText("for the old chat")
         app.window.new_chat()
         assert app.window.composer.text() == "for the new chat"
         app.controller.open_chat(chat_id)

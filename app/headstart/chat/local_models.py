@@ -24,12 +24,7 @@ from headstart.core.events import (
     SpeedCurve,
     TextAdded,
 )
-from headstart.core.settings import (
-    ChatOptions,
-    EngineSettings,
-    Speculation,
-    effective_speculation,
-)
+from headstart.core.settings import EngineSettings, Speculation, effective_speculation
 from headstart.core.values import Chat, Message, ModelRef
 from headstart.engine.runner import Runner
 
@@ -71,16 +66,16 @@ class LocalModels:
 
     # --- loading -------------------------------------------------------------------------
 
-    async def warm(
-        self, chat_id: str | None, options: ChatOptions | None = None, asked: bool = False
-    ) -> str | None:
+    async def warm(self, chat_id: str, asked: bool = False) -> str | None:
         """Load the chat's models ahead, while the user types; returns what went wrong, if so.
 
-        `options` are those of a chat that is not there yet; `asked`: the user chose the model.
+        `asked`: the user chose the model.
         """
         if self._held_back and not asked:
             return None
-        chat = await self._chat(chat_id)
+        chat = await self._fetch(chat_id)
+        if chat is None:
+            return None
         try:
             model = await self._models.of_chat(chat)
         except ModelProblem as problem:
@@ -89,21 +84,24 @@ class LocalModels:
         if self._writing() or self._closing or not isinstance(model, ModelRef):
             return None
         settings = self._preferences.current
-        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        draft = await self._drafts.of(self._speculation_of(chat), model)
         trouble = await self._warmer.warm(model, settings.engine, draft)
         if not trouble:
             # the user may look at another chat by now
-            await self.ahead.read(self.ahead.shown)
+            await self.ahead.read_shown()
         return trouble
 
-    async def draft_chosen(self, chat_id: str | None, options: ChatOptions) -> None:
+    async def draft_chosen(self, chat_id: str) -> None:
         """The options of a chat changed: a draft that is new to it is loaded, so that the idle
         engine can learn what it costs and gains."""
-        wanted = self._speculation_of(await self._chat(chat_id), options)
+        chat = await self._fetch(chat_id)
+        if chat is None:
+            return
+        wanted = self._speculation_of(chat)
         loaded = self._warmer.loaded
         known = None if loaded is None or loaded[2] is None else loaded[2].key
         if wanted.enabled and wanted.draft and wanted.draft != known:
-            await self.warm(chat_id, options)
+            await self.warm(chat_id)
 
     async def reload(self) -> None:
         """Load what is loaded again, with the engine settings as they are now."""
@@ -112,7 +110,7 @@ class LocalModels:
             return
         model, _, draft = loaded
         await self._warmer.warm(model, self._preferences.current.engine, draft)
-        await self.ahead.read(self.ahead.shown)
+        await self.ahead.read_shown()
 
     async def opened(self, chat_id: str) -> None:
         """The user looks at a chat: have it restored or read, if its model is or can be there.
@@ -144,22 +142,25 @@ class LocalModels:
         """The draft to load for a reply of `target`."""
         return await self._drafts.of(wanted, target)
 
-    async def drafts(self, chat_id: str | None) -> list[DraftChoice]:
+    async def drafts(self, chat_id: str) -> list[DraftChoice]:
         """Every installed model with its verdict as a draft for the chat's model."""
-        model = await self._models.of_chat(await self._chat(chat_id))
+        chat = await self._fetch(chat_id)
+        model = None if chat is None else await self._models.of_chat(chat)
         if not isinstance(model, ModelRef):
             return []
         return await self._drafts.choices(model, self._preferences.current.engine.context_length)
 
-    async def measure(self, chat_id: str | None, options: ChatOptions | None = None) -> None:
+    async def measure(self, chat_id: str) -> None:
         """Measure the speed of every draft depth for the chat's models; tells `Measured`."""
         if self._measuring.running or self._closing:
             return
-        chat = await self._chat(chat_id)
+        chat = await self._fetch(chat_id)
+        if chat is None:
+            return
         model: AnyModel = await self._models.of_chat(chat)
         if not isinstance(model, ModelRef):
             raise EnvironmentProblem("A server decides itself how it guesses ahead.", "")
-        draft = await self._drafts.of(self._speculation_of(chat, options), model)
+        draft = await self._drafts.of(self._speculation_of(chat), model)
         if draft is None:
             raise EnvironmentProblem(
                 "There is no draft model to measure.", "Choose one under “Draft from” first."
@@ -199,9 +200,6 @@ class LocalModels:
 
     # --- inside --------------------------------------------------------------------------
 
-    async def _chat(self, chat_id: str | None) -> Chat | None:
-        return await self._fetch(chat_id) if chat_id else None
-
     def _busy(self) -> bool:
         return self._writing() or self._closing or (self._held_back and self._warmer.idle)
 
@@ -212,6 +210,5 @@ class LocalModels:
         elif isinstance(event, SpeedCurve):
             self._tell(Measured(event))
 
-    def _speculation_of(self, chat: Chat | None, options: ChatOptions | None) -> Speculation:
-        chosen = chat.options if chat is not None else options or ChatOptions()
-        return effective_speculation(self._preferences.current, chosen)
+    def _speculation_of(self, chat: Chat) -> Speculation:
+        return effective_speculation(self._preferences.current, chat.options)

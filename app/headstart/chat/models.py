@@ -58,9 +58,9 @@ class Models:
         self._preferences.update(model=model.key)
         return model
 
-    async def of_chat(self, chat: Chat | None) -> AnyModel:
+    async def of_chat(self, chat: Chat) -> AnyModel:
         """The chat's own model, else the one of new chats; raises ModelProblem if it is gone."""
-        key = (chat.model if chat else None) or self._preferences.current.model
+        key = chat.model or self._preferences.current.model
         found = self._servers.find(key)
         return found if found is not None else await asyncio.to_thread(self._find, key)
 

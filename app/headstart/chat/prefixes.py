@@ -10,7 +10,7 @@ from headstart.chat.changes import Change, PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import PrefixSettings, Settings
-from headstart.core.values import Chat, is_private
+from headstart.core.values import Chat
 from headstart.engine.prefix.store import PrefixStore
 
 
@@ -35,7 +35,7 @@ class Prefixes:
 
     def may_be_on_disk(self, chat: Chat) -> bool:
         settings = self._preferences.current.prefix
-        return settings.on_disk and chat.options.keep_on_disk and not is_private(chat.id)
+        return settings.on_disk and chat.options.keep_on_disk and not chat.private
 
     async def use(self) -> PrefixUse | None:
         """Sizes by chat and in total, budget, bytes written today, location."""
@@ -45,7 +45,7 @@ class Prefixes:
 
     async def allow(self, chat_id: str, on_disk: bool) -> None:
         """The user decided whether this chat may be kept on disk; off removes what is there."""
-        if self._store is None or is_private(chat_id):
+        if self._store is None:
             return
         if self._store.allow(chat_id, on_disk) and not on_disk:
             await self.forget(chat_id)

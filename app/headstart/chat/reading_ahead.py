@@ -44,16 +44,16 @@ class ReadingAhead:
         self._tell = tell
         self._typed: dict[str, str] = {}
         # the chat that the user looks at
-        self._shown = ""
+        self._shown: str | None = None
         self._wish: str | None = None
-        self._reading = ""
+        self._reading: str | None = None
         self._busy = False
         self._stream: Stream | None = None
         self._battery = (0.0, False)
         preferences.listen(self._on_settings)
 
     @property
-    def shown(self) -> str:
+    def shown(self) -> str | None:
         return self._shown
 
     async def allowed(self) -> bool:
@@ -70,6 +70,11 @@ class ReadingAhead:
         if chat_id == self._shown:
             self._typed = {chat_id: text}
             await self.read(chat_id)
+
+    async def read_shown(self) -> None:
+        """Read what the chat that the user looks at needs; see `read`."""
+        if self._shown is not None:
+            await self.read(self._shown)
 
     async def read(self, chat_id: str) -> None:
         """Read what any next message of the chat needs, and what is typed of it.

@@ -22,6 +22,7 @@ from headstart.chat.changes import (
     ReplyEvent,
     Trouble,
 )
+from headstart.chat.databases import Databases
 from headstart.chat.exchange.markdown import to_markdown, write_file
 from headstart.chat.local_models import LocalModels
 from headstart.chat.models import Models
@@ -29,7 +30,6 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.reply import Reply
 from headstart.chat.servers import Servers
-from headstart.chat.stores import Stores
 from headstart.chat.titles import NEW_CHAT, title_from
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import AnyModel, GenerationEvent, GenerationRequest
@@ -42,15 +42,12 @@ from headstart.core.settings import (
 )
 from headstart.core.values import (
     Chat,
+    ChatDraft,
     ChatSummary,
     Message,
     MessageStatus,
     ModelRef,
     Part,
-    is_private,
-    new_id,
-    new_private_id,
-    now_ms,
 )
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
@@ -79,7 +76,7 @@ class ChatService:
         keychain: Keychain | None = None,
     ) -> None:
         """`runner` has the models on this computer, those of `make_remote` one server each."""
-        self._stores = Stores(storage)
+        self._databases = Databases(storage)
         self._runner = runner
         self._make_remote = make_remote
         # by connection: a server that is slow keeps no other one waiting
@@ -116,13 +113,20 @@ class ChatService:
         self._listeners.append(listener)
 
     async def summaries(self) -> list[ChatSummary]:
-        return await self._stores.summaries()
+        return await self._databases.summaries()
 
     async def chat(self, chat_id: str) -> Chat | None:
-        return await self._stores.run(chat_id, lambda store: store.chats.get(chat_id))
+        """A stored chat, or one that was begun."""
+        return await self._databases.chat(chat_id)
+
+    def is_begun(self, chat_id: str) -> bool:
+        """Whether the chat has no message yet, and is not stored."""
+        return self._databases.begun(chat_id) is not None
 
     async def branch(self, chat_id: str) -> list[Message]:
-        messages, repaired = await self._stores.run(
+        if self.is_begun(chat_id):
+            return []
+        messages, repaired = await self._databases.run(
             chat_id, lambda store: (store.messages.branch(chat_id), store.messages.take_repaired())
         )
         if repaired:
@@ -136,50 +140,36 @@ class ChatService:
 
     def reply_in(self, chat_id: str | None) -> Reply | None:
         """The reply being written in this chat."""
-        return self._replies.get(chat_id or "")
+        return self._replies.get(chat_id) if chat_id is not None else None
 
     def writing_chats(self) -> frozenset[str]:
         return frozenset(self._replies)
 
     # --- writing -------------------------------------------------------------------------
 
-    async def send(
-        self,
-        chat_id: str | None,
-        text: str,
-        options: ChatOptions | None = None,
-        private: bool = False,
-    ) -> str:
-        """Add a user message at the end of the chat (a new one without an id) and answer it.
+    def begin(self, private: bool = False) -> ChatDraft:
+        """A new chat, stored with its first message; of a private one nothing is ever on disk."""
+        return self._databases.begin(private)
 
-        A new chat may be private: nothing of it is ever on disk. Returns the chat's id. Raises
-        ModelProblem before anything is stored.
+    def abandon(self, chat_id: str) -> None:
+        """Nobody wants the chat that was begun any more."""
+        self._databases.end_begun(chat_id)
+
+    async def send(self, chat_id: str, text: str) -> None:
+        """Add a user message at the end of the chat and answer it.
+
+        Raises ModelProblem before anything is stored.
         """
         async with self._starting:
-            return await self._send(chat_id, text, options, private)
-
-    async def _send(
-        self, chat_id: str | None, text: str, options: ChatOptions | None, private: bool
-    ) -> str:
-        self._check_free(chat_id)
-        chat = await self.chat(chat_id) if chat_id else None
-        if chat_id and chat is None:
-            raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
-        model = await self._answering(chat)
-        if chat is None:
-            now = now_ms()
-            chat = Chat(
-                new_private_id() if private else new_id(),
-                title_from(text),
-                now,
-                now,
-                model=model.key,
-                options=options or ChatOptions(),
-            )
-            await self._ask(chat, [], text, model, fresh=True)
-        else:
-            await self._ask(chat, await self.branch(chat.id), text, model)
-        return chat.id
+            self._check_free(chat_id)
+            chat = await self.chat(chat_id)
+            if chat is None:
+                raise EnvironmentProblem("This chat is not there any more.", "Start a new one.")
+            model = await self._answering(chat)
+            draft = self._databases.begun(chat_id)
+            if draft is not None:
+                chat = draft.chat(title_from(text), model.key)
+            await self._ask(chat, await self.branch(chat_id), text, model, fresh=draft is not None)
 
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
         """A new version of a user message beside the old one, and an answer to it."""
@@ -196,7 +186,7 @@ class ChatService:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self._answering(chat)
             answer = open_reply(chat.id, message.parent_id, model)
-            await self._stores.run(chat_id, lambda store: store.messages.add([answer]))
+            await self._databases.run(chat_id, lambda store: store.messages.add([answer]))
             await self._start(chat, _before(branch, message_id), answer, model)
 
     async def continue_reply(self, chat_id: str, message_id: str) -> None:
@@ -204,7 +194,7 @@ class ChatService:
         async with self._starting:
             chat, branch, message = await self._find(chat_id, message_id)
             model = await self._answering(chat)
-            await self._stores.run(chat_id, lambda store: store.messages.reopen(message_id))
+            await self._databases.run(chat_id, lambda store: store.messages.reopen(message_id))
             self._unsaved.pop(message_id, None)
             await self._start(chat, _before(branch, message_id), message, model, message.parts)
 
@@ -212,7 +202,7 @@ class ChatService:
         async with self._starting:
             if chat_id in self._replies:
                 return
-            await self._stores.run(
+            await self._databases.run(
                 chat_id, lambda store: store.messages.show_version(message_id, step)
             )
         self._tell(BranchChanged(chat_id))
@@ -257,24 +247,34 @@ class ChatService:
             return
         try:
             await self.prefixes.forget(chat_id)
-            await self._stores.of(chat_id).purge(chat_id)
+            await self._databases.of(chat_id).purge(chat_id)
         except EnvironmentProblem as problem:
             log.warning("a deleted chat is removed at the next start: %s", problem)
 
     async def set_options(self, chat_id: str, options: ChatOptions) -> None:
-        await self._stores.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
+        draft = self._databases.begun(chat_id)
+        if draft is not None:
+            self._databases.change_begun(replace(draft, options=options))
+            self.upcoming.forget()
+            return
+        await self._databases.run(chat_id, lambda store: store.chats.set_options(chat_id, options))
         self.upcoming.forget()
-        await self.prefixes.allow(chat_id, options.keep_on_disk)
+        if not self._databases.is_private(chat_id):
+            await self.prefixes.allow(chat_id, options.keep_on_disk)
 
-    async def set_model(self, chat_id: str | None, model: AnyModel) -> None:
+    async def set_model(self, chat_id: str, model: AnyModel) -> None:
         """The model of this chat and of new ones; a private chat's choice is not kept.
 
         Raises ConsentNeeded for a server that words may not be sent to yet.
         """
         self.servers.check_allowed(model)
-        if not is_private(chat_id):
+        if not self._databases.is_private(chat_id):
             self._preferences.update(model=model.key)
-        if chat_id:
+        draft = self._databases.begun(chat_id)
+        if draft is not None:
+            self._databases.change_begun(replace(draft, model=model.key))
+            self.upcoming.forget()
+        else:
             await self._change(chat_id, lambda store: store.chats.set_model(chat_id, model.key))
 
     async def export_markdown(self, chat_id: str, path: Path) -> None:
@@ -317,11 +317,11 @@ class ChatService:
 
     async def close_private(self) -> None:
         """End private chats, when nobody asks for them any more."""
-        await self._stores.close()
+        await self._databases.close()
 
     # --- inside --------------------------------------------------------------------------
 
-    def _check_free(self, chat_id: str | None) -> None:
+    def _check_free(self, chat_id: str) -> None:
         if chat_id in self._replies:
             raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
         if self._closing:
@@ -335,7 +335,7 @@ class ChatService:
         """Whether this computer writes a reply."""
         return any(reply.here for reply in self._replies.values())
 
-    async def _answering(self, chat: Chat | None) -> AnyModel:
+    async def _answering(self, chat: Chat) -> AnyModel:
         """The model that answers in this chat; raises ConsentNeeded, ModelProblem."""
         model = await self.models.of_chat(chat)
         self.servers.check_allowed(model)
@@ -357,9 +357,10 @@ class ChatService:
         question = new_question(chat.id, before[-1].id if before else None, text)
         answer = open_reply(chat.id, question.id, model)
         created = chat if fresh else None
-        await self._stores.run(
+        await self._databases.run(
             chat.id, lambda store: store.messages.add([question, answer], created)
         )
+        self._databases.end_begun(chat.id)
         await self._start(chat, [*before, question], answer, model)
 
     async def _start(
@@ -398,7 +399,7 @@ class ChatService:
             self._tell(ReplyEvent(chat.id, message_id, event))
 
         reply = Reply(
-            self._stores.of(chat.id),
+            self._databases.of(chat.id),
             chat.id,
             message_id,
             written,
@@ -436,7 +437,7 @@ class ChatService:
             # the tokens that close the reply; then whatever is looked at and typed
             await self.ahead.read(reply.chat_id)
             if self.ahead.shown != reply.chat_id:
-                await self.ahead.read(self.ahead.shown)
+                await self.ahead.read_shown()
 
     def _keep_unsaved(
         self, reply: Reply, branch: list[Message], problem: EnvironmentProblem
@@ -457,7 +458,7 @@ class ChatService:
         await self._change(chat.id, lambda store: store.chats.rename(chat.id, title, by_user=False))
 
     async def _change(self, chat_id: str, call: Callable[[Any], object]) -> None:
-        await self._stores.run(chat_id, call)
+        await self._databases.run(chat_id, call)
         self._tell(ChatsChanged())
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:

@@ -13,12 +13,11 @@ from headstart.chat.warming import Warmer
 from headstart.core.errors import ModelProblem
 from headstart.core.events import AheadRequest
 from headstart.core.settings import (
-    ChatOptions,
     effective_speculation,
     effective_system_prompt,
     effective_when_full,
 )
-from headstart.core.values import Chat, Message, ModelRef, is_unsaved
+from headstart.core.values import Chat, Message, ModelRef
 
 
 class Upcoming:
@@ -46,8 +45,6 @@ class Upcoming:
         self._preferences = preferences
         self._known: tuple[Chat, list[Message]] | None = None
         self._serial = 0
-        # options of the chat that is not there yet
-        self.new_options = ChatOptions()
 
     def forget(self) -> None:
         """Something of some chat changed."""
@@ -57,14 +54,11 @@ class Upcoming:
         """None where nothing can be read now: a reply is written, or the model is not loaded."""
         if self._busy():
             return None
-        known = None
-        if not is_unsaved(chat_id):
-            known = await self._fetch(chat_id)
-            if known is None:
-                return None
-        chat, branch = (None, []) if known is None else known
-        settings = self._preferences.current
-        options = chat.options if chat is not None else self.new_options
+        known = await self._fetch(chat_id)
+        if known is None:
+            return None
+        chat, branch = known
+        settings, options = self._preferences.current, chat.options
         try:
             model = await self._models.of_chat(chat)
         except ModelProblem:
@@ -85,8 +79,8 @@ class Upcoming:
             typed=typed,
             draft=draft,
             when_full=effective_when_full(settings, options),
-            # of a chat that is not there yet nothing is on disk: it may become a private one
-            keep_on_disk=chat is not None and self._prefixes.may_be_on_disk(chat),
+            # of a chat that is not stored yet nothing is on disk
+            keep_on_disk=bool(branch) and self._prefixes.may_be_on_disk(chat),
         )
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:

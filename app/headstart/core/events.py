@@ -43,7 +43,8 @@ class GenerationRequest:
     sampling: Sampling
     engine: EngineSettings = field(default_factory=EngineSettings)
     when_full: WhenFull = "stop"
-    chat_id: str = ""
+    # None: no chat's, and nothing of it is kept on disk
+    chat_id: str | None = None
     reply_so_far: str = ""
     # a draft model is loaded only when `draft` is given and speculation is on
     speculation: Speculation = field(default_factory=Speculation)

@@ -16,7 +16,6 @@ from typing import Literal
 
 from headstart.core.settings import ChatOptions
 
-_PRIVATE = "private-"
 # of fewer verified drafts nothing is said about speed: it would be about something else
 FEW_TESTED = 8
 
@@ -178,10 +177,24 @@ class Chat:
     titled_by_user: bool = False
     model: str | None = None
     options: ChatOptions = field(default_factory=ChatOptions)
+    # its messages are in a database in memory, and nothing of it is on disk
+    private: bool = False
 
-    @property
-    def private(self) -> bool:
-        return is_private(self.id)
+
+@dataclass(frozen=True, slots=True)
+class ChatDraft:
+    """A chat that was begun and has no message yet: it is stored with its first one."""
+
+    id: str
+    private: bool = False
+    model: str | None = None
+    options: ChatOptions = field(default_factory=ChatOptions)
+
+    def chat(self, title: str = "", model: str | None = None) -> Chat:
+        """As a chat, as of now."""
+        now = now_ms()
+        key = model if model is not None else self.model
+        return Chat(self.id, title, now, now, model=key, options=self.options, private=self.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +206,7 @@ class ChatSummary:
     updated_at: int
     pinned: bool
     messages: int
+    private: bool = False
 
 
 ModelFormat = Literal["gguf", "mlx"]
@@ -220,24 +234,6 @@ class ModelRef:
 
 def new_id() -> str:
     return uuid.uuid4().hex
-
-
-def new_private_id() -> str:
-    """The id of a chat that leaves nothing on disk; everyone can tell by looking at it."""
-    return _PRIVATE + uuid.uuid4().hex
-
-
-# what chats that are not there yet are called
-UNSAVED = ""
-UNSAVED_PRIVATE = _PRIVATE
-
-
-def is_unsaved(chat_id: str) -> bool:
-    return chat_id in (UNSAVED, UNSAVED_PRIVATE)
-
-
-def is_private(chat_id: str | None) -> bool:
-    return chat_id is not None and chat_id.startswith(_PRIVATE)
 
 
 def now_ms() -> int:

@@ -29,7 +29,7 @@ class Fitting:
         resident: Resident,
         messages: Sequence[PromptMessage],
         when_full: WhenFull,
-        chat_id: str,
+        chat_id: str | None,
         size: int,
     ) -> None:
         self._encoder = encoder
@@ -93,7 +93,7 @@ class Fitting:
         """Leave out what an earlier turn of this chat left out, if that is still its beginning."""
         if self._when_full != "drop_oldest":
             return False
-        key = self._resident.kept_from.get(self._chat_id)
+        key = self._resident.kept_from.get(self._chat_id) if self._chat_id else None
         users = [message.key for message in self._messages if message.role is Role.USER]
         remembered = users.index(key) if key and key in users else 0
         if remembered <= self._dropped:

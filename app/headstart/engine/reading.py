@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headstart.core.events import Emit, PromptMessage, Reading
-from headstart.core.values import is_unsaved
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.keeper import Keeper, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -29,7 +28,9 @@ _AHEAD_SECONDS = 0.3
 class DraftPrefix(Protocol):
     """What the draft has read, kept beside the target's; see `SpeculationState`."""
 
-    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]: ...
+    def save_prefix(
+        self, chat_id: str | None, owner: str | None, leave: bool
+    ) -> Iterator[None]: ...
 
     def begin_chat(self) -> None: ...
 
@@ -41,7 +42,7 @@ class Resident:
     tokens: list[int] = field(default_factory=list)
     # chat id -> key of the oldest user message still kept
     kept_from: dict[str, str] = field(default_factory=dict)
-    chat_id: str = ""
+    chat_id: str | None = None
     to_disk: bool = False
     # since the last reply: what came back, and what was read ahead of a request
     restored: Restored = field(default_factory=Restored)
@@ -50,6 +51,11 @@ class Resident:
     unsaved: bool = False
     tail_unsaved: bool = False
     rested_since: float = 0.0
+
+    @property
+    def owner(self) -> str | None:
+        """The chat for which this may be kept on disk; None: in memory only."""
+        return self.chat_id if self.to_disk else None
 
     def touched(self) -> None:
         self.unsaved = self.tail_unsaved = True
@@ -71,7 +77,7 @@ class Reader:
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
 
-    def enter(self, chat_id: str, to_disk: bool) -> None:
+    def enter(self, chat_id: str | None, to_disk: bool) -> None:
         """What follows is about this chat; the one before is left, its tail goes to disk."""
         resident = self.resident
         if resident.chat_id != chat_id:
@@ -81,12 +87,11 @@ class Reader:
             resident.unsaved = resident.tail_unsaved = False
             if self.keeper is not None:
                 self.keeper.begin_chat()
-                self.keeper.expect(chat_id)
+                if chat_id is not None:
+                    self.keeper.expect(chat_id)
             if self.draft is not None:
                 self.draft.begin_chat()
-            if not is_unsaved(resident.chat_id):
-                # a chat that was not there yet has become this one, perhaps
-                resident.restored, resident.ahead = Restored(), 0
+            resident.restored, resident.ahead = Restored(), 0
         resident.chat_id, resident.to_disk = chat_id, to_disk
 
     def reuse(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> int:
@@ -139,7 +144,7 @@ class Reader:
                 self._speeds.see_reading(end - at, time.perf_counter() - began)
             at = end
             if at in marks and self.keeper is not None:
-                self.keeper.mark(tokens, self.resident.chat_id)
+                self.keeper.mark(tokens)
             emit(Reading(at, total, reused))
         if ahead:
             self.resident.ahead += total - reused
@@ -175,20 +180,20 @@ class Reader:
         keeper, resident = self.keeper, self.resident
         if keeper is None or not (resident.tail_unsaved if leave else resident.unsaved):
             return True
-        leave = leave and resident.to_disk
-        chat_id, to_disk = resident.chat_id, resident.to_disk
-        if leave:
-            work = keeper.leave(resident.tokens, chat_id)
+        owner = resident.owner
+        leave = leave and owner is not None
+        if leave and owner is not None:
+            work = keeper.leave(resident.tokens, owner)
         else:
-            work = keeper.save(resident.tokens, chat_id, to_disk)
+            work = keeper.save(resident.tokens, owner)
         for _ in work:
             if stop():
                 return False
         if self.draft is not None:
-            for _ in self.draft.save_prefix(chat_id, to_disk, leave):
+            for _ in self.draft.save_prefix(resident.chat_id, owner, leave):
                 if stop():
                     return False
         resident.unsaved = False
-        if leave or not to_disk:
+        if leave or owner is None:
             resident.tail_unsaved = False
         return True

@@ -208,9 +208,14 @@ class Turn:
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
         if cut == 0:
-            other = self._encoder.remember_reply(rendered, stream.raw, tokens)
-            if other is not None and self._tracer is not None and self._request.keep_on_disk:
-                self._tracer.spellings.keep(self._request.chat_id, *other)
+            other, request = (
+                self._encoder.remember_reply(rendered, stream.raw, tokens),
+                self._request,
+            )
+            if other is None or self._tracer is None or request.chat_id is None:
+                return
+            if request.keep_on_disk:
+                self._tracer.spellings.keep(request.chat_id, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens

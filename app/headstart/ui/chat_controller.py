@@ -44,8 +44,8 @@ from headstart.core.events import (
 )
 from headstart.core.servers import ServerModel
 from headstart.core.settings import ChatOptions
-from headstart.core.values import UNSAVED, UNSAVED_PRIVATE, Chat
 from headstart.ui.models.model_menu import ModelList
+from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
@@ -58,10 +58,10 @@ SHOWN_READING = 64
 
 
 class ChatController(QObject):
-    """Holds which chat is open. Signals say what widgets should show."""
+    """What the user does, for the chat that is open. Signals say what widgets should show."""
 
     chats_changed = Signal(list, dict)
-    chat_shown = Signal(object, list, bool)  # Chat or None, messages, same chat as before
+    chat_shown = Signal(object, list, bool)  # Chat, messages, same chat as before
     reply_text = Signal(str, str, str)  # message id, text, reasoning
     reply_origins = Signal(str, object)  # message id, runs of the text's origins
     reply_progress = Signal(str, str)
@@ -82,43 +82,35 @@ class ChatController(QObject):
     draft_activity = Signal(object)  # DraftActivity
     prefixes_listed = Signal(object)  # PrefixUse, or None
     read_ahead = Signal(int)  # tokens of what is being typed that were read
-    message_stored = Signal(str, str)  # the chat it was written in ("" for a new one), text
+    message_stored = Signal(str)  # the chat that it was written in
     chat_deleted = Signal(str, str)
     exported = Signal(str)
 
     def __init__(self, service: ChatService, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.service = service
-        self.chat: Chat | None = None
-        self.draft_options = ChatOptions()
-        # whether the chat that is not there yet will be a private one
-        self.private = False
+        self.open = OpenChat(service, self)
         self._tasks = Tasks(self.problem.emit)
         self._serial = 0
         self._model_serial = 0
-        self._wanted: str | None = None
-        self._sending = False
+        # the chat that is being opened, or is open
+        self._wanted = self.open.id
         self._model_name = ""
         self._shown = ReplyText()
         self._titles: dict[str, str] = {}
         self._contexts: dict[str, tuple[int, int]] = {}
         self._last_status = 0.0
+        self.open.opened.connect(self._on_opened)
         service.listen(self._on_change)
 
     @property
     def chat_id(self) -> str | None:
-        return None if self.chat is None else self.chat.id
-
-    @property
-    def shown_id(self) -> str:
-        """The open chat's id, also of one that is not there yet."""
-        if self.chat is not None:
-            return self.chat.id
-        return UNSAVED_PRIVATE if self.private else UNSAVED
+        """The open chat's id; None before its first message."""
+        return self.open.id if self.open.stored else None
 
     @property
     def writing(self) -> bool:
-        return self.service.reply_in(self.chat_id) is not None
+        return self.service.reply_in(self.open.id) is not None
 
     # --- what the user does --------------------------------------------------------------
 
@@ -129,11 +121,9 @@ class ChatController(QObject):
 
     def new_chat(self, private: bool = False) -> None:
         self._serial += 1
-        self.private = private
-        self._wanted = None
-        self.chat = None
-        self.draft_options = self.service.upcoming.new_options = ChatOptions()
-        self.chat_shown.emit(None, [], False)
+        self.open.begin(private)
+        self._wanted = self.open.id
+        self.chat_shown.emit(self.open.chat, [], False)
         self.guessed.emit(None)
         self._after_show()
 
@@ -143,36 +133,31 @@ class ChatController(QObject):
             self._spawn(self._show(chat_id))
 
     def send(self, text: str) -> None:
-        # a second Enter before the words are stored would be a second message
-        if not self._sending:
-            self._sending = True
+        # a second Enter before the text is stored would be a second message
+        if not self.open.sending:
             # as things are now: the next key may open another chat
-            before, shown = self.chat_id, self.shown_id
-            options = self.draft_options if self.chat is None else None
-            self._asking(lambda: self._send(text, before, shown, options))
+            chat_id = self.open.id
+            self.open.begin_sending(chat_id)
+            self._asking(lambda: self._send(chat_id, text))
 
     def stop(self) -> None:
-        if self.chat_id:
-            self.service.stop(self.chat_id)
+        self.service.stop(self.open.id)
 
     def edit(self, message_id: str, text: str) -> None:
-        chat_id = self.chat_id
-        if chat_id:
-            self._asking(lambda: self.service.edit(chat_id, message_id, text))
+        chat_id = self.open.id
+        self._asking(lambda: self.service.edit(chat_id, message_id, text))
 
     def regenerate(self, message_id: str) -> None:
-        chat_id = self.chat_id
-        if chat_id:
-            self._asking(lambda: self.service.regenerate(chat_id, message_id))
+        chat_id = self.open.id
+        self._asking(lambda: self.service.regenerate(chat_id, message_id))
 
     def continue_reply(self, message_id: str) -> None:
-        chat_id = self.chat_id
-        if chat_id:
-            self._asking(lambda: self.service.continue_reply(chat_id, message_id))
+        chat_id = self.open.id
+        self._asking(lambda: self.service.continue_reply(chat_id, message_id))
 
     def show_version(self, message_id: str, step: int) -> None:
-        if self.chat_id and not self.writing:
-            self._spawn(self.service.show_version(self.chat_id, message_id, step))
+        if not self.writing:
+            self._spawn(self.service.show_version(self.open.id, message_id, step))
 
     def rename(self, chat_id: str, title: str) -> None:
         self._spawn(self._rename(chat_id, title))
@@ -187,12 +172,10 @@ class ChatController(QObject):
         self._spawn(self._undo_delete(chat_id))
 
     def set_options(self, chat_id: str, options: ChatOptions) -> None:
-        """Keep the options of a chat; without an id those of the chat that is not there yet."""
-        if chat_id:
-            self._spawn(self._set_options(chat_id, options))
-        else:
-            self.draft_options = self.service.upcoming.new_options = options
-            self._spawn(self.service.local.draft_chosen(None, options))
+        """Keep the options of a chat."""
+        if chat_id == self.open.id:
+            self.open.set_options(options)
+        self._spawn(self._set_options(chat_id, options))
 
     def export_markdown(self, chat_id: str, path: str) -> None:
         self._spawn(self._export(chat_id, Path(path)))
@@ -217,7 +200,7 @@ class ChatController(QObject):
         self._spawn(self._list_drafts())
 
     def measure(self) -> None:
-        self._spawn(self.service.local.measure(self.chat_id, self.draft_options))
+        self._spawn(self.service.local.measure(self.open.id))
 
     def cancel_measuring(self) -> None:
         self.service.local.cancel_measuring()
@@ -227,7 +210,7 @@ class ChatController(QObject):
 
     def typed(self, text: str) -> None:
         """The composer holds this text now: what is settled of it can be read."""
-        self._spawn(self.service.ahead.typed(self.shown_id, text))
+        self._spawn(self.service.ahead.typed(self.open.id, text))
 
     def list_prefixes(self) -> None:
         self._spawn(self._list_prefixes())
@@ -239,23 +222,20 @@ class ChatController(QObject):
 
     # --- tasks ---------------------------------------------------------------------------
 
-    async def _send(
-        self, text: str, before: str | None, shown: str, options: ChatOptions | None
-    ) -> None:
-        self._sending = True
-        self.service.ahead.sent(shown)
+    async def _send(self, chat_id: str, text: str) -> None:
+        self.open.begin_sending(chat_id)
+        self.service.ahead.sent(chat_id)
+        stored = False
         try:
-            chat_id = await self.service.send(before, text, options, shown == UNSAVED_PRIVATE)
+            await self.service.send(chat_id, text)
+            stored = True
         finally:
-            self._sending = False
-        self.message_stored.emit(shown, text)
-        if before is None and self._wanted is None and self.shown_id == shown:
-            self._wanted = chat_id
-            await self._show(chat_id)
+            self.open.end_sending(chat_id, stored)
+        self.message_stored.emit(chat_id)
 
     async def _set_options(self, chat_id: str, options: ChatOptions) -> None:
         await self.service.set_options(chat_id, options)
-        await self.service.local.draft_chosen(chat_id, options)
+        await self.service.local.draft_chosen(chat_id)
 
     async def _list_prefixes(self) -> None:
         self.prefixes_listed.emit(await self.service.prefixes.use())
@@ -267,7 +247,7 @@ class ChatController(QObject):
             await self.service.local.opened(chat_id)
 
     async def _warm(self) -> None:
-        await self.service.local.warm(self.chat_id, self.draft_options)
+        await self.service.local.warm(self.open.id)
 
     async def _show(self, chat_id: str) -> None:
         """Read a chat and show it, unless the user wants another one by then."""
@@ -277,8 +257,8 @@ class ChatController(QObject):
         messages = await self.service.branch(chat_id)
         if serial != self._serial or chat is None or chat_id != self._wanted:
             return
-        same_chat = chat_id == self.chat_id
-        self.chat = chat
+        same_chat = chat_id == self.open.id
+        self.open.open(chat)
         self.chat_shown.emit(chat, messages, same_chat)
         figures = [message.figures for message in messages if message.figures is not None]
         if not same_chat or not self.writing:
@@ -289,11 +269,11 @@ class ChatController(QObject):
 
     def _refresh(self, chat_id: str) -> None:
         """The open chat changed in the database."""
-        if chat_id == self._wanted == self.chat_id:
+        if chat_id == self._wanted == self.open.id:
             self._spawn(self._show(chat_id))
 
     def _after_show(self, same_chat: bool = False) -> None:
-        reply = self.service.reply_in(self.chat_id)
+        reply = self.service.reply_in(self.open.id)
         self._shown = ReplyText(() if reply is None else reply.parts)
         if reply is not None:
             self._emit_reply(reply.message_id)
@@ -303,22 +283,22 @@ class ChatController(QObject):
             if reply.last is not None:
                 self._show_event(reply.message_id, reply.last)
         self.writing_changed.emit(reply is not None)
-        self.context_changed.emit(*self._contexts.get(self.chat_id or "", (0, 0)))
+        self.context_changed.emit(*self._contexts.get(self.open.id, (0, 0)))
         self._spawn(self._show_model())
         self._spawn(self._list_drafts())
         self._spawn(self._list_prefixes())
 
     async def _show_model(self) -> None:
         self._model_serial += 1
-        chat, serial, model_serial = self.chat, self._serial, self._model_serial
+        chat, serial, model_serial = self.open.chat, self._serial, self._model_serial
         model: AnyModel | None = None
         with contextlib.suppress(EnvironmentProblem):
             model = await self.service.models.of_chat(chat)
-        if (serial, model_serial) != (self._serial, self._model_serial) or chat != self.chat:
+        if (serial, model_serial) != (self._serial, self._model_serial) or chat != self.open.chat:
             # another chat is open by now, or another model chosen: a later look tells
             return
         if model is None:
-            name = self.service.models.name_of(self.chat.model or "") if self.chat else ""
+            name = self.service.models.name_of(chat.model or "")
             self._model_name = name
             self.answering.emit(None)
             self.model_changed.emit(name, "is missing" if name else "")
@@ -358,39 +338,40 @@ class ChatController(QObject):
         await self._choose_model(model)
 
     async def _choose_model(self, model: AnyModel) -> None:
-        chat, before = self.chat, await self._current_model()
+        chat_id, before = self.open.id, await self._current_model()
         if isinstance(model, ServerModel):
             # as it is now: it may have been allowed since the menu was opened
             model = self.service.servers.find(model.key) or model
-        await self._set_model(model)
-        trouble = await self.service.local.warm(self.chat_id, self.draft_options, asked=True)
-        if trouble and before is not None and before != model and chat == self.chat:
+        await self._set_model(chat_id, model)
+        trouble = await self.service.local.warm(chat_id, asked=True)
+        if trouble and before is not None and before != model:
             # a file that cannot be used is not left as the model of this chat and of new ones
-            await self._set_model(before)
+            await self._set_model(chat_id, before)
             self.problem.emit(trouble, "")
 
     async def _current_model(self) -> AnyModel | None:
         try:
-            return await self.service.models.of_chat(self.chat)
+            return await self.service.models.of_chat(self.open.chat)
         except EnvironmentProblem:
             return None
 
-    async def _set_model(self, model: AnyModel) -> None:
-        await self.service.set_model(self.chat_id, model)
-        if self.chat is not None:
-            self.chat = await self.service.chat(self.chat.id) or self.chat
+    async def _set_model(self, chat_id: str, model: AnyModel) -> None:
+        await self.service.set_model(chat_id, model)
+        chat = await self.service.chat(chat_id)
+        if chat is not None and chat_id == self.open.id:
+            self.open.open(chat)
         await self._show_model()
         # nobody looks at the list now: servers are not asked for it
         await self._list_models(ask=False)
         await self._list_drafts()
 
     async def _list_drafts(self) -> None:
-        chat = self.chat
+        chat = self.open.chat
         try:
-            choices = await self.service.local.drafts(self.chat_id)
+            choices = await self.service.local.drafts(chat.id)
         except EnvironmentProblem:
             choices = []
-        if chat == self.chat:
+        if chat == self.open.chat:
             self.drafts_listed.emit(choices)
 
     async def _list_models(self, ask: bool = True) -> None:
@@ -425,6 +406,9 @@ class ChatController(QObject):
 
     # --- what happens --------------------------------------------------------------------
 
+    def _on_opened(self) -> None:
+        self.service.ahead.show(self.open.id, self.open.unsent)
+
     def _on_change(self, change: Change) -> None:
         match change:
             case ChatsChanged():
@@ -445,7 +429,7 @@ class ChatController(QObject):
             case DraftProgress(activity):
                 self.draft_activity.emit(activity)
             case AheadState(chat_id, _, typed):
-                if chat_id == self.shown_id:
+                if chat_id == self.open.id:
                     self.read_ahead.emit(typed)
             case PrefixesChanged():
                 self._spawn(self._list_prefixes())
@@ -457,7 +441,7 @@ class ChatController(QObject):
             self._contexts[chat_id] = (event.used, event.size)
         if isinstance(event, TextAdded):
             self._tell_list(chat_id, event)
-        if chat_id == self.chat_id:
+        if chat_id == self.open.id:
             self._show_event(message_id, event, fresh=True)
 
     def _show_event(self, message_id: str, event: object, fresh: bool = False) -> None:

@@ -24,13 +24,14 @@ TELL_MS = 150
 
 
 class Composer(QFrame):
-    """Emits `submitted` with the text; `typing_began` once per empty field that gets text, and
-    `typed` a few times a second while the text changes."""
+    """Emits `submitted` with the text, `text_changed` with each change by the user;
+    `typing_began` once per empty field that gets text, and `typed` a few times a second."""
 
     submitted = Signal(str)
     stop_requested = Signal()
     typing_began = Signal()
     typed = Signal(str)
+    text_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +81,10 @@ class Composer(QFrame):
         self.button.setEnabled(enabled)
         if writing:
             self._ahead.hide()
+
+    def set_sending(self, sending: bool) -> None:
+        """What stands here is being stored: it stays as it was sent."""
+        self.edit.setReadOnly(sending)
 
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
@@ -148,6 +153,7 @@ class Composer(QFrame):
     def _on_text(self) -> None:
         has_text = bool(self.edit.toPlainText().strip())
         if not self._placing:
+            self.text_changed.emit(self.text())
             if has_text and not self._had_text:
                 self.typing_began.emit()
             self._had_text = has_text

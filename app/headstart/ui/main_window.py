@@ -33,7 +33,7 @@ from headstart.core.events import AnyModel
 from headstart.core.prefixes import PrefixUse
 from headstart.core.servers import ServerModel
 from headstart.core.settings import Settings
-from headstart.core.values import UNSAVED_PRIVATE, Chat, Message
+from headstart.core.values import Chat, Message
 from headstart.ui import theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
@@ -70,7 +70,6 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.controller = controller
         self._preferences = preferences
-        self._drafts: dict[str, str] = {}
         self._connections = preferences.current.connections
         self._server: ServerModel | None = None
         self.settings = SettingsOpener(controller.service, preferences, self)
@@ -159,6 +158,10 @@ class MainWindow(QMainWindow):
         self.composer.stop_requested.connect(controller.stop)
         self.composer.typing_began.connect(controller.warm)
         self.composer.typed.connect(controller.typed)
+        self.composer.text_changed.connect(controller.open.write)
+        controller.open.opened.connect(self._on_opened)
+        controller.open.sent.connect(lambda: self.composer.set_text(""))
+        controller.open.sending_changed.connect(self.composer.set_sending)
         self.composer.set_reads_ahead(self._preferences.current.prefix.read_ahead)
         controller.read_ahead.connect(self.composer.set_ahead)
         self.pill.model_chosen.connect(controller.choose_model)
@@ -272,8 +275,8 @@ class MainWindow(QMainWindow):
             self._sizes_window = None
 
     def ask_export(self) -> None:
-        if self.controller.chat_id:
-            self.ask_export_of(self.controller.chat_id)
+        if self.controller.open.stored:
+            self.ask_export_of(self.controller.open.id)
 
     def ask_export_of(self, chat_id: str) -> None:
         index = self.sidebar.model.index_of(chat_id)
@@ -285,52 +288,34 @@ class MainWindow(QMainWindow):
 
     # --- what happens --------------------------------------------------------------------
 
-    def _on_chat_shown(self, chat: Chat | None, messages: list[Message], same_chat: bool) -> None:
-        if not same_chat:
-            self._keep_draft()
-            self._shown_id = self.controller.shown_id
-            text = self._drafts.pop(self._shown_id, "")
-            self.composer.set_text(text)
-            self.controller.service.ahead.show(self._shown_id, text)
-            if self.banner.kind != "start":
-                self.banner.dismiss()
-        private = self.controller.private if chat is None else chat.private
-        title = chat.title if chat else NEW_PRIVATE_CHAT if private else NEW_CHAT
-        self.transcript.set_hint(PRIVATE_HINT if private else EMPTY_HINT)
-        self.header.private.setVisible(private)
+    def _on_opened(self) -> None:
+        self.composer.set_text(self.controller.open.unsent)
+        if self.banner.kind != "start":
+            self.banner.dismiss()
+
+    def _on_chat_shown(self, chat: Chat, messages: list[Message], same_chat: bool) -> None:
+        stored = self.controller.open.stored
+        title = chat.title if stored else NEW_PRIVATE_CHAT if chat.private else NEW_CHAT
+        self.transcript.set_hint(PRIVATE_HINT if chat.private else EMPTY_HINT)
+        self.header.private.setVisible(chat.private)
         self.header.set_title(title)
         # the desktop sees this one, and may remember it
-        name = "Private chat" if private else title
-        self.setWindowTitle(f"{name} – Headstart" if chat else "Headstart")
+        name = "Private chat" if chat.private else title
+        self.setWindowTitle(f"{name} – Headstart" if stored else "Headstart")
         if not same_chat:
-            options = chat.options if chat else self.controller.draft_options
-            self.inspector.set_chat(chat.id if chat else "", options, private)
+            self.inspector.set_chat(chat.id, chat.options, chat.private)
             self._show_draft_pill()
         self.transcript.set_branch(messages, same_chat)
-        self.sidebar.show_current(chat.id if chat else None)
+        self.sidebar.show_current(chat.id)
         self.header.export_button.setEnabled(bool(messages))
-
-    _shown_id = ""
-
-    def _keep_draft(self) -> None:
-        text = self.composer.text()
-        if text.strip() and self._shown_id != UNSAVED_PRIVATE:
-            # what was begun for a private chat that never was is forgotten
-            self._drafts[self._shown_id] = text
-        else:
-            self._drafts.pop(self._shown_id, None)
 
     def _on_submitted(self, text: str) -> None:
         self.inspector.flush()
         self.controller.send(text)
 
-    def _on_stored(self, chat_id: str, text: str) -> None:
-        """The words are in the database: only now they leave the composer they stood in."""
-        if self._drafts.get(chat_id, "").strip() == text:
-            del self._drafts[chat_id]
-        if self._shown_id == chat_id and self.composer.text().strip() == text:
-            self.composer.set_text("")
-        self.transcript.scroll_to_end()
+    def _on_stored(self, chat_id: str) -> None:
+        if chat_id == self.controller.open.id:
+            self.transcript.scroll_to_end()
         if self.banner.kind == "problem":
             self.banner.dismiss()
 
@@ -362,8 +347,7 @@ class MainWindow(QMainWindow):
         self._show_draft_pill()
 
     def _hint(self, server: ServerModel | None) -> str:
-        chat = self.controller.chat
-        private = self.controller.private if chat is None else chat.private
+        private = self.controller.open.private
         if server is not None:
             kept = "Nothing of this chat is written to disk here.\n" if private else ""
             where = f"{server.name} answers on {server.host}: your words go there."

@@ -40,6 +40,7 @@ class FakeGenerator:
         self.resting: Callable[[CancelToken], float | None] = lambda _cancel: None
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+        assert request.chat_id is not None
         self.order.append(request.chat_id)
         self.threads.add(threading.get_ident())
         self.plays[request.chat_id](emit, cancel)

@@ -248,7 +248,7 @@ class Keeper:
 
     # --- keeping -------------------------------------------------------------------------
 
-    def mark(self, tokens: Sequence[int], chat_id: str) -> None:
+    def mark(self, tokens: Sequence[int]) -> None:
         """Remember this place, where the model could otherwise not come back to it."""
         if not self.needs_snapshots or not tokens:
             return
@@ -265,21 +265,22 @@ class Keeper:
             return
         payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
         info = make_info(self.family, parent, RecordKind.SNAPSHOT, start, rest, payload)
-        self._remember(self._store.put(info, payload, chat_id, to_disk=False))
+        self._remember(self._store.put(info, payload))
 
     def _remember(self, snapshot: Entry) -> None:
         if snapshot in self._snapshots:
             self._snapshots.remove(snapshot)
         self._snapshots.append(snapshot)
 
-    def save(self, tokens: Sequence[int], chat_id: str, to_disk: bool) -> Iterator[None]:
+    def save(self, tokens: Sequence[int], owner: str | None) -> Iterator[None]:
         """Keep whole chunks, and the tail in memory; yields after each short piece of work.
 
-        The caller stops when something else is to be done, and begins anew later.
+        `owner` is the chat that has them on disk, None where they may be in memory only. The
+        caller stops when something else is to be done, and begins anew later.
         """
         if self._broken:
             return
-        self.mark(tokens, chat_id)
+        self.mark(tokens)
         if self.needs_snapshots:
             yield
         if not self._ranges:
@@ -292,37 +293,37 @@ class Keeper:
             if entry is None:
                 piece = packed[index * step : (index + 1) * step]
                 start = index * self._chunk
-                yield from self._export(keys[index], start, piece, chat_id, to_disk)
-            elif to_disk:
-                self._store.use(entry, chat_id)
-        rest = packed[(len(keys) - 1) * step :]
-        if rest and self._store.covering(keys[-1], rest, to_disk) is None:
+                yield from self._export(keys[index], start, piece, owner)
+            elif owner is not None:
+                self._store.use(entry, owner)
+        rest, on_disk = packed[(len(keys) - 1) * step :], owner is not None
+        if rest and self._store.covering(keys[-1], rest, on_disk) is None:
             start = (len(keys) - 1) * self._chunk
-            yield from self._export(keys[-1], start, rest, chat_id, False)
-        tail = self._store.covering(keys[-1], rest, to_disk) if rest and to_disk else None
+            yield from self._export(keys[-1], start, rest, None)
+        tail = self._store.covering(keys[-1], rest, on_disk) if rest and on_disk else None
         way = [self._store.get(key) for key in keys[1:]]
         # the first one is needed by all after it: it goes last
         self._store.touch([entry for entry in (*way, tail) if entry is not None], persist=False)
-        if tail is not None:
+        if tail is not None and owner is not None:
             self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
-            self._tails.append((tail, chat_id))
+            self._tails.append((tail, owner))
 
-    def leave(self, tokens: Sequence[int], chat_id: str) -> Iterator[None]:
+    def leave(self, tokens: Sequence[int], owner: str) -> Iterator[None]:
         """Have the tails of the chat's branches on disk too, and the last snapshots."""
         if self._broken or not tokens:
             return
-        yield from self.save(tokens, chat_id, True)
+        yield from self.save(tokens, owner)
         for tail, chat in self._tails:
             # one that grew is not needed any more
             if self._store.get(tail.info.key) is tail:
                 self._store.use(tail, chat)
         self._tails.clear()
         for entry in self._snapshots[:-_KEPT_SNAPSHOTS]:
-            self._store.release(entry, chat_id)
+            self._store.release(entry, owner)
         del self._snapshots[:-_KEPT_SNAPSHOTS]
         for entry in self._snapshots:
             if entry.there:
-                self._store.use(entry, chat_id)
+                self._store.use(entry, owner)
 
     def begin_chat(self) -> None:
         """What was remembered for the chat before is not this one's."""
@@ -336,7 +337,7 @@ class Keeper:
         return keys[-1], packed[start * TOKEN_BYTES :], start
 
     def _export(
-        self, parent: bytes, start: int, tokens: bytes, chat_id: str, to_disk: bool
+        self, parent: bytes, start: int, tokens: bytes, owner: str | None
     ) -> Iterator[None]:
         length = len(tokens) // TOKEN_BYTES
         each = self._part_tokens(length)
@@ -356,7 +357,7 @@ class Keeper:
             return
         payload = Payload(tuple(parts), each)
         info = make_info(self.family, parent, RecordKind.RANGE, start, tokens, payload)
-        self._store.put(info, payload, chat_id, to_disk)
+        self._store.put(info, payload, owner)
         yield
 
     def _part_tokens(self, length: int) -> int:

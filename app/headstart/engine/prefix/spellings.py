@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 
 from headstart.core.prefixes import Traces
-from headstart.core.values import is_private
 from headstart.engine.prefix.keys import pack, unpack
 from headstart.engine.prompt import PromptEncoder
 
@@ -24,9 +23,9 @@ class Spellings:
         self._loaded: set[str] = set()
         encoder.digest = self._digest
 
-    def load(self, chat_id: str) -> None:
+    def load(self, chat_id: str | None) -> None:
         """Before a prompt of this chat is tokenized, once."""
-        if self._traces is None or not chat_id or chat_id in self._loaded or is_private(chat_id):
+        if self._traces is None or chat_id is None or chat_id in self._loaded:
             return
         self._loaded.add(chat_id)
         for digest, tokens in self._traces.load_spellings(chat_id):
@@ -34,7 +33,7 @@ class Spellings:
 
     def keep(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:
         """`text` was written as `tokens`, which is not how it would be tokenized."""
-        if self._traces is not None and chat_id and not is_private(chat_id):
+        if self._traces is not None:
             self._traces.save_spelling(chat_id, self._digest(text), pack(tokens))
 
     def _digest(self, text: str) -> bytes:

@@ -135,8 +135,8 @@ class PrefixStore:
         if sizes:
             self._scratch.prepare(max(sizes), READERS + 1)
 
-    def put(self, info: RecordInfo, payload: Payload, chat_id: str, to_disk: bool) -> Entry:
-        """Keep a new record in memory, and for `chat_id` on disk if it may be there."""
+    def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> Entry:
+        """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
         with self._lock:
             known = self._catalogue.get(info.key)
             if known is None or not known.there:
@@ -147,13 +147,13 @@ class PrefixStore:
                 self._memory_size += payload.size
             for shorter in self._catalogue.covered(known):
                 # a tail that grew into this one; one on disk stays until this one is there
-                if not shorter.on_disk and (to_disk or not shorter.chats):
+                if not shorter.on_disk and (owner is not None or not shorter.chats):
                     for chat in shorter.chats:
                         self._need(known, chat)
                     self._forget(shorter)
             self._touch(known)
-            if to_disk:
-                self._need(known, chat_id)
+            if owner is not None:
+                self._need(known, owner)
             self._trim_memory()
             return known
 

@@ -16,7 +16,7 @@ import msgspec
 
 from headstart.core.events import GenerationRequest, PromptMessage
 from headstart.core.prefixes import Traces
-from headstart.core.values import Role, is_private
+from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.spellings import Spellings
 from headstart.engine.prompt import PromptEncoder, common_prefix
@@ -65,7 +65,7 @@ class Tracer:
     ) -> tuple[int, str]:
         """How many tokens of the prompt are read again, and why; before the reply."""
         before = self._before(request.chat_id)
-        if before is None:
+        if before is None or request.chat_id is None:
             return 0, ""
         family, tokens = self._tokens.get(request.chat_id, ("", []))
         now = Now(
@@ -90,7 +90,7 @@ class Tracer:
     ) -> None:
         """After a reply: this is what the chat's text was made of."""
         chat_id = request.chat_id
-        if not chat_id:
+        if chat_id is None:
             return
         if THINK_CLOSE in reply:
             # what a later prompt has of it
@@ -99,12 +99,14 @@ class Tracer:
         trace = Trace(self._family, self._model, traced([*messages, said]), len(tokens))
         _put(self._known, chat_id, trace)
         _put(self._tokens, chat_id, (self._family, list(tokens)))
-        if self._traces is not None and request.keep_on_disk and not is_private(chat_id):
+        if self._traces is not None and request.keep_on_disk:
             self._traces.save(chat_id, msgspec.json.encode(trace))
 
-    def _before(self, chat_id: str) -> Trace | None:
+    def _before(self, chat_id: str | None) -> Trace | None:
+        if chat_id is None:
+            return None
         known = self._known.get(chat_id)
-        if known is None and self._traces is not None and chat_id and not is_private(chat_id):
+        if known is None and self._traces is not None:
             data = self._traces.load(chat_id)
             try:
                 known = None if data is None else msgspec.json.decode(data, type=Trace)

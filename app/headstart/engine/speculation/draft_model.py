@@ -136,15 +136,15 @@ class DraftModel:
         if self._keeper is not None:
             self._keeper.begin_chat()
 
-    def save(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]:
+    def save(self, owner: str | None, leave: bool) -> Iterator[None]:
         """Keep what is held, in short pieces of work; see `Keeper.save`."""
         if self._keeper is None or self._offset or not self._good:
             return
         held = self._held[: self._good]
-        if leave:
-            yield from self._keeper.leave(held, chat_id)
+        if leave and owner is not None:
+            yield from self._keeper.leave(held, owner)
         else:
-            yield from self._keeper.save(held, chat_id, to_disk)
+            yield from self._keeper.save(held, owner)
 
     # --- reading and guessing ------------------------------------------------------------
 

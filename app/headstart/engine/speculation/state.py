@@ -65,7 +65,7 @@ class ResidentText(Protocol):
     """What the target's live sequence holds, and whose it is; see `reading.Resident`."""
 
     tokens: list[int]
-    chat_id: str
+    chat_id: str | None
     to_disk: bool
 
 
@@ -89,8 +89,8 @@ class SpeculationState:
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
         self._pair: PairProfile | None = None
-        # whose text the draft holds
-        self._draft_chat: str | None = None
+        # whose text the draft holds; empty: nobody's
+        self._draft_chat: tuple[str | None, ...] = ()
         # a short question as the chat template makes it: what pairs are tried on first. Text that
         # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
@@ -219,9 +219,9 @@ class SpeculationState:
 
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
-            self._draft_chat = None
+            self._draft_chat = ()
             draft.begin(text, request.sampling, seed, lambda: cancel.cancelled)
-            self._draft_chat = request.chat_id
+            self._draft_chat = (request.chat_id,)
 
         def on_draft_failed(reason: str) -> None:
             failed = self._draft_ref
@@ -276,13 +276,13 @@ class SpeculationState:
 
         try:
             if self.last_reply is not None:
-                self._draft_chat = None
+                self._draft_chat = ()
                 has_read = learn_from_reply(self, cancelled)
-                self._draft_chat = resident.chat_id if has_read else None
+                self._draft_chat = (resident.chat_id,) if has_read else ()
                 self.last_reply = None
             for _ in calibrate(self._target, self, tell):
                 # what it had read gave way to the text that it was scored on
-                self._draft_chat = None
+                self._draft_chat = ()
                 if cancelled():
                     raise DecodeAborted
             has_read = self._follow_resident(resident, cancelled) or has_read
@@ -302,7 +302,9 @@ class SpeculationState:
         assert pair is not None
         assert depth is not None
         tokens = resident.tokens
-        if not tokens or self._draft_chat == resident.chat_id or depth.known_to_lose(len(tokens)):
+        if not tokens or self._draft_chat == (resident.chat_id,):
+            return False
+        if depth.known_to_lose(len(tokens)):
             return False
         draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
         try:
@@ -310,7 +312,7 @@ class SpeculationState:
                 draft.persist = resident.to_disk
                 draft.restore()
                 draft.read(pair.costs)
-            self._draft_chat = resident.chat_id
+            self._draft_chat = (resident.chat_id,)
         finally:
             draft.end()
         return True
@@ -331,9 +333,9 @@ class SpeculationState:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
         if self._draft is None or self._draft_ref != request.draft or self._pair is None:
             return
-        self._draft_chat = None
+        self._draft_chat = ()
         self._draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
-        self._draft_chat = request.chat_id
+        self._draft_chat = (request.chat_id,)
         self._draft.persist = request.keep_on_disk
         try:
             self._draft.restore()
@@ -341,11 +343,11 @@ class SpeculationState:
         finally:
             self._draft.end()
 
-    def save_prefix(self, chat_id: str, to_disk: bool, leave: bool) -> Iterator[None]:
-        """Keep what the draft has read, in short pieces of work."""
+    def save_prefix(self, chat_id: str | None, owner: str | None, leave: bool) -> Iterator[None]:
+        """Keep what the draft has read, in short pieces of work; see `Keeper.save`."""
         # what it holds of another chat is not kept under this one's name and rule
-        if self._draft is not None and self._draft_chat == chat_id:
-            yield from self._draft.save(chat_id, to_disk, leave)
+        if self._draft is not None and self._draft_chat == (chat_id,):
+            yield from self._draft.save(owner, leave)
 
     def begin_chat(self) -> None:
         """The target leaves a chat."""
@@ -380,7 +382,8 @@ class SpeculationState:
     def _unload_draft(self) -> None:
         if self._draft is not None:
             self._draft.close()
-        self._draft = self._draft_ref = self._pair = self.match = self._draft_chat = None
+        self._draft = self._draft_ref = self._pair = self.match = None
+        self._draft_chat = ()
         self.last_reply = None
 
     def _key(self, draft: str) -> ProfileKey:

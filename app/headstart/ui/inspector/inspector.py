@@ -53,7 +53,7 @@ TYPING_PAUSE_MS = 600
 
 
 class Inspector(QFrame):
-    """Emits `options_changed` with the chat's id ("" before it has one) and its options."""
+    """Emits `options_changed` with the chat's id and its options."""
 
     options_changed = Signal(str, object)
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.prefixes import PrefixUse
-from headstart.core.values import TurnFigures, is_private
+from headstart.core.values import TurnFigures
 
 _PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
 
@@ -81,7 +81,7 @@ class PrefixPanel(QWidget):
         self.keep.setChecked(keep and not private and on_disk)
         self.keep.setEnabled(not private and on_disk)
         self._quiet = False
-        self._private = private or is_private(chat_id)
+        self._private = private
         self._show()
 
     _private = False

@@ -22,7 +22,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.values import ChatSummary, is_private
+from headstart.core.values import ChatSummary
 from headstart.ui import theme
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
@@ -216,7 +216,7 @@ def subtitle(chat: ChatSummary) -> str:
 
 def section_of(chat: ChatSummary, today: datetime.date) -> str:
     """The heading under which a chat stands on the day `today`."""
-    if is_private(chat.id):
+    if chat.private:
         return "Private, until Headstart closes"
     if chat.pinned:
         return "Pinned"

@@ -103,9 +103,9 @@ class Sidebar(QFrame):
         finally:
             self._telling = True
 
-    def show_current(self, chat_id: str | None) -> None:
+    def show_current(self, chat_id: str) -> None:
         """Mark the open chat, without announcing it as a choice."""
-        self._showing = chat_id or ""
+        self._showing = chat_id
         self._telling = False
         try:
             self._select(self._showing)

@@ -77,7 +77,7 @@ def _kept(
     text = [index % 4 for index in range(length)]
     decoder.forward(text, [])
     held = list(text)
-    for _ in keeper.save(held, "c", True):
+    for _ in keeper.save(held, "c"):
         pass
     return decoder, keeper, text, held
 
@@ -109,13 +109,13 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
             decoder.forward(rest, [])
             held.extend(rest)
         if random_.random() < 0.3:
-            keeper.mark(held, "c")
+            keeper.mark(held)
         action = random_.randrange(5)
         if action == 0:
             for _ in keeper.leave(held, "c"):
                 pass
         elif action < 4:
-            for number, _ in enumerate(keeper.save(held, "c", action == 1)):
+            for number, _ in enumerate(keeper.save(held, "c" if action == 1 else None)):
                 if number > 3 and random_.random() < 0.2:
                     break
         if random_.random() < 0.1:

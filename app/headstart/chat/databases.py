@@ -1,0 +1,85 @@
+"""Which database a chat is in: the one on disk, or one in memory for private chats; and chats
+that were begun and are in neither yet.
+
+On the event loop's thread; each database has its own thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from headstart.core.settings import ChatOptions
+from headstart.core.values import Chat, ChatDraft, ChatSummary, new_id
+from headstart.storage.worker import Storage, Store
+
+T = TypeVar("T")
+
+
+class Databases:
+    """The private database is made with the first private chat and ends with the program."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._private: Storage | None = None
+        self._private_ids: set[str] = set()
+        self._begun: dict[str, ChatDraft] = {}
+
+    # --- chats that were begun -----------------------------------------------------------
+
+    def begin(self, private: bool = False, options: ChatOptions | None = None) -> ChatDraft:
+        """A new chat; it has its id from now on, and is stored with its first message."""
+        draft = ChatDraft(new_id(), private, options=options or ChatOptions())
+        if private:
+            self._private_ids.add(draft.id)
+        self._begun[draft.id] = draft
+        return draft
+
+    def begun(self, chat_id: str) -> ChatDraft | None:
+        """The chat, if it has no message yet."""
+        return self._begun.get(chat_id)
+
+    def change_begun(self, draft: ChatDraft) -> None:
+        self._begun[draft.id] = draft
+
+    def end_begun(self, chat_id: str) -> None:
+        """It is stored, or nobody wants it any more."""
+        self._begun.pop(chat_id, None)
+
+    # --- chats ---------------------------------------------------------------------------
+
+    async def chat(self, chat_id: str) -> Chat | None:
+        """A chat that is stored, or was begun; None where there is none."""
+        draft = self._begun.get(chat_id)
+        if draft is not None:
+            return draft.chat()
+        chat = await self.run(chat_id, lambda store: store.chats.get(chat_id))
+        return None if chat is None else replace(chat, private=self.is_private(chat_id))
+
+    async def summaries(self) -> list[ChatSummary]:
+        """All chats, private ones first."""
+        chats = await self._storage.run(lambda store: store.chats.summaries())
+        if self._private is None:
+            return chats
+        private = await self._private.run(lambda store: store.chats.summaries())
+        return [*(replace(chat, private=True) for chat in private), *chats]
+
+    def is_private(self, chat_id: str) -> bool:
+        return chat_id in self._private_ids
+
+    def of(self, chat_id: str) -> Storage:
+        if chat_id not in self._private_ids:
+            return self._storage
+        if self._private is None:
+            self._private = Storage(None)
+        return self._private
+
+    async def run(self, chat_id: str, call: Callable[[Store], T]) -> T:
+        return await self.of(chat_id).run(call)
+
+    async def close(self) -> None:
+        """End the private database; the other one is closed by who opened it."""
+        if self._private is not None:
+            await asyncio.to_thread(self._private.close)

@@ -1,0 +1,127 @@
+"""The open chat: the one owner of what is open, and of text that was not sent yet.
+
+Main thread. A chat that was begun and has no message is open like any other: it has its id. A new
+chat with unsent text stays until it is sent; without, it goes when another one is opened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.core.settings import ChatOptions
+from headstart.core.values import Chat, ChatDraft
+
+
+class NewChats(Protocol):
+    """Chats that were begun and have no message yet; the chat service."""
+
+    def begin(self, private: bool = False) -> ChatDraft: ...
+
+    def abandon(self, chat_id: str) -> None: ...
+
+    def is_begun(self, chat_id: str) -> bool: ...
+
+
+class OpenChat(QObject):
+    """`opened`: another chat is open now. `sent`: its text is stored, and leaves the composer;
+    `sending_changed`: between Enter and that, what stands there cannot be edited."""
+
+    opened = Signal()
+    sent = Signal()
+    sending_changed = Signal(bool)
+
+    def __init__(self, chats: NewChats, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._chats = chats
+        self._unsent: dict[str, str] = {}
+        self._sending: set[str] = set()
+        self._chat = chats.begin().chat()
+        # a new chat that was left with unsent text
+        self._kept: Chat | None = None
+
+    @property
+    def chat(self) -> Chat:
+        return self._chat
+
+    @property
+    def id(self) -> str:
+        return self._chat.id
+
+    @property
+    def private(self) -> bool:
+        return self._chat.private
+
+    @property
+    def stored(self) -> bool:
+        """Whether it has a message."""
+        return not self._chats.is_begun(self._chat.id)
+
+    # --- opening -------------------------------------------------------------------------
+
+    def begin(self, private: bool = False) -> None:
+        """Open a new chat, or the one that was begun and left with unsent text."""
+        begun = None if private else self._kept or (None if self.private else self._chat)
+        if begun is not None and begun.id in self._unsent and self._chats.is_begun(begun.id):
+            self._open(begun)
+        else:
+            self._open(self._chats.begin(private).chat())
+
+    def open(self, chat: Chat) -> None:
+        """Open a stored chat, or take over what became of the one that is open."""
+        if chat.id == self._chat.id:
+            self._chat = chat
+        else:
+            self._open(chat)
+
+    def set_options(self, options: ChatOptions) -> None:
+        """The open chat has these options now."""
+        self._chat = replace(self._chat, options=options)
+
+    def _open(self, chat: Chat) -> None:
+        left, self._chat = self._chat, chat
+        if self._kept is not None and self._kept.id == chat.id:
+            self._kept = None
+        if left.id != chat.id and self._chats.is_begun(left.id) and left.id not in self._sending:
+            # what was begun for a private chat is forgotten with it
+            if left.private or left.id not in self._unsent:
+                self._unsent.pop(left.id, None)
+                self._chats.abandon(left.id)
+            else:
+                self._kept = left
+        self.opened.emit()
+        self.sending_changed.emit(self.sending)
+
+    # --- unsent text ---------------------------------------------------------------------
+
+    @property
+    def unsent(self) -> str:
+        """What stands in the open chat's composer."""
+        return self._unsent.get(self._chat.id, "")
+
+    def write(self, text: str) -> None:
+        """The composer of the open chat holds `text` now."""
+        if text.strip():
+            self._unsent[self._chat.id] = text
+        else:
+            self._unsent.pop(self._chat.id, None)
+
+    @property
+    def sending(self) -> bool:
+        """Whether the open chat's text is being stored."""
+        return self._chat.id in self._sending
+
+    def begin_sending(self, chat_id: str) -> None:
+        self._sending.add(chat_id)
+        self.sending_changed.emit(self.sending)
+
+    def end_sending(self, chat_id: str, stored: bool) -> None:
+        """The text of this chat is a message now, or stays where it is."""
+        self._sending.discard(chat_id)
+        if stored:
+            self._unsent.pop(chat_id, None)
+            if chat_id == self._chat.id:
+                self.sent.emit()
+        self.sending_changed.emit(self.sending)
