@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from headstart.bootstrap import App
-from headstart.chat.changes import Change, ReplyEnded, ReplyEvent
+from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, Sampling
 from headstart.ui.transcript.words import figures_text
@@ -25,28 +25,29 @@ async def run_demo(app: App) -> int:
     ended = asyncio.Event()
     failed: list[Failed] = []
 
-    def follow(change: Change) -> None:
-        match change:
-            case ReplyEvent(event=TextAdded(pieces=pieces)):
+    def follow(change: ReplyEvent) -> None:
+        match change.event:
+            case TextAdded(pieces=pieces):
                 sys.stdout.write("".join(piece.text for piece in pieces))
                 sys.stdout.flush()
-            case ReplyEvent(event=Loaded(model=model, seconds=seconds)):
+            case Loaded(model=model, seconds=seconds):
                 print(f"[{model.name} loaded in {seconds:.2f} s]\n")
-            case ReplyEvent(event=Finished(figures=figures)):
+            case Finished(figures=figures):
                 print(f"\n\n[{figures_text(figures)}]")
-            case ReplyEvent(event=Failed() as event):
+            case Failed() as event:
                 failed.append(event)
-            case ReplyEnded():
-                ended.set()
 
     def give_up(message: str, remedy: str) -> None:
         failed.append(Failed(message, remedy))
         ended.set()
 
-    app.service.listen(follow)
+    app.service.changes.on(ReplyEvent, follow)
+    app.service.changes.on(ReplyEnded, lambda _ended: ended.set())
     app.controller.problem.connect(give_up)
     # a small model can go on for ever: the demo ends, and says the same every time
-    app.controller.set_options("", ChatOptions(sampling=Sampling(seed=7, max_tokens=320)))
+    app.controller.set_options(
+        app.controller.open.id, ChatOptions(sampling=Sampling(seed=7, max_tokens=320))
+    )
     print("No screen here: the window runs offscreen and answers one question.\n")
     print(f"> {QUESTION}\n")
     app.window.composer.set_text(QUESTION)

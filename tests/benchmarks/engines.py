@@ -207,11 +207,11 @@ async def through_app(app: App, number: int) -> tuple[float, float]:
     """Seconds to the first word, and tokens per second after it, as the window gets them."""
     stamps: list[float] = []
 
-    def listen(change: Any) -> None:
-        if isinstance(change, ReplyEvent) and isinstance(change.event, TextAdded):
+    def listen(change: ReplyEvent) -> None:
+        if isinstance(change.event, TextAdded):
             stamps.append(time.perf_counter())
 
-    app.service.listen(listen)
+    stop = app.service.changes.on(ReplyEvent, listen)
     app.window.new_chat()
     app.window.composer.set_text(_prompt(number))
     # nobody clicks in the moment in which the last letter is typed
@@ -224,7 +224,7 @@ async def through_app(app: App, number: int) -> tuple[float, float]:
     assert chat_id is not None
     while app.controller.writing:
         await asyncio.sleep(0.01)
-    app.service._listeners.remove(listen)
+    stop()
     await app.controller.settle()
     figures = (await app.service.branch(chat_id))[-1].figures
     assert figures is not None

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from headstart.bootstrap import App, Home, run
-from headstart.chat.changes import Change, ReplyEvent
+from headstart.chat.changes import ReplyEvent
 from headstart.core.events import TextAdded
 from headstart.core.settings import EngineSettings, Sampling
 from tests.conftest import until
@@ -22,13 +22,13 @@ QUESTION = "Tell a very long story about a dog, a cat and a river, at least 1000
 async def write(app: App) -> int:
     text = ""
 
-    def follow(change: Change) -> None:
+    def follow(change: ReplyEvent) -> None:
         nonlocal text
-        if isinstance(change, ReplyEvent) and isinstance(change.event, TextAdded):
+        if isinstance(change.event, TextAdded):
             text += "".join(piece.text for piece in change.event.pieces)
             print(json.dumps({"at": time.monotonic(), "text": text}), flush=True)
 
-    app.service.listen(follow)
+    app.service.changes.on(ReplyEvent, follow)
     app.preferences.update(
         sampling=Sampling(temperature=0.9, seed=5), engine=EngineSettings(threads=1)
     )

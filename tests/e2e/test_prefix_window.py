@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtTest import QTest
 
 from headstart.bootstrap import App, Home
+from headstart.chat.changes import AheadState
 from headstart.core.settings import PrefixSettings, Sampling
 from headstart.ui.transcript.words import figures_text
 from tests.conftest import OpenApp, until
@@ -53,9 +54,7 @@ async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything
         (chat,) = await app.service.summaries()
         app.window.open_chat(chat.id)
         told: list[int] = []
-        app.service.listen(
-            lambda change: told.append(1) if type(change).__name__ == "AheadState" else None
-        )
+        app.service.changes.on(AheadState, lambda _change: told.append(1))
         await until(lambda: told)
         answer = await ask(app, "And now?")
         assert answer.figures is not None

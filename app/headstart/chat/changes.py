@@ -1,23 +1,38 @@
-"""What changed, as one broadcast; whoever shows it reads the rest again.
+"""What changed, with the ids of what did: whoever shows it reads that, and nothing else, again.
 
-Widgets never poke each other: they listen to the service and to nothing else.
+Widgets never poke each other: they listen to the broadcast.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
 
 
+class What(StrEnum):
+    """What of a chat changed."""
+
+    ADDED = "added"
+    TITLE = "title"
+    PINNED = "pinned"
+    MODEL = "model"
+    DELETED = "deleted"
+    RESTORED = "restored"
+
+
 @dataclass(frozen=True, slots=True)
-class ChatsChanged:
-    """The list of chats, or a title, pin or date in it."""
+class ChatChanged:
+    """A chat's own row: not its messages."""
+
+    chat_id: str
+    what: What
 
 
 @dataclass(frozen=True, slots=True)
 class BranchChanged:
-    """The active messages of a chat: added, ended, or another version shown."""
+    """The active messages of a chat: added, or another version shown."""
 
     chat_id: str
 
@@ -95,7 +110,7 @@ class Trouble:
 
 
 Change = (
-    ChatsChanged
+    ChatChanged
     | BranchChanged
     | ReplyEvent
     | ModelState

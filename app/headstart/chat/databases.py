@@ -66,6 +66,11 @@ class Databases:
         private = await self._private.run(lambda store: store.chats.summaries())
         return [*(replace(chat, private=True) for chat in private), *chats]
 
+    async def summary(self, chat_id: str) -> ChatSummary | None:
+        """A chat's line in the list; None where it is not stored, or was deleted."""
+        found = await self.run(chat_id, lambda store: store.chats.summaries(chat_id))
+        return replace(found[0], private=self.is_private(chat_id)) if found else None
+
     def is_private(self, chat_id: str) -> bool:
         return chat_id in self._private_ids
 

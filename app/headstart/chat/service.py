@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from headstart.chat.assemble import new_question, open_reply, prompt_messages, reply_so_far
+from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
     BranchChanged,
-    Change,
-    ChatsChanged,
+    ChatChanged,
     ReplyEnded,
     ReplyEvent,
     Trouble,
+    What,
 )
 from headstart.chat.databases import Databases
 from headstart.chat.exchange.markdown import to_markdown, write_file
@@ -41,6 +42,7 @@ from headstart.core.settings import (
     effective_when_full,
 )
 from headstart.core.values import (
+    BranchPage,
     Chat,
     ChatDraft,
     ChatSummary,
@@ -52,7 +54,8 @@ from headstart.core.values import (
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.storage.keychain import Keychain
-from headstart.storage.worker import Storage
+from headstart.storage.messages import PAGE
+from headstart.storage.worker import Storage, Store
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +87,8 @@ class ChatService:
         self._preferences = preferences
         self.servers = Servers(preferences, keychain or Keychain())
         self.models = Models(preferences, self.servers)
-        self._listeners: list[Callable[[Change], None]] = []
+        self.changes = Broadcast()
+        self._tell = self.changes.tell
         self._replies: dict[str, Reply] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         # replies that could not be stored, by message id: shown as they are, journaled so far
@@ -106,11 +110,10 @@ class ChatService:
             self._tell,
         )
         self.upcoming, self.ahead = self.local.upcoming, self.local.ahead
+        for kind in (ChatChanged, BranchChanged):
+            self.changes.on(kind, lambda _change: self.upcoming.forget())
 
-    # --- listening and reading -----------------------------------------------------------
-
-    def listen(self, listener: Callable[[Change], None]) -> None:
-        self._listeners.append(listener)
+    # --- reading -------------------------------------------------------------------------
 
     async def summaries(self) -> list[ChatSummary]:
         return await self._databases.summaries()
@@ -123,12 +126,24 @@ class ChatService:
         """Whether the chat has no message yet, and is not stored."""
         return self._databases.begun(chat_id) is not None
 
+    async def summary(self, chat_id: str) -> ChatSummary | None:
+        """A chat's line in the list; None where it is in no list."""
+        return await self._databases.summary(chat_id)
+
     async def branch(self, chat_id: str) -> list[Message]:
+        """The active messages, from the first on."""
+        return (await self.page(chat_id, count=0)).messages
+
+    async def page(self, chat_id: str, before: str | None = None, count: int = PAGE) -> BranchPage:
+        """The last `count` of the active messages, or of those before one of them; 0: all."""
         if self.is_begun(chat_id):
-            return []
-        messages, repaired = await self._databases.run(
-            chat_id, lambda store: (store.messages.branch(chat_id), store.messages.take_repaired())
-        )
+            return BranchPage([], 0)
+
+        def read(store: Store) -> tuple[BranchPage, list[str]]:
+            page = store.messages.page(chat_id, before, count)
+            return page, store.messages.take_repaired()
+
+        page, repaired = await self._databases.run(chat_id, read)
         if repaired:
             self._tell(
                 Trouble(
@@ -136,7 +151,14 @@ class ChatService:
                     "Nothing was removed; versions may be in other places than before.",
                 )
             )
-        return [self._unsaved.get(message.id, message) for message in messages]
+        shown = [self._unsaved.get(message.id, message) for message in page.messages]
+        return BranchPage(shown, page.earlier)
+
+    async def message(self, chat_id: str, message_id: str) -> Message | None:
+        """One message as it is now."""
+        if message_id in self._unsaved:
+            return self._unsaved[message_id]
+        return await self._databases.run(chat_id, lambda store: store.messages.get(message_id))
 
     def reply_in(self, chat_id: str | None) -> Reply | None:
         """The reply being written in this chat."""
@@ -217,16 +239,18 @@ class ChatService:
 
     async def rename(self, chat_id: str, title: str) -> None:
         title = " ".join(title.split()) or NEW_CHAT
-        await self._change(chat_id, lambda store: store.chats.rename(chat_id, title, by_user=True))
+        await self._change(
+            chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=True)
+        )
 
     async def pin(self, chat_id: str, pinned: bool) -> None:
-        await self._change(chat_id, lambda store: store.chats.pin(chat_id, pinned))
+        await self._change(chat_id, What.PINNED, lambda store: store.chats.pin(chat_id, pinned))
 
     async def delete(self, chat_id: str) -> None:
         """Hide the chat; `undo_delete` brings it back within `UNDO_SECONDS`, then it is gone."""
         async with self._starting:
             self.stop(chat_id)
-            await self._change(chat_id, lambda store: store.chats.delete(chat_id))
+            await self._change(chat_id, What.DELETED, lambda store: store.chats.delete(chat_id))
         self._end_undo(chat_id)
         self._undo[chat_id] = asyncio.get_running_loop().call_later(
             UNDO_SECONDS, lambda: self._keep(self._purge(chat_id))
@@ -234,7 +258,7 @@ class ChatService:
 
     async def undo_delete(self, chat_id: str) -> None:
         self._end_undo(chat_id)
-        await self._change(chat_id, lambda store: store.chats.restore(chat_id))
+        await self._change(chat_id, What.RESTORED, lambda store: store.chats.restore(chat_id))
 
     def _end_undo(self, chat_id: str) -> None:
         timer = self._undo.pop(chat_id, None)
@@ -275,7 +299,9 @@ class ChatService:
             self._databases.change_begun(replace(draft, model=model.key))
             self.upcoming.forget()
         else:
-            await self._change(chat_id, lambda store: store.chats.set_model(chat_id, model.key))
+            await self._change(
+                chat_id, What.MODEL, lambda store: store.chats.set_model(chat_id, model.key)
+            )
 
     async def export_markdown(self, chat_id: str, path: Path) -> None:
         """Write the active branch to `path`; the file is complete or not there."""
@@ -361,7 +387,7 @@ class ChatService:
             chat.id, lambda store: store.messages.add([question, answer], created)
         )
         self._databases.end_begun(chat.id)
-        await self._start(chat, [*before, question], answer, model)
+        await self._start(chat, [*before, question], answer, model, fresh=fresh)
 
     async def _start(
         self,
@@ -370,6 +396,7 @@ class ChatService:
         answer: Message,
         model: AnyModel,
         written: tuple[Part, ...] = (),
+        fresh: bool = False,
     ) -> None:
         settings = self._preferences.current
         speculation = effective_speculation(settings, chat.options)
@@ -408,12 +435,13 @@ class ChatService:
             here=here is not None,
         )
         self._replies[chat.id] = reply
-        self._keep(self._drive(reply))
+        self._keep(self._drive(reply, before))
         if here is None:
             # the request is on its way before the window draws what is new
             await asyncio.sleep(REQUEST_SECONDS)
+        if fresh:
+            self._tell(ChatChanged(chat.id, What.ADDED))
         self._tell(BranchChanged(chat.id))
-        self._tell(ChatsChanged())
 
     def _runner_of(self, model: AnyModel) -> Runner:
         if isinstance(model, ModelRef):
@@ -423,54 +451,54 @@ class ChatService:
             self._remotes[model.connection.id] = self._make_remote()
         return self._remotes[model.connection.id]
 
-    async def _drive(self, reply: Reply) -> None:
+    async def _drive(self, reply: Reply, before: list[Message]) -> None:
         try:
             await reply.run()
         except EnvironmentProblem as problem:
             log.error("a reply could not be stored: %s", problem)
-            self._keep_unsaved(reply, await self.branch(reply.chat_id), problem)
+            await self._keep_unsaved(reply, problem)
         finally:
             self._replies.pop(reply.chat_id, None)
+            self.upcoming.forget()
             self._tell(ReplyEnded(reply.chat_id, reply.message_id))
-            self._tell(ChatsChanged())
+        if not self._closing:
+            # the next prompt begins with what this reply was made of
+            chat = await self.chat(reply.chat_id)
+            answer = await self.message(reply.chat_id, reply.message_id)
+            if chat is not None and answer is not None:
+                self.upcoming.know(chat, [*before, answer])
         if not self._closing:
             # the tokens that close the reply; then whatever is looked at and typed
             await self.ahead.read(reply.chat_id)
             if self.ahead.shown != reply.chat_id:
                 await self.ahead.read_shown()
 
-    def _keep_unsaved(
-        self, reply: Reply, branch: list[Message], problem: EnvironmentProblem
-    ) -> None:
-        """The words stay on the screen and can be copied; the journal has all but the last."""
+    async def _keep_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
+        """The text stays on the screen and can be copied; the journal has all but the last."""
         self._tell(Trouble(f"This reply could not be saved. {problem.message}", problem.remedy))
-        for message in branch:
-            if message.id == reply.message_id:
-                self._unsaved[message.id] = replace(
-                    message,
-                    parts=reply.parts,
-                    status=MessageStatus.STOPPED,
-                    error=f"Not saved yet: {problem.message}",
-                )
+        message = await self.message(reply.chat_id, reply.message_id)
+        if message is not None:
+            self._unsaved[message.id] = replace(
+                message,
+                parts=reply.parts,
+                status=MessageStatus.STOPPED,
+                error=f"Not saved yet: {problem.message}",
+            )
 
     async def _retitle(self, chat: Chat, text: str) -> None:
         title = title_from(text)
-        await self._change(chat.id, lambda store: store.chats.rename(chat.id, title, by_user=False))
+        await self._change(
+            chat.id, What.TITLE, lambda store: store.chats.rename(chat.id, title, by_user=False)
+        )
 
-    async def _change(self, chat_id: str, call: Callable[[Any], object]) -> None:
+    async def _change(self, chat_id: str, what: What, call: Callable[[Any], object]) -> None:
         await self._databases.run(chat_id, call)
-        self._tell(ChatsChanged())
+        self._tell(ChatChanged(chat_id, what))
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _tell(self, change: Change) -> None:
-        if isinstance(change, BranchChanged | ReplyEnded | ChatsChanged):
-            self.upcoming.forget()
-        for listener in list(self._listeners):
-            listener(change)
 
 
 def _before(branch: list[Message], message_id: str) -> list[Message]:

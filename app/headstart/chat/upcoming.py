@@ -50,6 +50,10 @@ class Upcoming:
         """Something of some chat changed."""
         self._known, self._serial = None, self._serial + 1
 
+    def know(self, chat: Chat, branch: list[Message]) -> None:
+        """A chat's branch as it is now, which need not be fetched."""
+        self._known = (chat, branch)
+
     async def request(self, chat_id: str, typed: str) -> AheadRequest | None:
         """None where nothing can be read now: a reply is written, or the model is not loaded."""
         if self._busy():

@@ -168,6 +168,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchPage:
+    """A part of a branch, and how many messages come before it."""
+
+    messages: list[Message]
+    earlier: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chat:
     id: str
     title: str

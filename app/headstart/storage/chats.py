@@ -25,8 +25,8 @@ class ChatTable:
             ).first()
         return None if row is None else rows.chat_value(row)
 
-    def summaries(self) -> list[ChatSummary]:
-        """All chats, pinned ones first, then the last used first."""
+    def summaries(self, only: str | None = None) -> list[ChatSummary]:
+        """All chats, pinned ones first, then the last used first; or `only` this one."""
         count = (
             select(func.count())
             .select_from(messages)
@@ -40,6 +40,8 @@ class ChatTable:
             .where(chats.c.deleted_at.is_(None))
             .order_by(chats.c.pinned.desc(), chats.c.updated_at.desc())
         )
+        if only is not None:
+            query = query.where(chats.c.id == only)
         with self._engine.begin() as connection:
             return [
                 ChatSummary(row.id, row.title, row.updated_at, row.pinned, row.count_)

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from headstart.core.values import Chat, Message, MessageStatus, Part, TurnFigures, joined, now_ms
+from headstart.core.values import (
+    BranchPage,
+    Chat,
+    Message,
+    MessageStatus,
+    Part,
+    TurnFigures,
+    joined,
+    now_ms,
+)
 from headstart.storage import rows
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
@@ -27,11 +36,15 @@ log = logging.getLogger(__name__)
 
 # of a damaged text's length: bytes that are no characters any more count differently
 _SAME_LENGTH = 0.9
+# messages that are shown at once, and trees that are kept
+PAGE, _TREES = 50, 4
 
 
 class MessageTable:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # of the chats that were looked at last
+        self._trees: OrderedDict[str, SoundTree] = OrderedDict()
         self._repaired: list[str] = []
         # finds a text that was damaged, by message and position, in the copies: (text, digest)
         self.find_copy: Callable[[str, int], list[tuple[str, int]]] = lambda *_: []
@@ -47,7 +60,7 @@ class MessageTable:
         """
         durable(self._engine, True)
         try:
-            with self._engine.begin() as connection:
+            with self._changing() as connection:
                 if chat is not None:
                     insert_chat(connection, chat)
                 for message in new:
@@ -66,31 +79,54 @@ class MessageTable:
             )
 
     def branch(self, chat_id: str) -> list[Message]:
-        """The chat's active messages from the root to the leaf, with parts and last figures.
+        """The chat's active messages from the root to the leaf, with parts and last figures."""
+        return self.page(chat_id, count=0).messages
+
+    def page(self, chat_id: str, before: str | None = None, count: int = PAGE) -> BranchPage:
+        """The last `count` messages of the branch, or of those before one of them; 0: all.
 
         A tree that is damaged is repaired first; `take_repaired` tells of it.
         """
         with self._engine.begin() as connection:
-            table, tree = self._tree(connection, chat_id)
-            by_id = {row.id: row for row in table}
+            tree = self._tree(connection, chat_id)
             ids = tree.branch()
-            if not ids:
-                return []
-            found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
-            figures: dict[str, TurnFigures | None] = {}
-            for chunk in _chunks(ids):
-                for row in connection.execute(
-                    select(parts)
-                    .where(parts.c.message_id.in_(chunk))
-                    .order_by(parts.c.message_id, parts.c.position)
-                ):
-                    found[row.message_id].append(self._part(connection, row))
-                for row in connection.execute(
-                    select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
-                ):
-                    figures[row.message_id] = rows.figures_value(row)
+            end = ids.index(before) if before in ids else len(ids)
+            first = max(0, end - count) if count else 0
+            return BranchPage(self._values(connection, tree, ids[first:end]), first)
+
+    def get(self, message_id: str) -> Message | None:
+        """One message; None where there is none."""
+        with self._engine.begin() as connection:
+            chat_id = connection.execute(
+                select(messages.c.chat_id).where(messages.c.id == message_id)
+            ).scalar()
+            if chat_id is None:
+                return None
+            found = self._values(connection, self._tree(connection, chat_id), [message_id])
+        return found[0] if found else None
+
+    def _values(self, connection: Connection, tree: SoundTree, ids: Sequence[str]) -> list[Message]:
+        """Messages by their ids, in that order, as far as they are there."""
+        by_id: dict[str, Row[Any]] = {}
+        found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
+        figures: dict[str, TurnFigures | None] = {}
+        for chunk in _chunks(ids):
+            for row in connection.execute(select(messages).where(messages.c.id.in_(chunk))):
+                by_id[row.id] = row
+            for row in connection.execute(
+                select(parts)
+                .where(parts.c.message_id.in_(chunk))
+                .order_by(parts.c.message_id, parts.c.position)
+            ):
+                found[row.message_id].append(self._part(connection, row))
+            for row in connection.execute(
+                select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
+            ):
+                figures[row.message_id] = rows.figures_value(row)
         result = []
         for one in ids:
+            if one not in by_id:
+                continue
             parent = tree.parents[one]
             siblings = tree.children[parent]
             place = siblings.index(one) + 1
@@ -122,10 +158,16 @@ class MessageTable:
         repaired, self._repaired = self._repaired, []
         return repaired
 
-    def _tree(self, connection: Connection, chat_id: str) -> tuple[Sequence[Row[Any]], SoundTree]:
-        table = connection.execute(
-            select(messages).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
-        ).all()
+    def _tree(self, connection: Connection, chat_id: str) -> SoundTree:
+        """The chat's tree: read whole the first time, then kept up to date."""
+        known = self._trees.get(chat_id)
+        if known is not None:
+            self._trees.move_to_end(chat_id)
+            return known
+        columns = (
+            messages.c.id, messages.c.parent_id, messages.c.position, messages.c.active_child_id,
+        )  # fmt: skip
+        table = connection.execute(select(*columns).where(messages.c.chat_id == chat_id)).all()
         root = connection.execute(
             select(chats.c.active_root_id).where(chats.c.id == chat_id)
         ).scalar()
@@ -138,7 +180,20 @@ class MessageTable:
             except SQLAlchemyError:
                 # a database that cannot be written is shown as it should be
                 log.warning("a damaged tree could not be repaired on the disk")
-        return table, tree
+        self._trees[chat_id] = tree
+        while len(self._trees) > _TREES:
+            self._trees.popitem(last=False)
+        return tree
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """A transaction that changes trees: those that are kept go with it when it fails."""
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except BaseException:
+            self._trees.clear()
+            raise
 
     def _repair(self, connection: Connection, chat_id: str, tree: SoundTree) -> None:
         for one, parent in tree.moved.items():
@@ -150,7 +205,7 @@ class MessageTable:
 
     def show_version(self, message_id: str, step: int) -> None:
         """Make the sibling `step` places on the active one; stays at the ends."""
-        with self._engine.begin() as connection:
+        with self._changing() as connection:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).one()
             same_parent = (
                 messages.c.parent_id.is_(None)
@@ -257,6 +312,9 @@ class MessageTable:
             )
         )
         self._write_parts(connection, message.id, message.parts)
+        tree = self._trees.get(message.chat_id)
+        if tree is not None:
+            tree.add(message.id, message.parent_id)
         self._activate(connection, message.chat_id, message.parent_id, message.id)
         connection.execute(
             update(chats).where(chats.c.id == message.chat_id).values(updated_at=message.created_at)
@@ -281,10 +339,12 @@ class MessageTable:
                 ],
             )
 
-    @staticmethod
     def _activate(
-        connection: Connection, chat_id: str, parent_id: str | None, child_id: str
+        self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str
     ) -> None:
+        tree = self._trees.get(chat_id)
+        if tree is not None:
+            tree.active[parent_id] = child_id
         if parent_id is None:
             connection.execute(
                 update(chats).where(chats.c.id == chat_id).values(active_root_id=child_id)
@@ -295,6 +355,6 @@ class MessageTable:
             )
 
 
-def _chunks(ids: list[str], size: int = 500) -> Iterable[list[str]]:
+def _chunks(ids: Sequence[str], size: int = 500) -> Iterable[Sequence[str]]:
     """Slices below SQLite's limit on bound variables."""
     return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -39,6 +39,11 @@ class SoundTree:
     def sound(self) -> bool:
         return not self.moved
 
+    def add(self, one: str, parent: str | None) -> None:
+        """A message that is new, after all others."""
+        self.parents[one] = parent
+        self.children[parent].append(one)
+
     def branch(self) -> list[str]:
         """The active messages from the root on; every step goes to a later one, so it ends."""
         path, at = [], self.active.get(None)

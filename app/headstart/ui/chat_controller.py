@@ -18,8 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.changes import (
     AheadState,
     BranchChanged,
-    Change,
-    ChatsChanged,
+    ChatChanged,
     DraftProgress,
     DraftState,
     Measured,
@@ -28,6 +27,7 @@ from headstart.chat.changes import (
     ReplyEnded,
     ReplyEvent,
     Trouble,
+    What,
 )
 from headstart.chat.servers import ConsentNeeded
 from headstart.chat.service import ChatService
@@ -44,11 +44,14 @@ from headstart.core.events import (
 )
 from headstart.core.servers import ServerModel
 from headstart.core.settings import ChatOptions
+from headstart.core.values import BranchPage
 from headstart.ui.models.model_menu import ModelList
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
+# messages that are shown of a chat at first
+PAGE = 50
 # who clicks through chats does not want each of them read
 OPENED_SECONDS = 0.4
 # how often the list says how fast a reply is being written
@@ -60,8 +63,12 @@ SHOWN_READING = 64
 class ChatController(QObject):
     """What the user does, for the chat that is open. Signals say what widgets should show."""
 
-    chats_changed = Signal(list, dict)
-    chat_shown = Signal(object, list, bool)  # Chat, messages, same chat as before
+    chats_listed = Signal(list, dict)
+    chat_listed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
+    chat_shown = Signal(object, object, bool)  # Chat, BranchPage, same chat as before
+    earlier_shown = Signal(object)  # BranchPage before what is shown
+    message_changed = Signal(object)  # Message
+    chat_renamed = Signal(object)  # the open Chat
     reply_text = Signal(str, str, str)  # message id, text, reasoning
     reply_origins = Signal(str, object)  # message id, runs of the text's origins
     reply_progress = Signal(str, str)
@@ -100,8 +107,11 @@ class ChatController(QObject):
         self._titles: dict[str, str] = {}
         self._contexts: dict[str, tuple[int, int]] = {}
         self._last_status = 0.0
+        # how many messages of the open chat are shown, and the first of them if others come before
+        self._shown_messages = 0
+        self._first_shown: str | None = None
         self.open.opened.connect(self._on_opened)
-        service.listen(self._on_change)
+        self._subscribe()
 
     @property
     def chat_id(self) -> str | None:
@@ -123,7 +133,7 @@ class ChatController(QObject):
         self._serial += 1
         self.open.begin(private)
         self._wanted = self.open.id
-        self.chat_shown.emit(self.open.chat, [], False)
+        self.chat_shown.emit(self.open.chat, BranchPage([], 0), False)
         self.guessed.emit(None)
         self._after_show()
 
@@ -158,6 +168,11 @@ class ChatController(QObject):
     def show_version(self, message_id: str, step: int) -> None:
         if not self.writing:
             self._spawn(self.service.show_version(self.open.id, message_id, step))
+
+    def show_earlier(self) -> None:
+        """The reader comes near the first message that is shown."""
+        if self._first_shown is not None:
+            self._spawn(self._show_earlier())
 
     def rename(self, chat_id: str, title: str) -> None:
         self._spawn(self._rename(chat_id, title))
@@ -254,17 +269,21 @@ class ChatController(QObject):
         self._serial += 1
         serial = self._serial
         chat = await self.service.chat(chat_id)
-        messages = await self.service.branch(chat_id)
+        # what is shown stays shown
+        count = max(PAGE, self._shown_messages + 2) if chat_id == self.open.id else PAGE
+        page = await self.service.page(chat_id, count=count)
         if serial != self._serial or chat is None or chat_id != self._wanted:
             return
         same_chat = chat_id == self.open.id
         self.open.open(chat)
-        self.chat_shown.emit(chat, messages, same_chat)
-        figures = [message.figures for message in messages if message.figures is not None]
+        self._shown_messages = len(page.messages)
+        self._first_shown = page.messages[0].id if page.earlier else None
+        self.chat_shown.emit(chat, page, same_chat)
+        figures = [message.figures for message in page.messages if message.figures is not None]
         if not same_chat or not self.writing:
             self.guessed.emit(figures[-1] if figures else None)
         self._after_show(same_chat)
-        if not same_chat and messages:
+        if not same_chat and page.messages:
             self._spawn(self._opened(chat_id))
 
     def _refresh(self, chat_id: str) -> None:
@@ -311,11 +330,44 @@ class ChatController(QObject):
         summaries = await self.service.summaries()
         self._titles = {chat.id: chat.title for chat in summaries}
         writing = dict.fromkeys(self.service.writing_chats(), "Writing…")
-        self.chats_changed.emit(summaries, writing)
+        self.chats_listed.emit(summaries, writing)
+
+    async def _list_chat(self, chat_id: str) -> None:
+        """One line of the list."""
+        summary = await self.service.summary(chat_id)
+        if summary is not None:
+            self._titles[chat_id] = summary.title
+        writing = self.service.reply_in(chat_id) is not None
+        self.chat_listed.emit(chat_id, summary)
+        self.list_status.emit(chat_id, "Writing…" if writing else None)
+
+    async def _show_earlier(self) -> None:
+        chat_id, before = self.open.id, self._first_shown
+        if before is None:
+            return
+        self._first_shown = None
+        page = await self.service.page(chat_id, before)
+        if chat_id == self.open.id and page.messages:
+            self._first_shown = page.messages[0].id if page.earlier else None
+            self._shown_messages += len(page.messages)
+            self.earlier_shown.emit(page)
+
+    async def _reply_ended(self, chat_id: str, message_id: str) -> None:
+        """One message is other than it was."""
+        message = await self.service.message(chat_id, message_id)
+        if message is None or chat_id != self.open.id:
+            return
+        self.message_changed.emit(message)
+        self._shown = ReplyText()
+        self.writing_changed.emit(self.writing)
+        if not self.writing:
+            self.guessed.emit(message.figures)
+        self._spawn(self._show_model())
+        self._spawn(self._list_drafts())
+        self._spawn(self._list_prefixes())
 
     async def _rename(self, chat_id: str, title: str) -> None:
         await self.service.rename(chat_id, title)
-        self._refresh(chat_id)
 
     async def _delete(self, chat_id: str) -> None:
         title = self._titles.get(chat_id, "")
@@ -409,34 +461,47 @@ class ChatController(QObject):
     def _on_opened(self) -> None:
         self.service.ahead.show(self.open.id, self.open.unsent)
 
-    def _on_change(self, change: Change) -> None:
-        match change:
-            case ChatsChanged():
-                self._spawn(self._list_chats())
-            case BranchChanged(chat_id):
-                self._refresh(chat_id)
-            case ReplyEnded(chat_id, _):
-                self.list_status.emit(chat_id, None)
-                self._refresh(chat_id)
-            case ReplyEvent(chat_id, message_id, event):
-                self._on_reply_event(chat_id, message_id, event)
-            case Trouble(message, remedy):
-                self.problem.emit(message, remedy)
-            case DraftState(name, loaded):
-                self.draft_changed.emit(name, loaded)
-            case Measured():
-                self.measured.emit(change)
-            case DraftProgress(activity):
-                self.draft_activity.emit(activity)
-            case AheadState(chat_id, _, typed):
-                if chat_id == self.open.id:
-                    self.read_ahead.emit(typed)
-            case PrefixesChanged():
-                self._spawn(self._list_prefixes())
-            case ModelState(name, fraction, problem):
-                self._on_model_state(name, fraction, problem)
+    def _subscribe(self) -> None:
+        on = self.service.changes.on
+        on(ChatChanged, self._on_chat_changed)
+        on(BranchChanged, self._on_branch_changed)
+        on(ReplyEvent, self._on_reply_event)
+        on(ReplyEnded, self._on_reply_ended)
+        on(Trouble, lambda trouble: self.problem.emit(trouble.message, trouble.remedy))
+        on(DraftState, lambda draft: self.draft_changed.emit(draft.name, draft.loaded))
+        on(Measured, self.measured.emit)
+        on(DraftProgress, lambda progress: self.draft_activity.emit(progress.activity))
+        on(AheadState, self._on_ahead)
+        on(PrefixesChanged, lambda _change: self._spawn(self._list_prefixes()))
+        on(ModelState, self._on_model_state)
 
-    def _on_reply_event(self, chat_id: str, message_id: str, event: object) -> None:
+    def _on_chat_changed(self, change: ChatChanged) -> None:
+        self._spawn(self._list_chat(change.chat_id))
+        if change.what in (What.TITLE, What.PINNED) and change.chat_id == self.open.id:
+            self._spawn(self._take_over(change.chat_id))
+
+    async def _take_over(self, chat_id: str) -> None:
+        """The open chat's own row changed."""
+        chat = await self.service.chat(chat_id)
+        if chat is not None and chat_id == self.open.id:
+            self.open.open(chat)
+            self.chat_renamed.emit(chat)
+
+    def _on_branch_changed(self, change: BranchChanged) -> None:
+        self._spawn(self._list_chat(change.chat_id))
+        self._refresh(change.chat_id)
+
+    def _on_reply_ended(self, change: ReplyEnded) -> None:
+        self._spawn(self._list_chat(change.chat_id))
+        if change.chat_id == self.open.id:
+            self._spawn(self._reply_ended(change.chat_id, change.message_id))
+
+    def _on_ahead(self, change: AheadState) -> None:
+        if change.chat_id == self.open.id:
+            self.read_ahead.emit(change.typed)
+
+    def _on_reply_event(self, change: ReplyEvent) -> None:
+        chat_id, message_id, event = change.chat_id, change.message_id, change.event
         if isinstance(event, ContextUse):
             self._contexts[chat_id] = (event.used, event.size)
         if isinstance(event, TextAdded):
@@ -481,7 +546,8 @@ class ChatController(QObject):
         speed = (event.tokens - 1) / event.seconds
         self.list_status.emit(chat_id, f"Writing… {speed:.0f} tok/s")
 
-    def _on_model_state(self, name: str, fraction: float, problem: str | None) -> None:
+    def _on_model_state(self, change: ModelState) -> None:
+        name, fraction, problem = change.name, change.fraction, change.problem
         if problem is not None:
             self.problem.emit(problem, "")
         state = f"· loading {fraction:.0%}" if not problem and fraction < 1 else ""

@@ -33,7 +33,7 @@ from headstart.core.events import AnyModel
 from headstart.core.prefixes import PrefixUse
 from headstart.core.servers import ServerModel
 from headstart.core.settings import Settings
-from headstart.core.values import Chat, Message
+from headstart.core.values import BranchPage, Chat
 from headstart.ui import theme
 from headstart.ui.chat_controller import ChatController
 from headstart.ui.composer import Composer
@@ -189,8 +189,13 @@ class MainWindow(QMainWindow):
         controller.guessed.connect(panel.set_figures)
         controller.measured.connect(panel.set_measured)
         controller.draft_changed.connect(self._on_draft)
-        controller.chats_changed.connect(self.sidebar.set_chats)
+        controller.chats_listed.connect(self.sidebar.set_chats)
+        controller.chat_listed.connect(self.sidebar.set_chat)
         controller.chat_shown.connect(self._on_chat_shown)
+        controller.chat_renamed.connect(self._show_title)
+        controller.earlier_shown.connect(transcript.show_earlier)
+        controller.message_changed.connect(transcript.set_message)
+        transcript.earlier_requested.connect(controller.show_earlier)
         controller.reply_origins.connect(transcript.show_origins)
         controller.reply_text.connect(transcript.show_reply)
         controller.reply_progress.connect(transcript.show_progress)
@@ -293,7 +298,16 @@ class MainWindow(QMainWindow):
         if self.banner.kind != "start":
             self.banner.dismiss()
 
-    def _on_chat_shown(self, chat: Chat, messages: list[Message], same_chat: bool) -> None:
+    def _on_chat_shown(self, chat: Chat, page: BranchPage, same_chat: bool) -> None:
+        self._show_title(chat)
+        if not same_chat:
+            self.inspector.set_chat(chat.id, chat.options, chat.private)
+            self._show_draft_pill()
+        self.transcript.set_branch(page.messages, same_chat, page.earlier)
+        self.sidebar.show_current(chat.id)
+        self.header.export_button.setEnabled(bool(page.messages))
+
+    def _show_title(self, chat: Chat) -> None:
         stored = self.controller.open.stored
         title = chat.title if stored else NEW_PRIVATE_CHAT if chat.private else NEW_CHAT
         self.transcript.set_hint(PRIVATE_HINT if chat.private else EMPTY_HINT)
@@ -302,12 +316,6 @@ class MainWindow(QMainWindow):
         # the desktop sees this one, and may remember it
         name = "Private chat" if chat.private else title
         self.setWindowTitle(f"{name} – Headstart" if stored else "Headstart")
-        if not same_chat:
-            self.inspector.set_chat(chat.id, chat.options, chat.private)
-            self._show_draft_pill()
-        self.transcript.set_branch(messages, same_chat)
-        self.sidebar.show_current(chat.id)
-        self.header.export_button.setEnabled(bool(messages))
 
     def _on_submitted(self, text: str) -> None:
         self.inspector.flush()

@@ -6,7 +6,7 @@ Rows are section headings (pinned, today, ...) and chats; only chats can be sele
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import (
@@ -43,16 +43,23 @@ class ChatListModel(QAbstractListModel):
 
     renamed = Signal(str, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        today: Callable[[], datetime.date] = datetime.date.today,
+    ) -> None:
         super().__init__(parent)
+        self._today = today
         self._rows: list[_Row] = []
         self._writing: dict[str, str] = {}
+        # the day that the headings are about
+        self._day = today()
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """Replace all rows; `writing` maps the chats with an open reply to what they are doing."""
         rows: list[_Row] = []
         section = ""
-        today = datetime.date.today()
+        today = self._day = self._today()
         for chat in chats:
             heading = section_of(chat, today)
             if heading != section:
@@ -66,6 +73,53 @@ class ChatListModel(QAbstractListModel):
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
+
+    def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
+        """One chat is new or other than it was (None: it is gone); no other row is touched but
+        the headings above it."""
+        today = self._today()
+        if today != self._day:
+            # every heading is another one now
+            chats = [row.chat for row in self._rows if row.chat and row.chat.id != chat_id]
+            self.set_chats(sorted([*chats, *([chat] if chat else [])], key=_order), self._writing)
+            return
+        number = self.index_of(chat_id).row()
+        if number >= 0 and chat is not None:
+            old = self._rows[number].chat
+            assert old is not None
+            first = self._rows[number - 1].chat is None
+            same_place = first and section_of(old, today) == section_of(chat, today)
+            if same_place or _order(old) == _order(chat):
+                self._rows[number] = _Row(chat=chat)
+                self.dataChanged.emit(self.index(number), self.index(number))
+                return
+        if number >= 0:
+            alone = self._rows[number - 1].chat is None and (
+                number + 1 == len(self._rows) or self._rows[number + 1].chat is None
+            )
+            self._take(number - 1 if alone else number, number)
+        if chat is None:
+            self._writing.pop(chat_id, None)
+            return
+        heading, at = section_of(chat, today), 0
+        while at < len(self._rows):
+            row = self._rows[at]
+            if row.chat is not None and _order(row.chat) > _order(chat):
+                break
+            at += 1
+        # a heading right before belongs to the row that the new one goes before
+        if at and self._rows[at - 1].chat is None and self._rows[at - 1].section != heading:
+            at -= 1
+        has_heading = any(row.section == heading for row in self._rows[:at] if row.chat is None)
+        new = [_Row(chat=chat)] if has_heading else [_Row(section=heading), _Row(chat=chat)]
+        self.beginInsertRows(QModelIndex(), at, at + len(new) - 1)
+        self._rows[at:at] = new
+        self.endInsertRows()
+
+    def _take(self, first: int, last: int) -> None:
+        self.beginRemoveRows(QModelIndex(), first, last)
+        del self._rows[first : last + 1]
+        self.endRemoveRows()
 
     def set_writing(self, chat_id: str, text: str | None) -> None:
         if text is None:
@@ -212,6 +266,11 @@ class ChatListDelegate(QStyledItemDelegate):
 
 def subtitle(chat: ChatSummary) -> str:
     return "1 message" if chat.messages == 1 else f"{chat.messages:,} messages"
+
+
+def _order(chat: ChatSummary) -> tuple[bool, bool, int]:
+    """Smaller ones stand further up."""
+    return not chat.private, not chat.pinned, -chat.updated_at
 
 
 def section_of(chat: ChatSummary, today: datetime.date) -> str:

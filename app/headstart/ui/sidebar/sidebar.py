@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
@@ -67,7 +67,7 @@ class Sidebar(QFrame):
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.installEventFilter(self)
         self.view.selectionModel().currentChanged.connect(self._on_current)
-        self._empty = QLabel("Your chats will stand here.", self)
+        self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
         self._settings = QPushButton("Settings", self)
@@ -86,19 +86,26 @@ class Sidebar(QFrame):
         layout.addWidget(self._settings)
         self._showing = ""
         self._telling = True
-        self._later: tuple[Sequence[ChatSummary], dict[str, str]] | None = None
+        # what came while a title was edited: a new list would close the editor
+        self._later: list[Callable[[], None]] = []
         self.refresh_theme()
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
+        """All chats; `writing` maps those with an open reply to what they are doing."""
+        self._change(lambda: self.model.set_chats(chats, writing))
+
+    def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
+        """One chat is new or other than it was; None: it is gone."""
+        self._change(lambda: self.model.set_chat(chat_id, chat))
+
+    def _change(self, change: Callable[[], None]) -> None:
         if self.view.state() == QListView.State.EditingState:
-            # a new list would close the title that is being edited; it comes right after
-            self._later = (chats, writing)
+            self._later.append(change)
             return
-        self._later = None
         self._telling = False
         try:
-            self.model.set_chats(chats, writing)
-            self._empty.setVisible(not chats)
+            change()
+            self._empty.setVisible(not self.model.rowCount())
             self._select(self._showing)
         finally:
             self._telling = True
@@ -121,10 +128,10 @@ class Sidebar(QFrame):
             self.view.edit(index)
 
     def _take_later(self) -> None:
-        if self._later is not None:
-            self.set_chats(*self._later)
-        else:
-            self.show_current(self._showing)
+        later, self._later = self._later, []
+        for change in later:
+            self._change(change)
+        self.show_current(self._showing)
 
     def refresh_theme(self) -> None:
         self._new.setIcon(icons.icon("plus", theme.current().ink))

@@ -82,6 +82,10 @@ class Selecting:
             self.selection.head = (last, 1 << 30, 1 << 30)
             self._repaint()
 
+    def shift(self, messages: int) -> None:
+        """So many messages were put before all others."""
+        self.selection.shift(messages)
+
     def clear(self) -> None:
         self.selection.clear()
         self._repaint()

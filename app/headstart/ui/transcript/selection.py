@@ -21,6 +21,13 @@ class Selection:
     def clear(self) -> None:
         self.anchor = self.head = None
 
+    def shift(self, messages: int) -> None:
+        """So many messages were put before all others."""
+        if self.anchor is not None:
+            self.anchor = (self.anchor[0] + messages, *self.anchor[1:])
+        if self.head is not None:
+            self.head = (self.head[0] + messages, *self.head[1:])
+
     @property
     def ends(self) -> tuple[Place, Place] | None:
         """First and last place in reading order, or None when nothing is selected."""

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from headstart.core.values import Message, MessageStatus, OriginRun
+from headstart.core.values import BranchPage, Message, MessageStatus, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.context_menu import open_menu
@@ -49,6 +49,8 @@ class TranscriptView(QAbstractScrollArea):
     edit_submitted = Signal(str, str)
     version_requested = Signal(str, int)
     link_hover_changed = Signal(str)
+    # the reader is near the first message that is here, and others come before it
+    earlier_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,13 +82,20 @@ class TranscriptView(QAbstractScrollArea):
         prepare.start(PREPARE_MS)
         self._hint = ""
         self._hovered_link = ""
+        # messages before the first one that is here; whether all of them are to be selected
+        self._earlier = 0
+        self._all_wanted = False
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalScrollBar().setSingleStep(theme.LINE_HEIGHT)
 
     # --- content -------------------------------------------------------------------------
 
-    def set_branch(self, messages: list[Message], same_chat: bool) -> None:
-        """Show these messages; widgets of the same messages live on when the chat is the same."""
+    def set_branch(self, messages: list[Message], same_chat: bool, earlier: int = 0) -> None:
+        """Show these messages; widgets of the same messages live on when the chat is the same.
+
+        `earlier`: how many come before them, which are asked for when the reader goes there.
+        """
+        self._earlier = earlier
         anchor = (
             None if self._following else anchor_at(self._items, self.verticalScrollBar().value())
         )
@@ -120,6 +129,35 @@ class TranscriptView(QAbstractScrollArea):
             if item.widget is not None:
                 item.widget.set_busy(self._writing)
         self._place(moved_anchor(self._items, anchor, before, self._measured))
+
+    def show_earlier(self, page: BranchPage) -> None:
+        """Messages that come before those that are shown; what the reader sees stays in place."""
+        width = self._column_width()
+        anchor = (
+            None if self._following else anchor_at(self._items, self.verticalScrollBar().value())
+        )
+        new = [Item(message, estimated_height(message, width)) for message in page.messages]
+        self._items[:0] = new
+        self._earlier = page.earlier
+        self._selecting.shift(len(new))
+        if self._all_wanted:
+            self._selecting.select_all()
+        self._all_wanted = self._all_wanted and page.earlier > 0
+        self._place(anchor)
+        if self._all_wanted and self._earlier:
+            self._ask_earlier()
+
+    def set_message(self, message: Message) -> None:
+        """A message is other than it was: its reply has ended."""
+        item = self._find(message.id)
+        if item is None:
+            return
+        item.message = message
+        item.measured_for = -1
+        if item.widget is not None:
+            item.widget.set_message(message)
+            item.widget.set_busy(self._writing)
+        self._place()
 
     def set_writing(self, writing: bool) -> None:
         """Whether a reply is being written in the open chat."""
@@ -274,6 +312,13 @@ class TranscriptView(QAbstractScrollArea):
                 self._drop(item)
         if not self._items:
             self.viewport().update()
+        if self._earlier and at < view:
+            self._ask_earlier()
+
+    def _ask_earlier(self) -> None:
+        """Once; an answer says whether there are more."""
+        self._earlier = 0
+        self.earlier_requested.emit()
 
     def _scroll_target(self, anchor: tuple[Item, int] | None, total: int, view: int) -> int:
         end = max(0, total - view)
@@ -385,6 +430,10 @@ class TranscriptView(QAbstractScrollArea):
         return self._selecting.text()
 
     def select_all(self) -> None:
+        """All of the branch; what is not here yet is fetched page by page."""
+        self._all_wanted = self._earlier > 0
+        if self._earlier:
+            self._ask_earlier()
         self._selecting.select_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -1,0 +1,28 @@
+"""Changes to whom they concern: listeners subscribe by the type of a change.
+
+On the event loop's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from headstart.chat.changes import Change
+
+C = TypeVar("C")
+
+
+class Broadcast:
+    def __init__(self) -> None:
+        self._listeners: dict[type, list[Callable[[Any], object]]] = {}
+
+    def on(self, kind: type[C], listener: Callable[[C], object]) -> Callable[[], None]:
+        """Have `listener` called with each change of this type; the result ends that."""
+        listeners = self._listeners.setdefault(kind, [])
+        listeners.append(listener)
+        return lambda: listeners.remove(listener)
+
+    def tell(self, change: Change) -> None:
+        for listener in list(self._listeners.get(type(change), ())):
+            listener(change)
