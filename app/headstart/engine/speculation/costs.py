@@ -58,12 +58,15 @@ class Costs(msgspec.Struct):
         if curve.counts.get(n, 0) < _TRUSTED:
             # few samples may have met a slow moment, and what looks slow is not tried again:
             # a forward with more rows that is known to be faster speaks against them
-            trusted = (
-                more
+            trusted = {
+                size: more
                 for size, more in curve.ratios.items()
-                if size > n and curve.counts.get(size, 0) >= _TRUSTED
-            )
-            ratio = min(ratio, min(trusted, default=ratio))
+                if curve.counts.get(size, 0) >= _TRUSTED
+            }
+            larger = [more for size, more in trusted.items() if size > n]
+            if larger:
+                # and so does the line between those on both sides
+                ratio = min(ratio, *larger, _interpolated(trusted, n))
         return ratio
 
     def worst_ratio(self, n: int, context: int) -> float:

@@ -49,6 +49,11 @@ _RATE_FADE, _RATE_KEPT = 0.97, 0.4
 # what a pair must promise for its prompt to be read before it has proven itself in this chat
 _PROVEN = 0.05
 _CREDIT_LIMIT = 30.0
+# of what a good past promises, single rounds may risk so many forwards
+_ROUND_CREDIT = 6.0
+# forwards that one round may risk if all that is left allows it; more only up to that share of it:
+# one unlucky round must leave enough for the next ones
+_FREELY, _RISK_SHARE = 2.5, 0.5
 _SLACK = 0.25  # tokens
 
 
@@ -110,13 +115,7 @@ class Depth:
 
     def end(self) -> None:
         """The reply is over: what was saved and learned is carried to the next one."""
-        unit = self.target.costs.unit
-        if unit > 0:
-            left = (self._saved + SHARE * self._elapsed) / unit
-            # what the first reply with a pair may spend is no debt of the next
-            least = 0.0 if self._first else -BANK_LIMIT
-            self.target.bank = max(least, min(BANK_LIMIT, left))
-        pair = self.pair
+        unit, pair = self.target.costs.unit, self.pair
         if pair is not None and self._tokens >= FIRST_PROBE:
             pair.replies += 1
             known = pair.reply_tokens or self._tokens
@@ -124,6 +123,12 @@ class Depth:
             if self._gain_tokens and unit > 0:
                 gain = self._gain_seconds / unit / self._gain_tokens
                 pair.gain += (0.5 if pair.gain else 1.0) * (gain - pair.gain)
+        if unit > 0:
+            left = (self._saved + SHARE * self._elapsed) / unit
+            # no debt of the next reply is what the first one with a pair may spend, nor what a pair
+            # has lost that saves more than that in other replies
+            least = 0.0 if self._first or self._proven() else -BANK_LIMIT
+            self.target.bank = max(least, min(BANK_LIMIT, left))
 
     # --- the bank ------------------------------------------------------------------------
 
@@ -132,6 +137,10 @@ class Depth:
         unit = self.target.costs.unit
         first = FIRST_SHARE * max(self._elapsed, self._first * unit) if self._first else 0.0
         return self._saved + SHARE * self._elapsed + START * unit + first
+
+    def _risk(self) -> float:
+        """Seconds that rounds may lose now, counting on a pair with a good past."""
+        return self.allowance() + min(self._credit(), _ROUND_CREDIT * self.target.costs.unit)
 
     def may_spend(self, seconds: float) -> bool:
         """Whether so much may go by without a token."""
@@ -207,7 +216,7 @@ class Depth:
         if costs.unit_samples < 2 and not self._trusted():
             return PLAIN
         table = self._costs(context)
-        allowed = self.allowance() / costs.unit
+        allowed = self._risk() / costs.unit
         if unseen and lag is not None and self._affordable(unseen, context, allowed / 2):
             # the draft began with the end of the text only, and has earned to see the rest
             return Plan(Origin.DRAFT, probe=True, anew=True)
@@ -360,7 +369,8 @@ class Depth:
         table, rate = self._costs(context), self._worth
         unit = self.target.costs.unit
         risk = spent / unit + self._worst_draft_cost(1, context) + self._worst[made + 2] - 1
-        if risk > (self.allowance() + self._credit()) / unit:
+        allowed = self._risk() / unit
+        if risk > min(allowed, max(_FREELY, _RISK_SHARE * allowed)):
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
         # as good as equal is worth going on: low guesses are right a little more often than thought

@@ -14,7 +14,7 @@ from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bi
 from headstart.engine.speculation.costs import Costs
 
 # what is carried from one reply to the next at most: more would forgive a slow reply
-BANK_LIMIT = 4.0
+BANK_LIMIT = 8.0
 
 
 class Paced(msgspec.Struct):

@@ -1,0 +1,201 @@
+"""5,000 chats and a chat of 10,000 messages: the list, opening, starting, the end of a reply.
+
+A fresh process each time, offscreen, the disk cache warm, no model loaded. What is timed ends with
+a painted widget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
+from sqlalchemy import insert
+
+from headstart.bootstrap import App, Home, run
+from headstart.chat.changes import ReplyEnded
+from headstart.core.values import MessageStatus, new_id, now_ms, text_part
+from headstart.storage import rows, tables
+from headstart.storage.worker import Storage, Store
+from tests.benchmarks.report import Report, json_path, spread
+
+CHATS, MESSAGES = 5_000, 10_000
+RUNS, ENDS = 5, 9
+LONG = "long"
+WORDS = "It is about rivers, hills and the weather in the mountains. " * 4
+MINUTE = 60_000
+
+
+def fill(home: Home) -> None:
+    """A database as years of use leave it."""
+    storage = Storage(home.database, home.backups)
+    storage.submit(lambda _store: None).result()
+    now = now_ms()
+    chats, messages, parts = [], [], []
+
+    def chat(chat_id: str, count: int, at: int) -> None:
+        ids = [new_id() for _ in range(count)]
+        chats.append(
+            {
+                "id": chat_id, "title": f"About {chat_id[:6]}", "titled_by_user": False,
+                "pinned": False, "created_at": at, "updated_at": at, "options": "{}",
+                "active_root_id": ids[0],
+            }
+        )  # fmt: skip
+        for number, one in enumerate(ids):
+            messages.append(
+                {
+                    "id": one, "chat_id": chat_id, "parent_id": ids[number - 1] if number else None,
+                    "position": number + 1, "role": "assistant" if number % 2 else "user",
+                    "status": "complete", "created_at": at,
+                    "active_child_id": ids[number + 1] if number + 1 < count else None,
+                }
+            )  # fmt: skip
+            text = f"Message {number}. {WORDS}"
+            parts.append(
+                {
+                    "message_id": one, "position": 0, "kind": "text", "text": text, "origins": "[]",
+                    "digest": rows.digest_of(text),
+                }
+            )  # fmt: skip
+
+    for number in range(CHATS - 1):
+        chat(new_id(), 6, now - number * 30 * MINUTE)
+    chat(LONG, MESSAGES, now - 500 * MINUTE)
+
+    def write(_store: Store) -> None:
+        engine: Any = storage._engine
+        with engine.begin() as connection:
+            connection.execute(insert(tables.chats), chats)
+            connection.execute(insert(tables.messages), messages)
+            connection.execute(insert(tables.parts), parts)
+
+    storage.submit(write).result()
+    storage.close()
+
+
+class _Painted(QObject):
+    """Done when a widget is painted the next time that `ready` holds."""
+
+    def __init__(self, widget: QWidget, ready: Callable[[], bool]) -> None:
+        super().__init__()
+        self._widget, self._ready = widget, ready
+        self.done = asyncio.get_running_loop().create_future()
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Paint and self._ready() and not self.done.done():
+            # after this event has been handled
+            asyncio.get_running_loop().call_soon(self._finish)
+        return False
+
+    def _finish(self) -> None:
+        if not self.done.done():
+            self._widget.removeEventFilter(self)
+            self.done.set_result(time.perf_counter())
+
+
+async def _measure(app: App) -> dict[str, float]:
+    window, service = app.window, app.service
+    model, transcript = window.sidebar.model, window.transcript
+    while model.rowCount() < CHATS or not window.sidebar.view.isVisible():
+        await asyncio.sleep(0.005)
+    window.sidebar.view.viewport().repaint()
+    ready = time.monotonic()
+    await app.controller.settle()
+    painted = _Painted(transcript.viewport(), lambda: bool(transcript.shown_blocks()))
+    began = time.perf_counter()
+    window.sidebar.chat_chosen.emit(LONG)
+    opened = (await painted.done - began) * 1000
+    await app.controller.settle()
+    reply = (await service.page(LONG)).messages[-1]
+    counted = 0
+
+    def count(_cursor: object, row: tuple[object, ...]) -> tuple[object, ...]:
+        nonlocal counted
+        counted += 1
+        return row
+
+    def count_rows(_store: Store) -> None:
+        engine: Any = app.storage._engine
+        engine.raw_connection().driver_connection.row_factory = count
+
+    await app.storage.run(count_rows)
+    updates, read = [], []
+    for number in range(ENDS):
+        text = text_part(f"Reply {number}.")
+        await app.storage.run(
+            lambda store, text=text: store.messages.finish(  # type: ignore[misc]
+                reply.id, text, MessageStatus.COMPLETE, None
+            )
+        )
+        counted = 0
+        painted = _Painted(window.sidebar.view.viewport(), lambda: True)
+        began = time.perf_counter()
+        service.changes.tell(ReplyEnded(LONG, reply.id))
+        updates.append((await painted.done - began) * 1000)
+        await app.controller.settle()
+        read.append(counted)
+        await asyncio.sleep(0.2)
+    return {
+        "ready": ready,
+        "opened": opened,
+        "update": statistics.median(updates),
+        "rows": max(read),
+    }
+
+
+def child(home: str) -> int:
+    async def measure(app: App) -> int:
+        print(json.dumps(await _measure(app)), flush=True)
+        return 0
+
+    return run(Home(Path(home)), script=measure)
+
+
+def measure_once(home: Path) -> dict[str, float]:
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.storage", "--child", str(home)],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return {**result, "start": result["ready"] - started}
+
+
+def main() -> None:
+    path = json_path(__doc__ or "")
+    report = Report("storage (5,000 chats, one of 10,000 messages; offscreen)")
+    with tempfile.TemporaryDirectory() as place:
+        fill(Home(Path(place)))
+        measure_once(Path(place))
+        runs = [measure_once(Path(place)) for _ in range(RUNS)]
+    for name, key, wanted in (
+        ("list_update_ms", "update", "at most 5"),
+        ("chat_open_ms", "opened", "at most 150"),
+        ("startup_with_5000_chats_s", "start", "at most 1.0"),
+        ("reply_end_rows_read", "rows", "at most 50"),
+    ):
+        values = [run[key] for run in runs]
+        report.add(name, statistics.median(values), wanted, spread(values))
+    report.write(path)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        sys.exit(child(sys.argv[2]))
+    main()
