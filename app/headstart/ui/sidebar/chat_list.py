@@ -136,6 +136,9 @@ class ChatListModel(QAbstractListModel):
                 return self.index(number)
         return QModelIndex()
 
+    def is_heading(self, row: int) -> bool:
+        return self._rows[row].chat is None
+
     def chat_ids(self) -> list[str]:
         return [row.chat.id for row in self._rows if row.chat is not None]
 
@@ -193,8 +196,13 @@ class ChatListModel(QAbstractListModel):
 class ChatListDelegate(QStyledItemDelegate):
     """Title and a quiet second line; a dot in the accent colour while a reply is written."""
 
+    def __init__(self, model: ChatListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(200, theme.px(34) if index.data(SECTION) else theme.px(52))
+        # asked for each of thousands of rows whenever the list is laid out
+        return QSize(200, theme.px(34 if self._model.is_heading(index.row()) else 52))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         colours = theme.current()

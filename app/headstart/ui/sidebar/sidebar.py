@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,7 +20,13 @@ from PySide6.QtWidgets import (
 
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
-from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListDelegate, ChatListModel
+from headstart.ui.sidebar.chat_list import (
+    CHAT_ID,
+    SUMMARY,
+    ChatListDelegate,
+    ChatListModel,
+    Index,
+)
 
 
 class Sidebar(QFrame):
@@ -54,7 +61,7 @@ class Sidebar(QFrame):
         self.view.setObjectName("chatList")
         self.view.setAccessibleName("Chats")
         self.view.setModel(self.model)
-        delegate = ChatListDelegate(self.view)
+        delegate = ChatListDelegate(self.model, self.view)
         delegate.closeEditor.connect(lambda *_: QTimer.singleShot(0, self._take_later))
         self.view.setItemDelegate(delegate)
         self.view.setMouseTracking(True)
@@ -188,6 +195,10 @@ class Sidebar(QFrame):
 
 class _ChatView(QListView):
     """Only the left button chooses; the right one opens a menu about what it points at."""
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height
+        QAbstractItemView.dataChanged(self, first, last, roles)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.RightButton:

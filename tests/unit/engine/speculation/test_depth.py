@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headstart.core.settings import Sampling, Speculation
+from headstart.core.values import Origin
 from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.bridge import SameBridge
@@ -124,6 +125,62 @@ def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyP
     assert all(size <= 8 for size in timed[: timed.index(8)])
 
 
+def _proven(monkeypatch: pytest.MonkeyPatch) -> tuple[TargetProfile, PairProfile]:
+    """Profiles after three replies in which drafts saved time."""
+    state = TargetProfile(), PairProfile()
+    for _ in range(3):
+        simulate(monkeypatch, COSTS["steps"], 0.3, 0.05, 200, Speculation(draft="d"), state)
+    assert state[1].gain > 0.1
+    return state
+
+
+def test_one_unlucky_round_does_not_end_drafting(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = _proven(monkeypatch)
+    depth = Depth(*state, Speculation(draft="d"))
+    depth.begin(state[1], depth.settings)
+    depth.earn(1, 9.0, guessed=True, drafted=True)
+    assert depth.plan(100, 50, None, 1).source is Origin.DRAFT
+    # but a pair that loses again and again is stopped
+    for _ in range(3):
+        depth.earn(1, 9.0, guessed=True, drafted=True)
+    assert depth.plan(100, 50, None, 1).source is Origin.TARGET
+
+
+def test_one_round_risks_a_share_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = _proven(monkeypatch)
+    state[0].bank, state[1].gain = 3.0, 0.0
+    state[0].costs.curves.clear()
+    for size in range(2, 18):
+        for _ in range(6):
+            state[0].costs.observe(size, 100, COSTS["steep"](size))
+    depth = Depth(*state, Speculation(draft="d"))
+    depth.begin(state[1], depth.settings)
+    path = Path()
+    made = 0
+    while depth.go_on(path, 100, 16, 0.05 * made):
+        path.add(0.99)
+        made += 1
+    # 4.2 forwards are left: one round may lose 2.5 of them, and not all
+    assert made >= 1
+    assert depth._worst[made + 1] - 1 <= 2.5
+
+
+def test_debts_of_a_pair_that_saves_are_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = _proven(monkeypatch)
+    depth = Depth(*state, Speculation(draft="d"))
+    depth.begin(state[1], depth.settings)
+    for _ in range(20):
+        depth.earn(1, 1.5, guessed=True, drafted=False)
+    depth.end()
+    assert state[0].bank == 0.0
+    state[1].gain = -1.0
+    depth.begin(state[1], depth.settings)
+    for _ in range(20):
+        depth.earn(1, 1.5, guessed=True, drafted=False)
+    depth.end()
+    assert state[0].bank < -5
+
+
 def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     state = TargetProfile(), PairProfile()
     simulate(monkeypatch, COSTS["steps"], 30.0, 0.1, 300, Speculation(draft="d"), state)
@@ -177,6 +234,19 @@ def test_one_slow_moment_does_not_make_a_depth_slow() -> None:
         costs.observe(4, 10, 0.08)
     costs.observe(4, 10, 0.8)
     assert costs.ratio(4, 10) < 2.0
+
+
+def test_few_samples_are_no_worse_than_the_line_between_known_sizes() -> None:
+    costs = Costs()
+    for _ in range(6):
+        costs.observe(1, 100, 1.0)
+        costs.observe(4, 100, 2.0)
+        costs.observe(8, 100, 4.0)
+    costs.observe(6, 100, 3.9)
+    assert costs.ratio(6, 100) == pytest.approx(3.0, rel=0.05)
+    for _ in range(6):
+        costs.observe(6, 100, 3.9)
+    assert costs.ratio(6, 100) == pytest.approx(3.9, rel=0.02)
 
 
 def test_unknown_sizes_lie_between_their_neighbours_and_contexts_have_their_own() -> None:
