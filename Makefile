@@ -38,6 +38,7 @@ bench: setup
 	@mkdir -p build/bench
 	@$(BIN)/python -m tests.benchmarks.startup --json build/bench/startup.json
 	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
+	@$(BIN)/python -m tests.benchmarks.storage --json build/bench/storage.json
 	@$(BIN)/python -m tests.benchmarks.speculation --json build/bench/speculation.json
 	@$(BIN)/python -m tests.benchmarks.engines --json build/bench/engines.json
 	@$(BIN)/python -m tests.benchmarks.threads --json build/bench/threads.json

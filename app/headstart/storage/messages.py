@@ -167,7 +167,9 @@ class MessageTable:
         columns = (
             messages.c.id, messages.c.parent_id, messages.c.position, messages.c.active_child_id,
         )  # fmt: skip
-        table = connection.execute(select(*columns).where(messages.c.chat_id == chat_id)).all()
+        table = connection.execute(
+            select(*columns).where(messages.c.chat_id == chat_id).order_by(messages.c.position)
+        ).all()
         root = connection.execute(
             select(chats.c.active_root_id).where(chats.c.id == chat_id)
         ).scalar()

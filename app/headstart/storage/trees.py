@@ -8,7 +8,7 @@ children; whatever breaks one of these rules is repaired so that every message c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -56,27 +56,28 @@ class SoundTree:
 def sound_tree(nodes: Iterable[Node], root: str | None) -> SoundTree:
     """`root` is the chat's active root. A message whose parent cannot be its parent is put after
     the message before it in the chat's order: no branch is invented, and nothing is hidden."""
-    ordered = sorted(nodes, key=lambda node: (_order(node), node.id))
-    rank = {node.id: index for index, node in enumerate(ordered)}
+    ordered = list(nodes)
+    places = [node.position for node in ordered]
+    if not all(isinstance(place, int) for place in places) or places != sorted(set(places)):
+        ordered.sort(key=lambda node: (_order(node), node.id))
     tree = SoundTree()
+    parents, children, active = tree.parents, tree.children, tree.active
+    wanted: dict[str | None, str | None] = {None: root}
     before: str | None = None
-    for index, node in enumerate(ordered):
-        parent = node.parent_id
-        if parent is not None and rank.get(parent, index) >= index:
-            parent = tree.moved[node.id] = before
-        tree.parents[node.id] = parent
-        tree.children[parent].append(node.id)
-        before = node.id
-    wanted: Mapping[str | None, str | None] = {
-        None: root,
-        **{node.id: node.active_child_id for node in ordered},
-    }
-    for above, children in tree.children.items():
+    for node in ordered:
+        one, parent = node.id, node.parent_id
+        if parent is not None and parent not in parents:
+            parent = tree.moved[one] = before
+        parents[one] = parent
+        children[parent].append(one)
+        wanted[one] = node.active_child_id
+        before = one
+    for above, below in children.items():
         choice = wanted.get(above)
-        if choice not in children:
-            choice = tree.switched[above] = children[-1]
+        if choice not in below:
+            choice = tree.switched[above] = below[-1]
         assert choice is not None
-        tree.active[above] = choice
+        active[above] = choice
     return tree
 
 

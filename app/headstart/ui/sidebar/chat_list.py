@@ -87,9 +87,13 @@ class ChatListModel(QAbstractListModel):
         if number >= 0 and chat is not None:
             old = self._rows[number].chat
             assert old is not None
-            first = self._rows[number - 1].chat is None
-            same_place = first and section_of(old, today) == section_of(chat, today)
-            if same_place or _order(old) == _order(chat):
+            above = self._rows[number - 1].chat
+            below = self._rows[number + 1].chat if number + 1 < len(self._rows) else None
+            if (
+                section_of(old, today) == section_of(chat, today)
+                and (above is None or _order(above) <= _order(chat))
+                and (below is None or _order(chat) <= _order(below))
+            ):
                 self._rows[number] = _Row(chat=chat)
                 self.dataChanged.emit(self.index(number), self.index(number))
                 return
