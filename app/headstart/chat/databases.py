@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatDraft, ChatSummary, new_id
 from headstart.storage.worker import Storage, Store
 
@@ -29,9 +28,9 @@ class Databases:
 
     # --- chats that were begun -----------------------------------------------------------
 
-    def begin(self, private: bool = False, options: ChatOptions | None = None) -> ChatDraft:
+    def begin(self, private: bool = False) -> ChatDraft:
         """A new chat; it has its id from now on, and is stored with its first message."""
-        draft = ChatDraft(new_id(), private, options=options or ChatOptions())
+        draft = ChatDraft(new_id(), private)
         if private:
             self._private_ids.add(draft.id)
         self._begun[draft.id] = draft

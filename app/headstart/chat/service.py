@@ -42,6 +42,7 @@ from headstart.core.settings import (
     effective_when_full,
 )
 from headstart.core.values import (
+    PAGE,
     BranchPage,
     Chat,
     ChatDraft,
@@ -54,7 +55,6 @@ from headstart.core.values import (
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.storage.keychain import Keychain
-from headstart.storage.messages import PAGE
 from headstart.storage.worker import Storage, Store
 
 log = logging.getLogger(__name__)
@@ -160,9 +160,9 @@ class ChatService:
             return self._unsaved[message_id]
         return await self._databases.run(chat_id, lambda store: store.messages.get(message_id))
 
-    def reply_in(self, chat_id: str | None) -> Reply | None:
+    def reply_in(self, chat_id: str) -> Reply | None:
         """The reply being written in this chat."""
-        return self._replies.get(chat_id) if chat_id is not None else None
+        return self._replies.get(chat_id)
 
     def writing_chats(self) -> frozenset[str]:
         return frozenset(self._replies)
@@ -459,14 +459,14 @@ class ChatService:
             await self._keep_unsaved(reply, problem)
         finally:
             self._replies.pop(reply.chat_id, None)
-            self.upcoming.forget()
+            since = self.upcoming.forget()
             self._tell(ReplyEnded(reply.chat_id, reply.message_id))
         if not self._closing:
             # the next prompt begins with what this reply was made of
             chat = await self.chat(reply.chat_id)
             answer = await self.message(reply.chat_id, reply.message_id)
             if chat is not None and answer is not None:
-                self.upcoming.know(chat, [*before, answer])
+                self.upcoming.know(chat, [*before, answer], since)
         if not self._closing:
             # the tokens that close the reply; then whatever is looked at and typed
             await self.ahead.read(reply.chat_id)

@@ -46,13 +46,15 @@ class Upcoming:
         self._known: tuple[Chat, list[Message]] | None = None
         self._serial = 0
 
-    def forget(self) -> None:
-        """Something of some chat changed."""
+    def forget(self) -> int:
+        """Something of some chat changed; the result is for `know`."""
         self._known, self._serial = None, self._serial + 1
+        return self._serial
 
-    def know(self, chat: Chat, branch: list[Message]) -> None:
-        """A chat's branch as it is now, which need not be fetched."""
-        self._known = (chat, branch)
+    def know(self, chat: Chat, branch: list[Message], since: int) -> None:
+        """A chat's branch as it was when `forget` returned `since`: it need not be fetched."""
+        if since == self._serial:
+            self._known = (chat, branch)
 
     async def request(self, chat_id: str, typed: str) -> AheadRequest | None:
         """None where nothing can be read now: a reply is written, or the model is not loaded."""

@@ -167,6 +167,10 @@ class Message:
         return "".join(part.text for part in self.parts if part.kind is PartKind.REASONING)
 
 
+# messages that are read of a branch at once
+PAGE = 50
+
+
 @dataclass(frozen=True, slots=True)
 class BranchPage:
     """A part of a branch, and how many messages come before it."""

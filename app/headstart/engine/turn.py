@@ -208,14 +208,10 @@ class Turn:
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
         if cut == 0:
-            other, request = (
-                self._encoder.remember_reply(rendered, stream.raw, tokens),
-                self._request,
-            )
-            if other is None or self._tracer is None or request.chat_id is None:
-                return
-            if request.keep_on_disk:
-                self._tracer.spellings.keep(request.chat_id, *other)
+            other = self._encoder.remember_reply(rendered, stream.raw, tokens)
+            chat_id = self._request.chat_id if self._request.keep_on_disk else None
+            if other is not None and self._tracer is not None and chat_id is not None:
+                self._tracer.spellings.keep(chat_id, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens

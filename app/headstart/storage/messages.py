@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.values import (
+    PAGE,
     BranchPage,
     Chat,
     Message,
@@ -36,8 +37,8 @@ log = logging.getLogger(__name__)
 
 # of a damaged text's length: bytes that are no characters any more count differently
 _SAME_LENGTH = 0.9
-# messages that are shown at once, and trees that are kept
-PAGE, _TREES = 50, 4
+# trees that are kept
+_TREES = 4
 
 
 class MessageTable:

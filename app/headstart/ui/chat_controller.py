@@ -44,14 +44,12 @@ from headstart.core.events import (
 )
 from headstart.core.servers import ServerModel
 from headstart.core.settings import ChatOptions
-from headstart.core.values import BranchPage
+from headstart.core.values import PAGE, BranchPage
 from headstart.ui.models.model_menu import ModelList
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
 from headstart.ui.tasks import Tasks
 
-# messages that are shown of a chat at first
-PAGE = 50
 # who clicks through chats does not want each of them read
 OPENED_SECONDS = 0.4
 # how often the list says how fast a reply is being written
