@@ -19,9 +19,11 @@ import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from headstart.bootstrap import App, Home, close_app, make_application, open_app
-from headstart.core.values import ModelRef
+from headstart.assembly import App, close_app, open_app
+from headstart.core.model_ref import ModelRef
+from headstart.home import Home
 from headstart.hub.library import starter_model
+from headstart.launch import make_application
 
 TEST_SECONDS = 120
 PROOF_SECONDS = 3600
@@ -92,7 +94,7 @@ def running(loop: asyncio.AbstractEventLoop, home: Home) -> OpenApp:
         app = await open_app(at)
         app.window.show()
         await app.storage.ready()
-        await app.controller.settle()
+        await app.controllers.settle()
         try:
             yield app
         finally:

@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from headstart.bootstrap import Home, run
+    from headstart.home import Home
+    from headstart.launch import run
 
     if demo:
         from headstart.demo import FOLDER, run_demo

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from headstart.bootstrap import App
+from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, Sampling
@@ -41,12 +41,12 @@ async def run_demo(app: App) -> int:
         failed.append(Failed(message, remedy))
         ended.set()
 
-    app.service.changes.on(ReplyEvent, follow)
-    app.service.changes.on(ReplyEnded, lambda _ended: ended.set())
-    app.controller.problem.connect(give_up)
+    app.services.broadcast.on(ReplyEvent, follow)
+    app.services.broadcast.on(ReplyEnded, lambda _ended: ended.set())
+    app.controllers.problems.told.connect(give_up)
     # a small model can go on for ever: the demo ends, and says the same every time
-    app.controller.set_options(
-        app.controller.open.id, ChatOptions(sampling=Sampling(seed=7, max_tokens=320))
+    app.controllers.chat.set_options(
+        app.controllers.open.id, ChatOptions(sampling=Sampling(seed=7, max_tokens=320))
     )
     print("No screen here: the window runs offscreen and answers one question.\n")
     print(f"> {QUESTION}\n")
@@ -56,13 +56,12 @@ async def run_demo(app: App) -> int:
     if failed:
         print(f"{failed[0].message} {failed[0].remedy}", file=sys.stderr)
         return 1
-    await app.controller.settle()
+    await app.controllers.settle()
     # colours of code come from a worker thread, painting from the next frames
     await asyncio.sleep(0.5)
     FOLDER.mkdir(exist_ok=True)
     picture, words = FOLDER / "headstart.png", FOLDER / "conversation.md"
     app.window.grab().save(str(picture))
-    assert app.controller.chat_id is not None
-    await app.service.export_markdown(app.controller.chat_id, words)
+    await app.services.export.markdown(app.controllers.open.id, words)
     print(f"[screenshot: {picture}]\n[conversation: {words}]")
     return 0

@@ -16,25 +16,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headstart.chat.preferences import Preferences
-from headstart.chat.service import ChatService
-from headstart.core.events import (
-    CancelToken,
-    Failed,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-    PromptMessage,
-    Reading,
-    TextAdded,
-)
-from headstart.core.settings import EngineSettings, Sampling, Settings
-from headstart.core.values import ModelRef, Role, TurnFigures
+from headstart.chat.services import make_services
+from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent, Reading, TextAdded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.settings import Sampling, Settings
+from headstart.core.values import Role, TurnFigures
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.runner import Runner
 from headstart.engine.template import ChatTemplate
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import starter_model
+from headstart.storage.keychain import Keychain
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from tests.benchmarks.peers import bench_cache, peer
@@ -63,7 +57,9 @@ def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:
     messages = tuple(
         PromptMessage(roles[index % 2], text, str(index)) for index, text in enumerate(texts)
     )
-    return GenerationRequest(model, messages, Sampling(temperature=0, max_tokens=tokens))
+    return GenerationRequest(
+        LoadRequest(model), messages, Sampling(temperature=0, max_tokens=tokens)
+    )
 
 
 def turn(engine: LocalGenerator, wanted: GenerationRequest) -> tuple[TurnFigures, str]:
@@ -96,7 +92,7 @@ def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     engine = generator()
     # a template that adds nothing: one token is read, and the context is as empty as the peer's
     bare = ChatTemplate("{{ messages[0].content }}")
-    engine.warm(model, EngineSettings(), None, lambda _event: None, CancelToken())
+    engine.preload(LoadRequest(model), lambda _event: None, CancelToken())
     assert engine._decoder is not None
     engine._template, engine._encoder = bare, PromptEncoder(engine._decoder, bare)
     for beginning in BEGINNINGS:
@@ -194,19 +190,19 @@ async def journal_bytes(model: ModelRef) -> list[float]:
         )
         storage = Storage(home / "a.db", home / "backups")
         await storage.ready()
-        service = ChatService(storage, runner, preferences)
+        services = make_services(storage, runner, preferences, Keychain())
         for _ in range(RUNS):
             before = written_bytes()
             async for _event in runner.stream(request(model, STORY, tokens=STREAMED)):
                 pass
             bare = written_bytes() - before
             before = written_bytes()
-            chat_id = service.begin().id
-            await service.send(chat_id, STORY)
-            while service.reply_in(chat_id) is not None:
+            chat_id = services.chat_list.begin().id
+            await services.conversation.send(chat_id, STORY)
+            while services.replies.reply_in(chat_id) is not None:
                 await asyncio.sleep(0.05)
             results.append((written_bytes() - before - bare) / 1000)
-        await service.close()
+        await services.ending.close(services)
         storage.close()
         preferences.close()
     return results

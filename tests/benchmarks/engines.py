@@ -26,27 +26,26 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import psutil
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
-from headstart.core.events import (
-    CancelToken,
-    Finished,
-    GenerationRequest,
-    PromptMessage,
-    TextAdded,
-)
+from headstart.core.events import CancelToken, Finished, TextAdded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.servers import Connection
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef, Role
+from headstart.core.values import Role
 from headstart.engine.local import LocalGenerator
+from headstart.home import Home
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model, starter_model
+from headstart.launch import run
 from tests.benchmarks.peers import bench_cache, peer
 from tests.benchmarks.report import Report, paired_ratios, spread
-from tests.e2e.prefix_engine import prose
 from tests.e2e.test_remote_faults import survive, tell
 from tests.models.mlx_folder import make_mlx
-from tests.servers import Answer, Asked, ScriptedServer
+from tests.support.driver import stored_chat
+from tests.support.prefix_engine import prose
+from tests.support.scripted_server import Answer, Asked, ScriptedServer
 
 QUESTION = "Tell me a short story about a lighthouse keeper."
 PLAIN_TOKENS, PLAIN_PAIRS = 40, 5
@@ -72,12 +71,10 @@ class Ours:
         events: list[Any] = []
         self._generator.generate(
             GenerationRequest(
-                self._model,
+                LoadRequest(self._model, self._engine, draft),
                 (PromptMessage(Role.USER, QUESTION, "q"),),
                 Sampling(temperature=0, max_tokens=tokens),
-                engine=self._engine,
                 speculation=wanted,
-                draft=draft,
             ),
             events.append,
             CancelToken(),
@@ -211,22 +208,22 @@ async def through_app(app: App, number: int) -> tuple[float, float]:
         if isinstance(change.event, TextAdded):
             stamps.append(time.perf_counter())
 
-    stop = app.service.changes.on(ReplyEvent, listen)
+    stop = app.services.broadcast.on(ReplyEvent, listen)
     app.window.new_chat()
     app.window.composer.set_text(_prompt(number))
     # nobody clicks in the moment in which the last letter is typed
     await asyncio.sleep(0.3)
     began = time.perf_counter()
     app.window.composer.button.click()
-    while not app.controller.writing:
+    while not app.controllers.reply.writing:
         await asyncio.sleep(0.001)
-    chat_id = app.controller.chat_id
+    chat_id = stored_chat(app)
     assert chat_id is not None
-    while app.controller.writing:
+    while app.controllers.reply.writing:
         await asyncio.sleep(0.01)
     stop()
-    await app.controller.settle()
-    figures = (await app.service.branch(chat_id))[-1].figures
+    await app.controllers.settle()
+    figures = (await app.services.branches.whole(chat_id))[-1].figures
     assert figures is not None
     # from the first to the last piece of text that reached the window
     return stamps[0] - began, (figures.generated_tokens - 1) / (stamps[-1] - stamps[0])
@@ -260,7 +257,7 @@ async def client_alone(url: str, number: int) -> tuple[float, float]:
 
 
 async def measure_speed(app: App, report: Report, place: Path) -> None:
-    app.preferences.update(sampling=Sampling(temperature=0.0, max_tokens=REMOTE_TOKENS))
+    app.services.preferences.update(sampling=Sampling(temperature=0.0, max_tokens=REMOTE_TOKENS))
     async with llama_server(place) as url:
         await _connect(app, url)
         firsts, speeds = [], []
@@ -287,14 +284,14 @@ def _alone(url: str, number: int) -> tuple[float, float]:
 
 
 async def _connect(app: App, url: str) -> None:
-    servers = app.service.servers
+    servers = app.services.servers
     connection, _ = await servers.save(Connection("", "bench", url), None)
     servers.allow(connection.id)
     (offered,) = [item for item in await servers.offers() if item.connection.id == connection.id]
-    app.controller.choose_model(offered.models[0])
-    await app.controller.settle()
+    app.controllers.models.choose(offered.models[0])
+    await app.controllers.settle()
     app.window.new_chat()
-    await app.controller.settle()
+    await app.controllers.settle()
 
 
 async def measure_memory(app: App, report: Report) -> None:
@@ -314,19 +311,19 @@ async def measure_memory(app: App, report: Report) -> None:
                 sizes[number + 1] = psutil.Process().memory_info().rss / 1e6
         await answer.end()
 
-    app.preferences.update(sampling=Sampling(max_tokens=0))
+    app.services.preferences.update(sampling=Sampling(max_tokens=0))
     with ScriptedServer(handler=long) as server:
         await _connect(app, server.url)
         # the first one warms up: memory that was used once is used again
         for name in ("", "remote_stream_growth_mb", "remote_stream_shown_growth_mb"):
-            await app.service.send(app.service.begin().id, "A long one")
+            await app.services.conversation.send(app.services.chat_list.begin().id, "A long one")
             await asyncio.sleep(0.5)
-            chat_id = next(iter(app.service.writing_chats()))
+            chat_id = next(iter(app.services.replies.writing_chats()))
             if name == "remote_stream_shown_growth_mb":
-                app.controller.open_chat(chat_id)
-            while app.service.reply_in(chat_id) is not None:
+                app.controllers.branch.open_chat(chat_id)
+            while app.services.replies.reply_in(chat_id) is not None:
                 await asyncio.sleep(0.1)
-            reply = (await app.service.branch(chat_id))[-1]
+            reply = (await app.services.branches.whole(chat_id))[-1]
             assert reply.figures is not None
             assert reply.figures.generated_tokens == STREAMED
             if name:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import llama_cpp as lib
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.hub.library import starter_model

@@ -17,8 +17,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import psutil
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.core.settings import Sampling
+from headstart.home import Home
+from headstart.launch import run
 from tests.benchmarks.report import Report, json_path
 
 TURNS, CHAT, WARM_UP = 500, 20, 100
@@ -30,16 +32,16 @@ def resident_mb() -> float:
 
 
 async def _turns(app: App, report: Report, turns: int) -> None:
-    app.preferences.update(sampling=Sampling(temperature=0.7, seed=1, max_tokens=8))
+    app.services.preferences.update(sampling=Sampling(temperature=0.7, seed=1, max_tokens=8))
     samples: list[tuple[int, float, float]] = []
     for number in range(turns):
         if number % CHAT == 0:
             app.window.new_chat()
-        app.controller.send(f"{_QUESTIONS[number % len(_QUESTIONS)]} ({number})")
-        await app.controller.settle()
-        while app.service.writing_chats():
+        app.controllers.conversation.send(f"{_QUESTIONS[number % len(_QUESTIONS)]} ({number})")
+        await app.controllers.settle()
+        while app.services.replies.writing_chats():
             await asyncio.sleep(0.005)
-        await app.controller.settle()
+        await app.controllers.settle()
         if (number + 1) % CHAT == 0:
             use = app.prefix_store.use_of_disk()
             samples.append((number + 1, resident_mb(), use.in_memory / 1e6))

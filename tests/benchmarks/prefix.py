@@ -21,7 +21,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headstart.core.events import AheadRequest, CancelToken, PromptMessage, TextAdded
+from headstart.core.events import CancelToken, TextAdded
+from headstart.core.requests import AheadRequest, LoadRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.runner import Runner
 from headstart.hub.library import starter_model
@@ -30,8 +31,8 @@ from tests.benchmarks.prefix_child import CHAT, Program
 from tests.benchmarks.prefix_peer import Server
 from tests.benchmarks.prefix_typing import typing_figures
 from tests.benchmarks.report import Report, spread
-from tests.e2e.prefix_engine import prose
 from tests.models.wide import make_wide
+from tests.support.prefix_engine import prose
 
 LENGTH = 4000
 SECTIONS = ("reopen", "bytes", "switch", "preempt", "typing", "peer")
@@ -255,7 +256,7 @@ async def _preempt(program: Program, runs: int) -> dict[str, list[float]]:
         await asyncio.sleep(0.3)
         await asyncio.to_thread(program.store.flush, 30)
 
-    async for _ in runner.warm(program.model, program.settings):
+    async for _ in runner.preload(LoadRequest(program.model, program.settings)):
         pass
     await first_token(0)
     late: dict[str, list[float]] = {"reading": [], "saving": []}
@@ -269,7 +270,9 @@ async def _preempt(program: Program, runs: int) -> dict[str, list[float]]:
             PromptMessage(text[0].role, f"{number} {text[0].text}", "0"),
             *text[1:],
         ]
-        ahead = runner.ahead(AheadRequest(program.model, tuple(text), program.settings, CHAT))
+        ahead = runner.ahead(
+            AheadRequest(LoadRequest(program.model, program.settings), tuple(text), CHAT)
+        )
         await asyncio.sleep(0.15 + 0.05 * (number % 7))
         busy = await first_token(number * 10 + 1)
         async for _ in ahead:

@@ -12,14 +12,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from headstart.core.events import (
-    CancelToken,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-    PromptMessage,
-    TextAdded,
-)
+from headstart.core.events import CancelToken, Finished, GenerationEvent, TextAdded
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Chat, Role
 from headstart.engine import turn
@@ -61,16 +55,17 @@ class Program:
         self.storage.submit(create).result()
 
     def load(self) -> None:
-        self.generator.warm(self.model, self.settings, None, lambda _event: None, CancelToken())
+        self.generator.preload(
+            LoadRequest(self.model, self.settings), lambda _event: None, CancelToken()
+        )
 
     def request(
         self, messages: list[PromptMessage], tokens: int = 1, chat_id: str = CHAT
     ) -> GenerationRequest:
         return GenerationRequest(
-            self.model,
+            LoadRequest(self.model, self.settings),
             tuple(messages),
             Sampling(temperature=0, max_tokens=tokens),
-            engine=self.settings,
             chat_id=chat_id,
             speculation=Speculation(enabled=False),
         )

@@ -16,13 +16,15 @@ from time import perf_counter
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.core.settings import PrefixSettings, Sampling, Speculation
+from headstart.home import Home
+from headstart.launch import run
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
 from tests.conftest import until
-from tests.e2e.driver import ask, reply_done
-from tests.e2e.prefix_engine import prose
+from tests.support.driver import ask, reply_done
+from tests.support.prefix_engine import prose
 
 WORDS = 200
 WORDS_A_MINUTE = 60
@@ -79,7 +81,7 @@ async def _type(app: App, text: str, factor: float) -> Typed:
         keys.append(await paints.key(app, character))
         await asyncio.sleep(max(0.0, due - perf_counter()))
     app.window.composer.button.click()
-    await until(lambda: app.controller.writing)
+    await until(lambda: app.controllers.reply.writing)
     answer = await reply_done(app)
     assert answer.figures is not None
     assert answer.figures.first_token_seconds is not None
@@ -87,14 +89,14 @@ async def _type(app: App, text: str, factor: float) -> Typed:
 
 
 async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed]]) -> int:
-    app.preferences.update(
+    app.services.preferences.update(
         sampling=Sampling(temperature=0.0, max_tokens=4), speculation=Speculation(enabled=False)
     )
     for number in range(rounds):
         for ahead in (True, False):
-            app.preferences.update(prefix=PrefixSettings(read_ahead=ahead))
+            app.services.preferences.update(prefix=PrefixSettings(read_ahead=ahead))
             app.window.new_chat()
-            await app.controller.settle()
+            await app.controllers.settle()
             await ask(app, f"{_HISTORY} {number} {ahead}")
             await asyncio.sleep(0.5)
             text = prose(WORDS, 2 * number + ahead)

@@ -16,8 +16,8 @@ from typing import Any
 import llama_cpp as lib
 import numpy as np
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Speculation
-from headstart.core.values import ModelRef
 from headstart.engine import turn
 from headstart.engine.backends import llama_sampler
 from headstart.engine.backends.cores import automatic_threads

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Sequence
 
 from headstart.core.events import CancelToken
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Speculation
-from headstart.core.values import ModelRef
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.speculation_runs import Engine
 from tests.benchmarks.speculation_texts import PROMPTS

@@ -10,17 +10,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headstart.core.events import (
-    CancelToken,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-    PromptMessage,
-    TextAdded,
-)
+from headstart.core.events import CancelToken, Finished, GenerationEvent, TextAdded
+from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef, Role, TurnFigures
+from headstart.core.values import Role, TurnFigures
 from headstart.engine import turn
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder, Guess, Sampler
@@ -73,9 +68,11 @@ class Engine:
         self._warm()
 
     def _warm(self) -> None:
-        self.generator.warm(
-            self.model, EngineSettings(), self.draft, lambda _event: None, CancelToken()
-        )
+        self.generator.preload(self._load, lambda _event: None, CancelToken())
+
+    @property
+    def _load(self) -> LoadRequest:
+        return LoadRequest(self.model, draft=self.draft)
 
     @property
     def decoder(self) -> Any:
@@ -116,11 +113,10 @@ class Engine:
                 figures.append(event.figures)
 
         request = GenerationRequest(
-            self.model,
+            self._load,
             (PromptMessage(Role.USER, prompt, "question"),),
             Sampling(temperature=temperature, max_tokens=tokens, seed=1),
             speculation=wanted,
-            draft=self.draft,
         )
         began = perf_counter()
         self.generator.generate(request, emit, CancelToken())
@@ -129,9 +125,7 @@ class Engine:
     def measure(self) -> None:
         """What the button in the window does."""
         assert self.draft is not None
-        self.generator.measure(
-            self.model, EngineSettings(), self.draft, lambda _event: None, CancelToken()
-        )
+        self.generator.measure(self._load, lambda _event: None, CancelToken())
 
     def rendered(self, prompt: str) -> str:
         """The prompt as the chat template makes it."""

@@ -22,7 +22,9 @@ RUNS = 9
 
 
 def child(home: str) -> int:
-    from headstart.bootstrap import App, Home, run
+    from headstart.assembly import App
+    from headstart.home import Home
+    from headstart.launch import run
 
     async def measure(app: App) -> int:
         import psutil

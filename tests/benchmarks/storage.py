@@ -22,9 +22,11 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 from sqlalchemy import insert
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
 from headstart.core.values import MessageStatus, new_id, now_ms, text_part
+from headstart.home import Home
+from headstart.launch import run
 from headstart.storage import rows, tables
 from headstart.storage.worker import Storage, Store
 from tests.benchmarks.report import Report, json_path, spread
@@ -106,19 +108,19 @@ class _Painted(QObject):
 
 
 async def _measure(app: App) -> dict[str, float]:
-    window, service = app.window, app.service
+    window, services = app.window, app.services
     model, transcript = window.sidebar.model, window.transcript
     while model.rowCount() < CHATS or not window.sidebar.view.isVisible():
         await asyncio.sleep(0.005)
     window.sidebar.view.viewport().repaint()
     ready = time.monotonic()
-    await app.controller.settle()
+    await app.controllers.settle()
     painted = _Painted(transcript.viewport(), lambda: bool(transcript.shown_blocks()))
     began = time.perf_counter()
     window.sidebar.chat_chosen.emit(LONG)
     opened = (await painted.done - began) * 1000
-    await app.controller.settle()
-    reply = (await service.page(LONG)).messages[-1]
+    await app.controllers.settle()
+    reply = (await services.branches.page(LONG)).messages[-1]
     counted = 0
 
     def count(_cursor: object, row: tuple[object, ...]) -> tuple[object, ...]:
@@ -142,9 +144,9 @@ async def _measure(app: App) -> dict[str, float]:
         counted = 0
         painted = _Painted(window.sidebar.view.viewport(), lambda: True)
         began = time.perf_counter()
-        service.changes.tell(ReplyEnded(LONG, reply.id))
+        services.broadcast.tell(ReplyEnded(LONG, reply.id))
         updates.append((await painted.done - began) * 1000)
-        await app.controller.settle()
+        await app.controllers.settle()
         read.append(counted)
         await asyncio.sleep(0.2)
     return {

@@ -10,10 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
 from headstart.core.events import TextAdded
 from headstart.core.settings import EngineSettings, Sampling
+from headstart.home import Home
+from headstart.launch import run
 from tests.conftest import until
 
 QUESTION = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
@@ -28,15 +30,15 @@ async def write(app: App) -> int:
             text += "".join(piece.text for piece in change.event.pieces)
             print(json.dumps({"at": time.monotonic(), "text": text}), flush=True)
 
-    app.service.changes.on(ReplyEvent, follow)
-    app.preferences.update(
+    app.services.broadcast.on(ReplyEvent, follow)
+    app.services.preferences.update(
         sampling=Sampling(temperature=0.9, seed=5), engine=EngineSettings(threads=1)
     )
     print(json.dumps({"at": time.monotonic(), "text": None}), flush=True)
     app.window.composer.set_text(QUESTION)
     app.window.composer.button.click()
-    await until(lambda: app.controller.writing)
-    await until(lambda: not app.controller.writing, 600)
+    await until(lambda: app.controllers.reply.writing)
+    await until(lambda: not app.controllers.reply.writing, 600)
     return 0
 
 

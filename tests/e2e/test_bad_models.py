@@ -9,21 +9,22 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
-from headstart.bootstrap import App
+from headstart.assembly import App
 from headstart.core.errors import ModelProblem
-from headstart.core.values import MessageStatus, ModelRef
+from headstart.core.model_ref import ModelRef
+from headstart.core.values import MessageStatus
 from headstart.hub.gguf import read_header
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask, use_sampling
+from tests.support.driver import ask, use_sampling
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(2000)
 
 
 async def _opening_says(app: App, path: Path) -> str:
     app.window.banner.dismiss()
-    app.controller.open_model_file(str(path))
+    app.controllers.models.open_file(str(path))
     await until(lambda: app.window.banner.isVisible())
-    await app.controller.settle()
+    await app.controllers.settle()
     return app.window.banner.text()
 
 
@@ -48,7 +49,7 @@ async def test_bad_files_are_refused_with_a_reason_and_the_app_goes_on(
             said = await _opening_says(app, torn)
             assert "incomplete" in said
             torn.unlink()
-        assert app.preferences.current.model_files == ()
+        assert app.services.preferences.current.model_files == ()
         use_sampling(app)
         reply = await ask(app, "Are you still there?")
         assert reply.status is not MessageStatus.FAILED
@@ -67,10 +68,10 @@ async def test_a_sound_header_over_garbage_is_tried_in_a_child_and_refused(
     async with running() as app:
         said = await _opening_says(app, bad)
         assert "lying.gguf cannot be used" in said
-        chosen = await app.service.models.installed()
+        chosen = await app.services.models.installed()
         assert any(model.path == starter.path for model in chosen)
-        app.controller.choose_model(starter)
-        await app.controller.settle()
+        app.controllers.models.choose(starter)
+        await app.controllers.settle()
         use_sampling(app)
         reply = await ask(app, "Hello")
         assert reply.status is not MessageStatus.FAILED
@@ -82,17 +83,17 @@ async def test_a_model_that_vanishes_fails_the_reply_and_keeps_the_words(
     copy = tmp_path / "my-model.gguf"
     copy.write_bytes(starter.path.read_bytes())
     async with running() as app:
-        app.controller.open_model_file(str(copy))
-        await app.controller.settle()
-        assert "my-model" in app.window.pill.text()
+        app.controllers.models.open_file(str(copy))
+        await app.controllers.settle()
+        assert "my-model" in app.window.header.pill.text()
         use_sampling(app)
         assert (await ask(app, "Hello")).status is not MessageStatus.FAILED
         copy.unlink()
     async with running() as app:
         chat_id = app.window.sidebar.model.chat_ids()[0]
-        app.controller.open_chat(chat_id)
-        await app.controller.settle()
-        assert "is missing" in app.window.pill.text()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
+        assert "is missing" in app.window.header.pill.text()
         app.window.composer.set_text("Still here?")
         app.window.composer.button.click()
         await until(lambda: "not there" in app.window.banner.text())
@@ -115,9 +116,9 @@ async def test_a_file_dropped_on_the_window_opens(
             Qt.KeyboardModifier.NoModifier,
         )
         app.window.dropEvent(event)
-        await app.controller.settle()
-        assert "dropped" in app.window.pill.text()
-        assert str(link) in app.preferences.current.model_files
+        await app.controllers.settle()
+        assert "dropped" in app.window.header.pill.text()
+        assert str(link) in app.services.preferences.current.model_files
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.core.values import FinishReason, MessageStatus, Origin, Role
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import (
+from tests.support.driver import (
     GREEDY,
     ask,
     begin,
@@ -19,6 +19,7 @@ from tests.e2e.driver import (
     reply_done,
     shown_text,
     shown_version,
+    stored_chat,
     use_sampling,
     words_shown,
 )
@@ -32,7 +33,7 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         use_sampling(app)
         QTest.keyClicks(app.window.composer.edit, "What is the capital of France?")
         QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-        await until(lambda: app.controller.writing)
+        await until(lambda: app.controllers.reply.writing)
         reply = await reply_done(app)
         question = (await branch(app))[0]
         assert question.text == "What is the capital of France?"
@@ -45,8 +46,8 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         assert reply.figures is not None
         assert reply.figures.generated_tokens > 3
         assert reply.figures.first_token_seconds is not None
-        assert app.window.title.text() == "What is the capital of France?"
-        assert app.window.sidebar.model.chat_ids() == [app.controller.chat_id]
+        assert app.window.header.title.text() == "What is the capital of France?"
+        assert app.window.sidebar.model.chat_ids() == [stored_chat(app)]
 
 
 async def test_shift_enter_breaks_the_line_and_sends_nothing(running: OpenApp) -> None:
@@ -56,10 +57,10 @@ async def test_shift_enter_breaks_the_line_and_sends_nothing(running: OpenApp) -
         QTest.keyClicks(edit, "one")
         QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         QTest.keyClicks(edit, "two")
-        await app.controller.settle()
+        await app.controllers.settle()
         assert app.window.composer.text() == "one\ntwo"
         assert edit.height() > height
-        assert app.controller.chat_id is None
+        assert stored_chat(app) is None
 
 
 async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
@@ -78,9 +79,9 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         use_sampling(app, Sampling(temperature=0.0, max_tokens=30))
         widget = app.window.transcript.widget_of(stopped.id)
         assert widget is not None
-        assert not widget._continue.isHidden()
-        widget._continue.click()
-        await until(lambda: app.controller.writing)
+        assert not widget.buttons["message.continue"].isHidden()
+        widget.buttons["message.continue"].click()
+        await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.id == stopped.id
         assert longer.text.startswith(whole)
@@ -90,7 +91,7 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         app.window.new_chat()
         await begin(app, STORY)
         await words_shown(app, len(longer.text) + 40)
-        app.controller.stop()
+        app.controllers.conversation.stop()
         again = await reply_done(app)
         assert again.text.startswith(whole)
 
@@ -99,8 +100,8 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
     async with running() as app:
         use_sampling(app)
         first = await ask(app, "Name a fruit.")
-        app.controller.regenerate(first.id)
-        await until(lambda: app.controller.writing)
+        app.controllers.conversation.regenerate(first.id)
+        await until(lambda: app.controllers.reply.writing)
         second = await reply_done(app)
         assert (second.version, second.versions) == (2, 2)
         widget = app.window.transcript.widget_of(second.id)
@@ -112,16 +113,16 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         question = (await branch(app))[0]
         editor = app.window.transcript.widget_of(question.id)
         assert editor is not None
-        editor._edit.click()
+        editor.buttons["message.edit"].click()
         assert editor._editor is not None
         editor._editor.setPlainText("Name a river.")
         QTest.keyClick(editor._editor, Qt.Key.Key_Return)
-        await until(lambda: app.controller.writing)
+        await until(lambda: app.controllers.reply.writing)
         await reply_done(app)
         now = await branch(app)
         assert now[0].text == "Name a river."
         assert (now[0].version, now[0].versions) == (2, 2)
-        app.controller.show_version(now[0].id, -1)
+        app.controllers.conversation.show_version(now[0].id, -1)
         await until(lambda: shown_version(app, 0) == (1, 2))
         back = await branch(app)
         assert [message.id for message in back] == [question.id, first.id]
@@ -139,8 +140,8 @@ async def test_a_second_turn_reads_only_the_new_tokens(running: OpenApp) -> None
         known = first.figures.prompt_tokens + first.figures.generated_tokens - 1
         assert second.figures.reused_tokens >= known
         question = (await branch(app))[2]
-        app.controller.edit(question.id, "And a sea?")
-        await until(lambda: app.controller.writing)
+        app.controllers.conversation.edit(question.id, "And a sea?")
+        await until(lambda: app.controllers.reply.writing)
         third = await reply_done(app)
         assert third.figures is not None
         assert third.figures.reused_tokens >= known
@@ -151,13 +152,13 @@ async def test_everything_is_there_after_a_restart(running: OpenApp) -> None:
         use_sampling(app)
         await ask(app, "Name a colour.")
         await ask(app, "Another one.")
-        chat_id = app.controller.chat_id
+        chat_id = stored_chat(app)
         before = await branch(app)
     async with running() as app:
         assert app.window.sidebar.model.chat_ids() == [chat_id]
         app.window.sidebar.view.setCurrentIndex(app.window.sidebar.model.index_of(chat_id))
-        await until(lambda: app.controller.chat_id == chat_id)
-        await app.controller.settle()
+        await until(lambda: stored_chat(app) == chat_id)
+        await app.controllers.settle()
         assert await branch(app) == before
         assert before[1].text.split()[0] in shown_text(app, 1)
         use_sampling(app)
@@ -173,15 +174,15 @@ async def test_export_writes_the_active_branch_with_code_untouched(
         words = "Keep this: #include <stdio.h> and $\\frac{a_1}{b_2}$ and *x*."
         reply = await ask(app, words)
         path = tmp_path / "chat.md"
-        app.controller.export_markdown(app.controller.chat_id or "", str(path))
-        await app.controller.settle()
+        app.controllers.chat.export_markdown(stored_chat(app) or "", str(path))
+        await app.controllers.settle()
         text = path.read_text(encoding="utf-8")
         assert text.startswith("---\ntitle: ")
         assert f"## User\n\n{words}\n\n## Assistant" in text
         assert reply.text.strip("\n") in text
         assert not list(tmp_path.glob("*.partial"))
-        app.controller.export_markdown(app.controller.chat_id or "", str(tmp_path / "no" / "x.md"))
-        await app.controller.settle()
+        app.controllers.chat.export_markdown(stored_chat(app) or "", str(tmp_path / "no" / "x.md"))
+        await app.controllers.settle()
         assert "could not be written" in app.window.banner.text()
 
 
@@ -189,27 +190,27 @@ async def test_rename_pin_delete_and_undo(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=4))
         await ask(app, "First chat")
-        first = app.controller.chat_id
+        first = stored_chat(app)
         assert first
         app.window.new_chat()
         await ask(app, "Second chat")
-        second = app.controller.chat_id
+        second = stored_chat(app)
         assert second
         model = app.window.sidebar.model
         assert model.chat_ids() == [second, first]
         model.setData(model.index_of(first), "A better title")
-        app.window.sidebar.pin_requested.emit(first, True)
-        await app.controller.settle()
+        app.controllers.chat_list.pin(first, True)
+        await app.controllers.settle()
         await until(lambda: model.chat_ids() == [first, second])
         assert model.index_of(first).data() == "A better title"
         app.window.sidebar.view.setCurrentIndex(model.index_of(second))
         QTest.keyClick(app.window.sidebar.view, Qt.Key.Key_Delete)
         await until(lambda: model.chat_ids() == [first])
-        assert app.controller.chat_id is None
+        assert stored_chat(app) is None
         assert app.window.toast.isVisible()
         app.window.toast.undo()
-        await until(lambda: app.controller.chat_id == second)
-        await app.controller.settle()
+        await until(lambda: stored_chat(app) == second)
+        await app.controllers.settle()
         assert model.chat_ids() == [first, second]
         assert len(await branch(app)) == 2
 
@@ -218,15 +219,15 @@ async def test_a_chat_that_is_written_goes_on_while_another_is_open(running: Ope
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=120))
         await begin(app, STORY)
-        writing = app.controller.chat_id
+        writing = stored_chat(app)
         assert writing
         await words_shown(app, 20)
         app.window.new_chat()
         assert app.window.composer.button.text() == "Send"
-        app.controller.open_chat(writing)
-        await until(lambda: app.controller.chat_id == writing)
-        await until(lambda: not app.controller.writing)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(writing)
+        await until(lambda: stored_chat(app) == writing)
+        await until(lambda: not app.controllers.reply.writing)
+        await app.controllers.settle()
         reply = (await branch(app))[-1]
         assert reply.figures is not None
         assert reply.figures.generated_tokens == 120
@@ -244,10 +245,10 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
         assert reply.figures is not None
         assert reply.figures.finish is FinishReason.LENGTH
         assert reply.figures.generated_tokens == 5
-        chat = await app.service.chat(app.controller.chat_id or "")
+        chat = await app.services.branches.chat(stored_chat(app) or "")
         assert chat is not None
         assert chat.options.system_prompt == "You always answer with the word BANANA."
-        assert app.preferences.current.sampling == GREEDY
+        assert app.services.preferences.current.sampling == GREEDY
         plain_prompt = reply.figures.prompt_tokens
         app.window.new_chat()
         other = await ask(app, "Hello, who are you?")
@@ -258,17 +259,17 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
 async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
-        app.preferences.update(engine=EngineSettings(context_length=512))
+        app.services.preferences.update(engine=EngineSettings(context_length=512))
         notices: list[str] = []
-        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        app.controllers.reply.noticed.connect(lambda kind, _text: notices.append(kind))
         reply = await ask(app, STORY)
         assert reply.figures is not None
         assert reply.figures.finish is FinishReason.CONTEXT_FULL
         assert notices == ["context-nearly-full"]
         app.window.composer.set_text("And then?")
         app.window.composer.button.click()
-        await until(lambda: not app.controller.writing)
-        await app.controller.settle()
+        await until(lambda: not app.controllers.reply.writing)
+        await app.controllers.settle()
         await until(lambda: "too long" in app.window.banner.text())
         failed = (await branch(app))[-1]
         assert failed.status is MessageStatus.FAILED
@@ -279,11 +280,11 @@ async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenA
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=140))
         engine = EngineSettings(context_length=512)
-        app.preferences.update(
+        app.services.preferences.update(
             engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
         )
         notices: list[str] = []
-        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        app.controllers.reply.noticed.connect(lambda kind, _text: notices.append(kind))
         for question in ("Sing of the sea.", "Sing of the moon.", "Sing of bread.", "Sing of ice."):
             reply = await ask(app, question)
             assert reply.status is not MessageStatus.FAILED, reply.error
@@ -298,9 +299,9 @@ async def test_enter_twice_sends_once(running: OpenApp) -> None:
         app.window.composer.set_text("Only once")
         QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
         QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-        await until(lambda: app.controller.writing)
+        await until(lambda: app.controllers.reply.writing)
         await reply_done(app)
-        assert len(await app.service.summaries()) == 1
+        assert len(await app.services.chat_list.summaries()) == 1
         assert len(await branch(app)) == 2
 
 
@@ -308,17 +309,17 @@ async def test_stop_ends_a_reply_that_waits_for_another_chat(running: OpenApp) -
     async with running() as app:
         use_sampling(app, LONG)
         await begin(app, STORY)
-        first = app.controller.chat_id
+        first = stored_chat(app)
         await words_shown(app, 20)
         app.window.new_chat()
         await begin(app, "And you?")
-        assert app.controller.chat_id != first
-        app.controller.stop()
+        assert stored_chat(app) != first
+        app.controllers.conversation.stop()
         waiting = await reply_done(app)
         assert waiting.status is MessageStatus.STOPPED
-        assert app.service.writing_chats() == {first}
-        app.service.stop(first or "")
-        await until(lambda: not app.service.writing_chats())
+        assert app.services.replies.writing_chats() == {first}
+        app.services.replies.stop(first or "")
+        await until(lambda: not app.services.replies.writing_chats())
 
 
 async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
@@ -336,9 +337,9 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
         monkeypatch.setattr("headstart.storage.messages.MessageTable.finish", full)
         app.window.composer.set_text("Name a river.")
         app.window.composer.button.click()
-        await until(lambda: app.controller.writing)
-        await until(lambda: not app.controller.writing)
-        await app.controller.settle()
+        await until(lambda: app.controllers.reply.writing)
+        await until(lambda: not app.controllers.reply.writing)
+        await app.controllers.settle()
         reply = (await branch(app))[-1]
         assert reply.text
         assert "Not saved yet" in (reply.error or "")
@@ -346,8 +347,8 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
         assert "could not be saved" in app.window.banner.text()
         monkeypatch.undo()
         use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
-        app.controller.continue_reply(reply.id)
-        await until(lambda: app.controller.writing)
+        app.controllers.conversation.continue_reply(reply.id)
+        await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.text.startswith(reply.text)
         assert longer.error is None
@@ -356,12 +357,12 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
 async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
-        app.preferences.update(engine=EngineSettings(context_length=512))
+        app.services.preferences.update(engine=EngineSettings(context_length=512))
         reply = await ask(app, STORY)
         assert reply.figures is not None
         assert reply.figures.finish is FinishReason.CONTEXT_FULL
-        app.controller.continue_reply(reply.id)
-        await until(lambda: app.controller.writing or app.window.banner.isVisible())
+        app.controllers.conversation.continue_reply(reply.id)
+        await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible())
         again = await reply_done(app)
         assert again.text == reply.text
         assert again.status is MessageStatus.STOPPED
@@ -369,23 +370,25 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
         # the window reads the stored reply once more before it shows how it ended
-        await until(lambda: not widget._continue.isHidden())
+        await until(lambda: not widget.buttons["message.continue"].isHidden())
 
 
 async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=130))
-        app.preferences.update(engine=EngineSettings(context_length=512), when_full="drop_oldest")
+        app.services.preferences.update(
+            engine=EngineSettings(context_length=512), when_full="drop_oldest"
+        )
         notices: list[str] = []
-        app.controller.noticed.connect(lambda kind, _text: notices.append(kind))
+        app.controllers.reply.noticed.connect(lambda kind, _text: notices.append(kind))
         first = await ask(app, "Sing of the sea.")
         second = await ask(app, "Sing of the moon.")
         await ask(app, "Sing of bread.")
         await ask(app, "Sing of ice.")
         assert "context-dropped" in notices
         notices.clear()
-        app.controller.regenerate(second.id)
-        await until(lambda: app.controller.writing)
+        app.controllers.conversation.regenerate(second.id)
+        await until(lambda: app.controllers.reply.writing)
         again = await reply_done(app)
         assert notices == []
         assert first.figures is not None

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.hub.cards import read_card
-from tests.e2e.decoding import guessed, plain
 from tests.models.tiny import FAMILIES, make_tiny
+from tests.support.decoding import guessed, plain
 
 TOKENS = 60
 # f16 weights leave small differences between forwards of one and of several tokens

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headstart.core.events import CancelToken, Finished, GenerationRequest, TextAdded
+from headstart.core.events import CancelToken, Finished, TextAdded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.mlx import MlxDecoder
 from headstart.engine.decoder import DecodeAborted
@@ -25,10 +26,10 @@ from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.hub.library import open_model
-from tests.e2e.decoding import after, guessed, plain, read
-from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.mlx_folder import make_mlx
 from tests.models.tiny_mlx import FAMILIES, WINDOW, make_tiny_mlx
+from tests.support.decoding import after, guessed, plain, read
+from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
 
 LENGTH = 400
 PLACES = (150, 256, 370)

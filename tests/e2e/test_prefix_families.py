@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from headstart.core.events import CancelToken
+from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import IndexState
+from headstart.core.requests import LoadRequest
 from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.prefix import keys, speeds
 from headstart.engine.prefix.fingerprint import fingerprint
@@ -22,9 +23,9 @@ from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
 from headstart.hub.library import open_model
-from tests.e2e.decoding import after, read
-from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.tiny import FAMILIES, make_tiny
+from tests.support.decoding import after, read
+from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
 
 LENGTH = 700
 PLACES = (300, 512, 650)
@@ -140,7 +141,7 @@ import sys
 from pathlib import Path
 from headstart.hub.library import open_model
 from headstart.engine.prefix import speeds
-from tests.e2e.prefix_engine import PrefixEngine, prose, system, user
+from tests.support.prefix_engine import PrefixEngine, prose, system, user
 speeds.PrefixSpeeds.see_reading = lambda *_: None
 engine = PrefixEngine(Path(sys.argv[1]), open_model(Path(sys.argv[2])))
 engine.chat("c")
@@ -169,7 +170,9 @@ def test_another_process_goes_on_bit_for_bit(
     first, second = done.stdout.splitlines()
     tokens = [int(token) for token in first.split()]
     engine = PrefixEngine(tmp_path, open_model(path), context=4096)
-    engine.generator.warm(engine.model, engine.settings, None, lambda _: None, CancelToken())
+    engine.generator.preload(
+        LoadRequest(engine.model, engine.settings), lambda _: None, CancelToken()
+    )
     reader, decoder = engine.generator._reader, engine.generator._decoder
     assert reader is not None
     assert reader.keeper is not None

@@ -11,13 +11,14 @@ import psutil
 import pytest
 from PySide6.QtTest import QTest
 
-from headstart.bootstrap import App, Home
+from headstart.assembly import App
 from headstart.chat.changes import AheadState
 from headstart.core.settings import PrefixSettings, Sampling
+from headstart.home import Home
 from headstart.ui.transcript.words import figures_text
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask, reply_done, use_sampling
-from tests.e2e.prefix_engine import prose
+from tests.support.driver import ask, reply_done, stored_chat, use_sampling
+from tests.support.prefix_engine import prose
 
 LONG = "Please remember this: " + prose(300)
 
@@ -36,7 +37,7 @@ async def _saved(app: App) -> None:
     """Wait until what was read is on disk."""
 
     async def written() -> bool:
-        use = await app.service.prefixes.use()
+        use = await app.services.prefixes.use()
         return use is not None and use.total > 0
 
     await until(written)
@@ -51,10 +52,10 @@ async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything
         await _saved(app)
     async with running() as app:
         _short(app)
-        (chat,) = await app.service.summaries()
+        (chat,) = await app.services.chat_list.summaries()
         app.window.open_chat(chat.id)
         told: list[int] = []
-        app.service.changes.on(AheadState, lambda _change: told.append(1))
+        app.services.broadcast.on(AheadState, lambda _change: told.append(1))
         await until(lambda: told)
         answer = await ask(app, "And now?")
         assert answer.figures is not None
@@ -78,7 +79,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         assert "already read" in label.text()
         QTest.keyClicks(app.window.composer.edit, "sea")
         app.window.composer.button.click()
-        await until(lambda: app.controller.writing)
+        await until(lambda: app.controllers.reply.writing)
         assert not label.isVisible()
         answer = await reply_done(app)
         assert answer.figures is not None
@@ -90,16 +91,16 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
 ) -> None:
     async with running() as app:
         _short(app)
-        ahead = app.service.ahead
+        ahead = app.services.local.ahead
         assert await ahead.allowed()
-        app.preferences.update(prefix=PrefixSettings(read_ahead=False))
+        app.services.preferences.update(prefix=PrefixSettings(read_ahead=False))
         assert not await ahead.allowed()
         assert app.window.composer.edit.placeholderText() == "Message…"
         await ask(app, "Hello there")
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         await asyncio.sleep(0.5)
         assert not app.window.composer._ahead.isVisible()
-        app.preferences.update(prefix=PrefixSettings())
+        app.services.preferences.update(prefix=PrefixSettings())
         state = SimpleNamespace(power_plugged=False, percent=15)
         monkeypatch.setattr(psutil, "sensors_battery", lambda: state, raising=False)
         ahead._battery = (0.0, False)
@@ -114,27 +115,27 @@ async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Hom
     async with running() as app:
         _short(app)
         app.window.new_private_chat()
-        await app.controller.settle()
+        await app.controllers.settle()
         assert app.window.header.private.isVisible()
         assert app.window.header.title.text() == "New private chat"
         answer = await ask(app, f"{secret} {LONG}")
         assert answer.text
-        assert app.controller.open.private
-        assert app.controller.open.stored
+        assert app.controllers.open.private
+        assert app.controllers.open.stored
         assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == (
             "Private, until Headstart closes"
         )
         again = await ask(app, "And now?")
         assert again.figures is not None
         assert again.figures.reused_tokens > 300
-        await app.controller.service.rename(app.controller.chat_id or "", secret)
+        await app.services.chat_list.rename(stored_chat(app) or "", secret)
         assert "nothing of this chat" in app.window.inspector.prefix.note.text()
     for path in home.path.rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
     assert list(home.prefixes.rglob("*.kv")) == []
     async with running() as app:
-        assert await app.service.summaries() == []
+        assert await app.services.chat_list.summaries() == []
 
 
 async def test_a_chat_can_be_kept_off_the_disk(running: OpenApp, home: Home) -> None:
@@ -143,15 +144,15 @@ async def test_a_chat_can_be_kept_off_the_disk(running: OpenApp, home: Home) -> 
         await ask(app, LONG)
         await _saved(app)
         app.window.inspector.prefix.keep.click()
-        await app.controller.settle()
+        await app.controllers.settle()
         await until(lambda: list(home.prefixes.rglob("*.kv")) == [])
         await ask(app, "And now?")
     assert list(home.prefixes.rglob("*.kv")) == []
     async with running() as app:
-        (chat,) = await app.service.summaries()
+        (chat,) = await app.services.chat_list.summaries()
         app.window.open_chat(chat.id)
-        await until(lambda: app.controller.chat_id == chat.id)
-        await app.controller.settle()
+        await until(lambda: stored_chat(app) == chat.id)
+        await app.controllers.settle()
         assert not app.window.inspector.prefix.keep.isChecked()
 
 
@@ -160,8 +161,8 @@ async def test_sizes_are_listed_by_chat_and_cleared(running: OpenApp, home: Home
         _short(app)
         await ask(app, LONG)
         await _saved(app)
-        app.window.open_sizes()
-        window = app.window._sizes_window
+        app.window.sizes.open()
+        window = app.window.sizes.window
         assert window is not None
         await until(lambda: window.list.topLevelItemCount() == 1)
         item = window.list.topLevelItem(0)
@@ -180,7 +181,7 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         await ask(app, LONG)
         app.window.inspector.system_prompt.setPlainText("Answer in verse.")
         app.window.inspector.flush()
-        await app.controller.settle()
+        await app.controllers.settle()
         answer = await ask(app, "And now?")
         assert answer.figures is not None
         assert f"{answer.figures.prefix.reread:,} read again" in figures_text(answer.figures)

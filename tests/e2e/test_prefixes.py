@@ -17,14 +17,15 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.events import CancelToken, PromptMessage
+from headstart.core.events import CancelToken
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.core.values import ModelRef
 from headstart.engine import local, reading
 from headstart.engine.prefix import budget, disk, keys, record_file
 from headstart.hub.library import open_model
-from tests.e2e.prefix_engine import PrefixEngine, assistant, prose, system, user
 from tests.models.drafts import drop_layers
+from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
 
 LONG = prose(500)
 
@@ -372,7 +373,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from headstart.hub.library import open_model
-from tests.e2e.prefix_engine import PrefixEngine, prose, system, user
+from tests.support.prefix_engine import PrefixEngine, prose, system, user
 engine = PrefixEngine(Path(sys.argv[1]), open_model(Path(sys.argv[2])))
 engine.chat("c")
 answer = engine.ask("c", [system("Be brief."), user(prose(500))])

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from headstart import __version__
-from headstart.bootstrap import Home, _lock
+from headstart.home import Home
+from headstart.launch import _lock
 
 
 def _program(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

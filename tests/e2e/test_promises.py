@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from headstart.bootstrap import Home, start_logging
-from headstart.chat import service
+from headstart.chat import chat_list
+from headstart.core.model_ref import ModelRef
 from headstart.core.running import Doing
 from headstart.core.settings import Sampling
-from headstart.core.values import ModelRef
+from headstart.home import Home
 from headstart.hub.checked import CheckedModels
+from headstart.launch import start_logging
 from headstart.storage.running import RunningFile
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask, begin, use_sampling
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
+from tests.support.driver import ask, begin, stored_chat, use_sampling
 
 CANARY = "yellow-canary"
 # refuses every chat, and quotes it
@@ -31,19 +32,19 @@ async def test_a_start_after_a_crash_loads_nothing_by_itself(running: OpenApp, h
     async with running() as app:
         assert "ended unexpectedly while loading huge-model" in app.window.banner.text()
         app.window.composer.edit.insertPlainText("typed")
-        await app.controller.settle()
-        assert app.service.local.state == "nothing"
+        await app.controllers.settle()
+        assert app.services.local.preload.state == "nothing"
         app.window.composer.set_text("")
         use_sampling(app, Sampling(temperature=0, max_tokens=4))
         reply = await ask(app, "What is a river?")
         assert reply.text
         # a reply has shown that it can be loaded
-        assert app.service.local.state == "same"
+        assert app.services.local.preload.state == "same"
         await until(lambda: not home.running.exists())
     async with running() as app:
         assert not app.window.banner.isVisible()
         app.window.composer.edit.insertPlainText("typed")
-        await until(lambda: app.service.local.state == "same")
+        await until(lambda: app.services.local.preload.state == "same")
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ async def test_no_text_of_a_chat_reaches_the_log(
 ) -> None:
     async with running() as app:
         CheckedModels(home.checked_models).add(quoting)
-        app.preferences.update(
+        app.services.preferences.update(
             sampling=Sampling(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
             system_prompt=f"{CANARY}-system",
         )
@@ -82,17 +83,19 @@ async def test_no_text_of_a_chat_reaches_the_log(
             app.window.new_private_chat() if private else app.window.new_chat()
             reply = await ask(app, f"{CANARY}-question")
             assert reply.text
-            assert app.controller.chat_id is not None
-            await app.service.rename(app.controller.chat_id, f"{CANARY}-title")
-            app.controller.open_model_file(str(quoting.path))
-            await app.controller.settle()
+            assert stored_chat(app) is not None
+            await app.services.chat_list.rename(stored_chat(app), f"{CANARY}-title")
+            app.controllers.models.open_file(str(quoting.path))
+            await app.controllers.settle()
             await begin(app, f"{CANARY}-again")
-            await until(lambda: not app.controller.writing)
-            await app.controller.settle()
-            app.controller.export_markdown(app.controller.chat_id, f"/nowhere/{CANARY}.md")
-            await app.controller.settle()
-            app.controller.choose_model(await app.service.models.of_chat(app.controller.open.chat))
-            await app.controller.settle()
+            await until(lambda: not app.controllers.reply.writing)
+            await app.controllers.settle()
+            app.controllers.chat.export_markdown(stored_chat(app), f"/nowhere/{CANARY}.md")
+            await app.controllers.settle()
+            app.controllers.models.choose(
+                await app.services.models.of_chat(app.controllers.open.chat)
+            )
+            await app.controllers.settle()
     logs = [path for path in home.log.parent.iterdir() if path.is_file()]
     assert logs
     for path in logs:
@@ -104,19 +107,19 @@ async def test_no_text_of_a_chat_reaches_the_log(
 async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
     running: OpenApp, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "UNDO_SECONDS", 0.3)
+    monkeypatch.setattr(chat_list, "UNDO_SECONDS", 0.3)
     async with running() as app:
         use_sampling(app, Sampling(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river? " * 30)
-        first = app.controller.chat_id
+        first = stored_chat(app)
         assert first is not None
-        app.controller.delete(first)
-        await app.controller.settle()
-        app.controller.undo_delete(first)
-        await app.controller.settle()
-        assert [chat.id for chat in await app.service.summaries()] == [first]
-        app.controller.delete(first)
-        await app.controller.settle()
+        app.controllers.chat_list.delete(first)
+        await app.controllers.settle()
+        app.controllers.chat_list.undo_delete(first)
+        await app.controllers.settle()
+        assert [chat.id for chat in await app.services.chat_list.summaries()] == [first]
+        app.controllers.chat_list.delete(first)
+        await app.controllers.settle()
 
         def gone() -> bool:
             files = [path for path in home.path.rglob("*") if path.is_file()]
@@ -130,8 +133,8 @@ async def test_quitting_ends_the_undo(running: OpenApp, home: Home) -> None:
     async with running() as app:
         use_sampling(app, Sampling(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
-        app.controller.delete(app.controller.chat_id or "")
-        await app.controller.settle()
+        app.controllers.chat_list.delete(stored_chat(app) or "")
+        await app.controllers.settle()
     for path in home.path.rglob("*"):
         assert not path.is_file() or CANARY.encode() not in path.read_bytes(), path
 
@@ -143,12 +146,14 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
     ref = ModelRef(draft, draft.stem, draft.stat().st_size)
     async with running() as app:
         CheckedModels(app.home.checked_models).add(ref)
-        app.preferences.update(model_files=(ref.key,))
-        app.controller.list_drafts()
+        app.services.preferences.update(model_files=(ref.key,))
+        app.controllers.speculation.list()
         panel = app.window.inspector.speculation
         await until(lambda: panel.draft_box.findData(ref.key) > 0)
         said: list[str] = []
-        app.controller.draft_activity.connect(lambda _: said.append(panel._live["Now"].text()))
+        app.controllers.speculation.activity_changed.connect(
+            lambda _: said.append(panel._live["Now"].text())
+        )
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
         await until(lambda: any(text.startswith("calibrating") for text in said))
         await until(lambda: panel._live["Now"].text() in ("ready", "not drafting"))

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from headstart.bootstrap import Home
 from headstart.core.settings import Sampling
 from headstart.core.values import MessageStatus, OriginRun, Part, PartKind
+from headstart.home import Home
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask, branch, reply_done, use_sampling
 from tests.e2e.stream_and_print import QUESTION
+from tests.support.driver import ask, branch, reply_done, stored_chat, use_sampling
 
 Printed = list[tuple[float, str]]  # when, and all text so far
 
@@ -59,9 +59,9 @@ async def _is_whole(running: OpenApp, home: Home, killed_at: float, printed: Pri
         if not chats:
             assert not printed
             return ""
-        app.controller.open_chat(chats[0])
-        await until(lambda: app.controller.chat_id == chats[0])
-        await app.controller.settle()
+        app.controllers.branch.open_chat(chats[0])
+        await until(lambda: stored_chat(app) == chats[0])
+        await app.controllers.settle()
         question, reply = await branch(app)
         assert question.text == QUESTION
         assert reply.status is MessageStatus.INTERRUPTED
@@ -119,17 +119,17 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
     home = Home(tmp_path / "home")
     _kill_after(home, 3.0)
     async with running(home) as app:
-        app.controller.open_chat(app.window.sidebar.model.chat_ids()[0])
-        await until(lambda: app.controller.chat_id is not None)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(app.window.sidebar.model.chat_ids()[0])
+        await until(lambda: stored_chat(app) is not None)
+        await app.controllers.settle()
         reply = (await branch(app))[-1]
         assert reply.text
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
         assert "Interrupted" in widget._status.text()
         use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
-        widget._continue.click()
-        await until(lambda: app.controller.writing)
+        widget.buttons["message.continue"].click()
+        await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.text.startswith(reply.text)
         assert len(longer.text) > len(reply.text)
@@ -144,8 +144,8 @@ async def test_a_kill_while_continuing_keeps_both_halves(running: OpenApp, home:
         # what a continue does before a kill: open again, journal
         await app.storage.run(lambda store: store.messages.reopen(reply.id))
         await app.storage.run(lambda store: store.messages.journal(reply.id, [more]))
-        chat_id = app.controller.chat_id
+        chat_id = stored_chat(app)
     async with running() as app:
-        messages = await app.service.branch(chat_id or "")
+        messages = await app.services.branches.whole(chat_id or "")
         assert messages[-1].text == reply.text + " and more"
         assert messages[-1].status is MessageStatus.INTERRUPTED

@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from headstart.bootstrap import App
+from headstart.assembly import App
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings import changed
 from headstart.core.values import Message, MessageStatus
 from tests.conftest import OpenApp
-from tests.faults.proxy import FaultyProxy, Passed, kept
-from tests.servers import Answer, Asked, ScriptedServer
+from tests.support.faulty_proxy import FaultyProxy, Passed, kept
+from tests.support.scripted_server import Answer, Asked, ScriptedServer
 
 PATIENCE = 1
 # the patience before the first word, and what a busy computer adds
@@ -38,13 +38,13 @@ async def survive(app: App, upstream: int, seeds: range) -> list[str]:
         while waiting:
             seed = waiting.pop()
             async with FaultyProxy(upstream, random.Random(seed)) as proxy:
-                connection, _ = await app.service.servers.save(
+                connection, _ = await app.services.servers.save(
                     Connection("", f"server {seed}", proxy.url, patience=PATIENCE), None
                 )
-                app.service.servers.allow(connection.id)
+                app.services.servers.allow(connection.id)
                 model = ServerModel(changed(connection, allowed=True), "m")
                 wrong.extend(await _ask(app, proxy, model, seed))
-                await app.service.servers.remove(connection.id)
+                await app.services.servers.remove(connection.id)
 
     await asyncio.gather(*(worker() for _ in range(SIDE_BY_SIDE)))
     return wrong
@@ -54,14 +54,14 @@ async def _ask(app: App, proxy: FaultyProxy, model: ServerModel, seed: int) -> l
     began = time.monotonic()
     async with _CHOOSING:
         # the model of new chats is one for all
-        app.preferences.update(model=model.key)
-        chat_id = app.service.begin().id
-        await app.service.send(chat_id, f"Question {seed}")
-    while app.service.reply_in(chat_id) is not None:
+        app.services.preferences.update(model=model.key)
+        chat_id = app.services.chat_list.begin().id
+        await app.services.conversation.send(chat_id, f"Question {seed}")
+    while app.services.replies.reply_in(chat_id) is not None:
         if time.monotonic() - began > LONGEST:
             return [f"{seed}: hangs"]
         await asyncio.sleep(0.02)
-    reply = (await app.service.branch(chat_id))[-1]
+    reply = (await app.services.branches.whole(chat_id))[-1]
     return [f"{seed}: {wrong}" for passed in proxy.answers for wrong in _wrong(passed, reply)]
 
 

@@ -12,21 +12,32 @@ import keyring.backend
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from headstart.bootstrap import App, Home
+from headstart.assembly import App
+from headstart.chat.models import ModelList
 from headstart.chat.servers import ConsentNeeded
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.model_ref import ModelRef
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings import EngineSettings, Sampling, changed
-from headstart.core.values import FinishReason, MessageStatus, ModelRef
+from headstart.core.values import FinishReason, MessageStatus
 from headstart.engine.backends import select
-from headstart.ui.models.model_menu import ModelList
+from headstart.home import Home
 from headstart.ui.settings.servers_page import ConnectionDialog
 from headstart.ui.settings.window import SettingsWindow
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask, begin, branch, reply_done, shown_text, use_sampling, words_shown
-from tests.e2e.prefix_engine import prose
 from tests.models.tiny_mlx import make_tiny_mlx
-from tests.servers import WORDS, Answer, Asked, ScriptedServer
+from tests.support.driver import (
+    ask,
+    begin,
+    branch,
+    reply_done,
+    shown_text,
+    stored_chat,
+    use_sampling,
+    words_shown,
+)
+from tests.support.prefix_engine import prose
+from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer
 
 STORY = "".join(WORDS)
 KEY = "sk-a-key-that-must-not-be-in-any-file"
@@ -80,7 +91,7 @@ async def _add(app: App, server: ScriptedServer, key: str | None = KEY) -> Serve
     await until(lambda: "It answers" in window.servers._result.text())
     assert "harbour-7b" in window.servers._result.text()
     window.close()
-    (offered,) = await app.service.servers.offers()
+    (offered,) = await app.services.servers.offers()
     return offered.models[0]
 
 
@@ -94,13 +105,13 @@ async def _answer(app: App, words: str) -> None:
     box = _asked(app)
     assert box is not None
     next(button for button in box.buttons() if button.text() == words).click()
-    await app.controller.settle()
+    await app.controllers.settle()
 
 
 async def _use(app: App, server: ScriptedServer) -> ServerModel:
     """Add the server, choose its model and allow it."""
     model = await _add(app, server)
-    app.controller.choose_model(model)
+    app.controllers.models.choose(model)
     await _answer(app, "Send them")
     await until(app.window.header.remote.isVisible)
     return model
@@ -112,11 +123,11 @@ async def test_a_server_is_added_allowed_once_and_answers(
     async with running() as app:
         model = await _add(app, server)
         assert [asked.path for asked in server.asked] == ["/v1/models"]
-        app.controller.choose_model(model)
+        app.controllers.models.choose(model)
         await _answer(app, "Cancel")
-        assert isinstance(await app.service.models.of_chat(app.controller.open.chat), ModelRef)
+        assert isinstance(await app.services.models.of_chat(app.controllers.open.chat), ModelRef)
         assert not app.window.header.remote.isVisible()
-        app.controller.choose_model(model)
+        app.controllers.models.choose(model)
         await _answer(app, "Send them")
         await until(app.window.header.remote.isVisible)
         assert app.window.header.remote.text() == f"on 127.0.0.1:{server.port}"
@@ -166,9 +177,9 @@ async def test_a_cut_reply_keeps_its_words_and_goes_on(
         widget = app.window.transcript._items[-1].widget
         assert widget is not None
         assert "ended the connection" in widget._status.text()
-        assert widget._continue.isVisible()
-        widget._continue.click()
-        await until(lambda: app.controller.writing)
+        assert widget.buttons["message.continue"].isVisible()
+        widget.buttons["message.continue"].click()
+        await until(lambda: app.controllers.reply.writing)
         answer = await reply_done(app)
         assert answer.text == STORY
         assert answer.status is MessageStatus.COMPLETE
@@ -181,21 +192,21 @@ async def test_a_silent_server_keeps_no_other_waiting_and_stops(
         await asyncio.sleep(60)
 
     async with running() as app:
-        local = await app.service.models.of_chat(app.controller.open.chat)
+        local = await app.services.models.of_chat(app.controllers.open.chat)
         await _use(app, server)
         server.handler = silence
         await begin(app, "Are you there?")
-        waiting = app.controller.chat_id
+        waiting = stored_chat(app)
         app.window.new_chat()
-        await app.service.set_model(app.controller.open.id, local)
+        await app.services.choices.set_model(app.controllers.open.id, local)
         use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
         answer = await ask(app, "What is two and two?")
         assert answer.figures is not None
         assert answer.figures.generated_tokens > 0
         assert waiting is not None
         app.window.open_chat(waiting)
-        await until(lambda: app.controller.chat_id == waiting and app.controller.writing)
-        app.controller.stop()
+        await until(lambda: stored_chat(app) == waiting and app.controllers.reply.writing)
+        app.controllers.conversation.stop()
         answer = await reply_done(app)
         assert answer.figures is not None
         assert answer.figures.finish is FinishReason.CANCELLED
@@ -213,15 +224,15 @@ async def test_what_a_server_does_not_take_is_greyed(
         assert inspector._sliders["temperature"].isEnabled()
         assert not inspector.speculation.isVisible()
         assert inspector._server_words.isVisible()
-        app.controller.choose_model(await _starter(app))
-        await app.controller.settle()
+        app.controllers.models.choose(await _starter(app))
+        await app.controllers.settle()
         assert inspector._top_k.isEnabled()
         assert "does not take" not in inspector._top_k.toolTip()
         assert inspector.speculation.isVisible()
 
 
 async def _starter(app: App) -> ModelRef:
-    return (await app.service.models.installed())[0]
+    return (await app.services.models.installed())[0]
 
 
 async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
@@ -229,7 +240,7 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
 ) -> None:
     async with running() as app:
         model = await _use(app, server)
-        servers = app.service.servers
+        servers = app.services.servers
         (connection,) = servers.connections
         assert connection.allowed
         saved, _ = await servers.save(changed(connection, name="Renamed"), None)
@@ -240,19 +251,19 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
             assert not saved.allowed
             assert not keychain.kept
             with pytest.raises(ConsentNeeded):
-                await app.service.send(app.controller.open.id, "Hello")
+                await app.services.conversation.send(app.controllers.open.id, "Hello")
             # the window asks, and goes on with what was wanted
             app.window.composer.set_text("Hello again")
             app.window.composer.button.click()
             await _answer(app, "Send them")
-            await until(lambda: app.controller.chat_id is not None)
+            await until(lambda: stored_chat(app) is not None)
             assert (await reply_done(app)).text == STORY
             assert "authorization" not in other.asked[-1].headers or (
                 KEY not in other.asked[-1].headers["authorization"]
             )
         await servers.remove(connection.id)
         with pytest.raises(EnvironmentProblem, match="was removed"):
-            await app.service.send(app.controller.open.id, "Hello")
+            await app.services.conversation.send(app.controllers.open.id, "Hello")
         assert len(await branch(app)) == 2
         assert model.key
 
@@ -266,9 +277,9 @@ async def test_without_a_keychain_the_key_is_kept_in_memory_and_that_is_said(
     monkeypatch.setattr(keyring, "set_password", locked)
     monkeypatch.setattr(keyring, "get_password", locked)
     async with running() as app:
-        _, notice = await app.service.servers.save(Connection("", "Mine", server.url), KEY)
+        _, notice = await app.services.servers.save(Connection("", "Mine", server.url), KEY)
         assert "only until" in notice
-        await app.service.servers.offers()
+        await app.services.servers.offers()
         assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
     for file in home.path.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
@@ -280,20 +291,20 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
     folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
     lists: list[ModelList] = []
     async with running() as app:
-        app.controller.models_listed.connect(lists.append)
-        app.controller.open_model_file(str(folder))
-        await app.controller.settle()
+        app.controllers.models.listed.connect(lists.append)
+        app.controllers.models.open_file(str(folder))
+        await app.controllers.settle()
         # it is listed, and why it does not run is said, also where drafts are chosen
         assert "without Apple's chips" in app.window.banner.text()
-        choices = await app.service.local.drafts(app.controller.open.id)
+        choices = await app.services.local.drafts.choices(app.controllers.open.id)
         (verdict,) = [item.verdict for item in choices if item.model.format == "mlx"]
         assert verdict.works == "no"
         assert "without Apple's chips" in verdict.reason
         await _add(app, server)
-        app.window.pill._menu.popup(app.window.pos())
+        app.window.header.pill._menu.popup(app.window.pos())
         await until(lambda: lists and lists[-1].servers and lists[-1].servers[0].models)
-        texts = [action.text() for action in app.window.pill._menu.actions()]
-        app.window.pill._menu.close()
+        texts = [action.text() for action in app.window.header.pill._menu.actions()]
+        app.window.header.pill._menu.close()
         assert any("tiny-mlx" in text and "cannot run here" in text for text in texts)
         assert any("SmolLM2" in text and "cannot" not in text for text in texts)
         assert any("harbour-7b" in text and "on 127.0.0.1" in text for text in texts)
@@ -305,9 +316,9 @@ async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
     folder = make_tiny_mlx("llama", starter.path, tmp_path / "tiny-mlx")
     async with running() as app:
         assert select.cannot_run("mlx", "auto") is not None
-        app.preferences.update(engine=EngineSettings(backend="mlx"))
-        app.controller.open_model_file(str(folder))
-        await until(lambda: app.service.local.state == "same")
+        app.services.preferences.update(engine=EngineSettings(backend="mlx"))
+        app.controllers.models.open_file(str(folder))
+        await until(lambda: app.services.local.preload.state == "same")
         use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
         answer = await ask(app, "Say something.")
         assert answer.model == "tiny-mlx"
@@ -332,10 +343,10 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
         assert not page._reload.isVisibleTo(page)
         page._changed("threads", 1)
         page._changed("batch", 64)
-        assert app.service.local.state == "other"
+        assert app.services.local.preload.state == "other"
         assert page._reload.isVisibleTo(page)
         page._reload.click()
-        await until(lambda: app.service.local.state == "same")
+        await until(lambda: app.services.local.preload.state == "same")
         assert not page._reload.isVisibleTo(page)
         window.close()
         messages = await branch(app)
@@ -358,7 +369,7 @@ async def test_a_stop_in_the_middle_keeps_what_was_said(
         server.handler = slowly
         await begin(app, "Tell me a long story.")
         await words_shown(app, 20)
-        app.controller.stop()
+        app.controllers.conversation.stop()
         answer = await reply_done(app)
         assert answer.status is MessageStatus.STOPPED
         assert answer.text.startswith("Once upon")

@@ -13,14 +13,14 @@ from headstart.core.events import (
     CancelToken,
     Finished,
     GenerationEvent,
-    GenerationRequest,
     Notice,
-    PromptMessage,
     SpeedCurve,
     TextAdded,
 )
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import ModelRef, Origin, Role, TurnFigures
+from headstart.core.values import Origin, Role, TurnFigures
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation import bridge
@@ -110,12 +110,10 @@ class Engine:
         events: list[GenerationEvent] = []
         self.generator.generate(
             GenerationRequest(
-                self.model,
+                LoadRequest(self.model, self.settings, draft),
                 (PromptMessage(Role.USER, prompt, "q"),),
                 Sampling(temperature=temperature, max_tokens=tokens, seed=7, **sampling),
-                engine=self.settings,
                 speculation=wanted,
-                draft=draft,
             ),
             events.append,
             CancelToken(),
@@ -307,7 +305,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     resident = list(engine.generator.resident.tokens)
     events: list[GenerationEvent] = []
     engine.generator.measure(
-        engine.model, engine.settings, drafts["layers"], events.append, CancelToken()
+        LoadRequest(engine.model, engine.settings, drafts["layers"]), events.append, CancelToken()
     )
     curves = [event for event in events if isinstance(event, SpeedCurve)]
     assert curves[-1].done == curves[-1].total

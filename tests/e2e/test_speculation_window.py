@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Sampling
-from headstart.core.values import ModelRef, Origin
+from headstart.core.values import Origin
 from headstart.hub.checked import CheckedModels
 from tests.conftest import OpenApp, until
-from tests.e2e.driver import ask
 from tests.models.drafts import drop_layers
+from tests.support.driver import ask, stored_chat
 
 QUESTION = "Write a short text about rivers."
 
@@ -28,10 +29,10 @@ async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
 ) -> None:
     async with running() as app:
         CheckedModels(app.home.checked_models).add(draft)
-        app.preferences.update(
+        app.services.preferences.update(
             model_files=(draft.key,), sampling=Sampling(temperature=0, max_tokens=40)
         )
-        app.controller.list_drafts()
+        app.controllers.speculation.list()
         panel = app.window.inspector.speculation
         await until(lambda: panel.draft_box.findData(draft.key) > 0)
         assert "works" in panel.draft_box.itemText(panel.draft_box.findData(draft.key))
@@ -44,18 +45,18 @@ async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
         figures = reply.figures.speculation
         assert figures is not None
         assert figures.draft_accepted > 0
-        assert draft.name in app.window.draft_pill.toolTip()
+        assert draft.name in app.window.header.draft_pill.toolTip()
         await until(lambda: "of" in panel._live["Accepted"].text())
         text_part = reply.parts[0]
         assert {run.origin for run in text_part.origins} == {Origin.DRAFT, Origin.TARGET}
         assert sum(run.length for run in text_part.origins) == len(text_part.text)
-        chat_id = app.controller.chat_id
+        chat_id = stored_chat(app)
         assert chat_id is not None
     async with running() as app:
-        app.controller.open_chat(chat_id)
-        await until(lambda: app.controller.chat_id == chat_id)
-        await app.controller.settle()
-        (stored,) = [m for m in await app.service.branch(chat_id) if m.figures is not None]
+        app.controllers.branch.open_chat(chat_id)
+        await until(lambda: stored_chat(app) == chat_id)
+        await app.controllers.settle()
+        (stored,) = [m for m in await app.services.branches.whole(chat_id) if m.figures is not None]
         assert stored.figures is not None
         assert stored.figures.speculation == figures
         panel = app.window.inspector.speculation
@@ -76,10 +77,10 @@ async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
 ) -> None:
     async with running() as app:
         CheckedModels(app.home.checked_models).add(draft)
-        app.preferences.update(model_files=(draft.key,))
+        app.services.preferences.update(model_files=(draft.key,))
         panel = app.window.inspector.speculation
         assert not panel.measure.isEnabled()
-        app.controller.list_drafts()
+        app.controllers.speculation.list()
         await until(lambda: panel.draft_box.findData(draft.key) > 0)
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
         assert panel.measure.isEnabled()

@@ -19,7 +19,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication, QScrollArea
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Sampling
 from headstart.core.values import (
@@ -34,6 +34,8 @@ from headstart.core.values import (
     now_ms,
     text_part,
 )
+from headstart.home import Home
+from headstart.launch import run
 
 DAY = 86_400_000
 FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
@@ -157,20 +159,20 @@ async def fill(app: App) -> str:
 
 async def take(app: App, out: Path) -> int:
     chat_id = await fill(app)
-    app.controller._spawn(app.controller._list_chats())
-    await app.controller.settle()
+    app.controllers.chat_list.list()
+    await app.controllers.settle()
 
     async def shot(name: str) -> None:
         await asyncio.sleep(0.25)
         app.window.grab().save(str(out / f"{name}.png"))
 
     for scheme in ("light", "dark"):
-        app.preferences.update(theme=scheme)
+        app.services.preferences.update(theme=scheme)
         app.window.resize(1360, 860)
         app.window.new_chat()
         await shot(f"{scheme}-empty")
-        app.controller.open_chat(chat_id)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
         await shot(f"{scheme}-end")
         app.window.transcript.verticalScrollBar().setValue(0)
         await shot(f"{scheme}-top")
@@ -181,7 +183,7 @@ async def take(app: App, out: Path) -> int:
         app.window.banner.dismiss()
         app.window.toast.hide()
         app.window.resize(1360, 860)
-        app.window.open_settings()
+        app.window.settings.open()
         await asyncio.sleep(0.2)
         assert app.window.settings.window is not None
         app.window.settings.window.grab().save(str(out / f"{scheme}-settings.png"))
@@ -195,17 +197,17 @@ async def take(app: App, out: Path) -> int:
         app.window.composer.set_ahead(38)
         await shot(f"{scheme}-prefix")
         app.window.composer.set_text("")
-        app.window.open_sizes()
+        app.window.sizes.open()
         await asyncio.sleep(0.2)
-        sizes = app.window._sizes_window
+        sizes = app.window.sizes.window
         assert sizes is not None
         sizes.set_use(replace(USE, by_chat={chat_id: 261_000_000, "x": 12_000}), {chat_id: LONG})
         sizes.grab().save(str(out / f"{scheme}-sizes.png"))
         sizes.accept()
         app.window.new_private_chat()
         await shot(f"{scheme}-private")
-        app.controller.open_chat(chat_id)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
         index = app.window.sidebar.model.index_of(chat_id)
         menu = app.window.sidebar.menu_for(index)
         menu.popup(app.window.pos())
@@ -222,17 +224,17 @@ async def take_for_docs(app: App, out: Path) -> int:
         "What is a binary search, in two sentences?",
         "Write it as a short Python function.",
     )
-    app.preferences.update(sampling=Sampling(temperature=0.3, seed=3, max_tokens=260))
+    app.services.preferences.update(sampling=Sampling(temperature=0.3, seed=3, max_tokens=260))
     for question in questions:
         app.window.composer.set_text(question)
         app.window.composer.button.click()
-        while not app.controller.writing:
+        while not app.controllers.reply.writing:
             await asyncio.sleep(0.01)
-        while app.controller.writing:
+        while app.controllers.reply.writing:
             await asyncio.sleep(0.05)
-        await app.controller.settle()
+        await app.controllers.settle()
     for scheme in ("light", "dark"):
-        app.preferences.update(theme=scheme)
+        app.services.preferences.update(theme=scheme)
         await asyncio.sleep(0.5)
         app.window.grab().save(str(out / f"headstart-{scheme}.png"))
     return 0

@@ -15,13 +15,15 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QMessageBox
 
-from headstart.bootstrap import App, Home, run
+from headstart.assembly import App
 from headstart.core.servers import Connection
 from headstart.core.settings import EngineSettings
+from headstart.home import Home
 from headstart.hub.library import starter_model
+from headstart.launch import run
 from headstart.ui.settings.servers_page import ConnectionDialog
 from tests.models.tiny_mlx import make_tiny_mlx
-from tests.servers import WORDS, Answer, Asked, ScriptedServer, tell_story
+from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, tell_story
 from tests.ui.looks import LONG
 
 
@@ -33,25 +35,25 @@ async def cut(asked: Asked, answer: Answer) -> None:
 
 
 async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int:
-    window, service = app.window, app.service
+    window, services = app.window, app.services
     server.models = [
         {"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768},
         {"id": f"org/{LONG.replace(' ', '-')}", "owned_by": "vllm"},
     ]
-    await service.servers.save(Connection("", "Workstation", server.url), "key")
-    await service.servers.save(Connection("", "Old laptop", "http://192.168.1.77:8080/v1"), "")
+    await services.servers.save(Connection("", "Workstation", server.url), "key")
+    await services.servers.save(Connection("", "Old laptop", "http://192.168.1.77:8080/v1"), "")
     starter = starter_model()
     assert starter is not None
     make_tiny_mlx("llama", starter.path, folder / "SmolLM2-135M-4bit")
-    app.controller.open_model_file(str(folder / "SmolLM2-135M-4bit"))
-    await app.controller.settle()
+    app.controllers.models.open_file(str(folder / "SmolLM2-135M-4bit"))
+    await app.controllers.settle()
 
     async def shot(name: str) -> None:
         await asyncio.sleep(0.3)
         window.grab().save(str(out / f"{name}.png"))
 
     for scheme in ("light", "dark"):
-        app.preferences.update(theme=scheme)
+        app.services.preferences.update(theme=scheme)
         window.resize(1360, 860)
         await shot(f"{scheme}-refused")
         window.banner.dismiss()
@@ -63,7 +65,7 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
                 settings.show_engine()
             await asyncio.sleep(0.8)
             if page == "servers":
-                settings.servers.test_requested.emit(service.servers.connections[0].id)
+                settings.servers.test_requested.emit(services.servers.connections[0].id)
                 await asyncio.sleep(0.5)
             settings.grab().save(str(out / f"{scheme}-settings-{page}.png"))
         assert settings is not None
@@ -73,20 +75,20 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
         dialog.grab().save(str(out / f"{scheme}-connection.png"))
         dialog.close()
         settings.close()
-        await service.servers.offers(fresh=True)
-        window.pill._menu.popup(window.pos())
+        await services.servers.offers(fresh=True)
+        window.header.pill._menu.popup(window.pos())
         await asyncio.sleep(0.6)
-        window.pill._menu.grab().save(str(out / f"{scheme}-menu.png"))
-        window.pill._menu.close()
-        offered = service.servers.known()[0]
+        window.header.pill._menu.grab().save(str(out / f"{scheme}-menu.png"))
+        window.header.pill._menu.close()
+        offered = services.servers.known()[0]
         if not offered.connection.allowed:
-            app.controller.choose_model(offered.models[0])
+            app.controllers.models.choose(offered.models[0])
             await asyncio.sleep(0.4)
             box = window.findChild(QMessageBox)
             assert box is not None
             box.grab().save(str(out / f"{scheme}-consent.png"))
             box.buttons()[0].click()
-            await app.controller.settle()
+            await app.controllers.settle()
         window.new_chat()
         await shot(f"{scheme}-server-empty")
         for handler, text in ((tell_story, "Tell me a story."), (cut, "And a longer one?")):
@@ -94,11 +96,11 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
             window.composer.set_text(text)
             window.composer.button.click()
             await asyncio.sleep(0.8)
-        await app.controller.settle()
+        await app.controllers.settle()
         await shot(f"{scheme}-server-chat")
         window.resize(900, 600)
         await shot(f"{scheme}-server-narrow")
-    app.preferences.update(engine=EngineSettings(threads=1))
+    app.services.preferences.update(engine=EngineSettings(threads=1))
     return 0
 
 

@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
-from headstart.bootstrap import App
+from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
+from headstart.core.settings import PrefixSettings
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms, text_part
 from tests.conftest import OpenApp, until
 
@@ -38,10 +39,10 @@ def _shown(app: App) -> list[str]:
 async def test_a_long_chat_opens_at_its_end_and_grows_upwards(running: OpenApp) -> None:
     async with running() as app:
         chat_id, ids = await _long_chat(app)
-        app.controller.open_chat(chat_id)
+        app.controllers.branch.open_chat(chat_id)
         await until(lambda: _shown(app) == ids[-50:])
         transcript, bar = app.window.transcript, app.window.transcript.verticalScrollBar()
-        await app.controller.settle()
+        await app.controllers.settle()
         assert bar.value() == bar.maximum()
         assert _shown(app) == ids[-50:]
         # to the top: what was at the top of the view stays there
@@ -64,7 +65,7 @@ async def test_selecting_all_of_a_long_chat_selects_what_is_not_shown_yet(
 ) -> None:
     async with running() as app:
         chat_id, ids = await _long_chat(app)
-        app.controller.open_chat(chat_id)
+        app.controllers.branch.open_chat(chat_id)
         await until(lambda: _shown(app) == ids[-50:])
         app.window.transcript.select_all()
         await until(lambda: _shown(app) == ids)
@@ -76,26 +77,28 @@ async def test_the_end_of_a_reply_reads_one_message(
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running() as app:
+        # what is prefilled ahead is read too, and not meant here
+        app.services.preferences.update(prefix=PrefixSettings(read_ahead=False))
         chat_id, ids = await _long_chat(app)
-        app.controller.open_chat(chat_id)
+        app.controllers.branch.open_chat(chat_id)
         await until(lambda: _shown(app) == ids[-50:])
-        await app.controller.settle()
-        reply = (await app.service.page(chat_id)).messages[-1]
+        await app.controllers.settle()
+        reply = (await app.services.branches.page(chat_id)).messages[-1]
         pages: list[str] = []
-        real = app.service.page
+        real = app.services.branches.page
 
         async def page(*arguments: object, **more: object) -> object:
             pages.append("page")
             return await real(*arguments, **more)
 
-        monkeypatch.setattr(app.service, "page", page)
+        monkeypatch.setattr(app.services.branches, "page", page)
         await app.storage.run(
             lambda store: store.messages.finish(
                 reply.id, text_part("Other words."), MessageStatus.COMPLETE, None
             )
         )
-        app.service.changes.tell(ReplyEnded(chat_id, reply.id))
-        await app.controller.settle()
+        app.services.broadcast.tell(ReplyEnded(chat_id, reply.id))
+        await app.controllers.settle()
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
         assert widget.message.text == "Other words."

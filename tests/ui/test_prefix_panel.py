@@ -89,7 +89,8 @@ def test_sizes_are_listed_largest_first_and_the_choice_stays(qapp: QApplication)
     rows[1].setSelected(True)
     window.set_use(use, titles)
     cleared: list[str] = []
-    window.clear_requested.connect(cleared.append)
+    window.clear_chat_requested.connect(cleared.append)
+    window.clear_all_requested.connect(lambda: cleared.append("everything"))
     window.clear_one.click()
     window.clear_all.click()
-    assert cleared == ["a", ""]
+    assert cleared == ["a", "everything"]

@@ -11,21 +11,22 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from headstart.bootstrap import Home
 from headstart.core.settings import Settings
 from headstart.core.values import ChatSummary
+from headstart.home import Home
 from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.settings.window import SettingsWindow
 from headstart.ui.sidebar.chat_list import section_of
 from tests.conftest import OpenApp, until
+from tests.support.driver import stored_chat
 from tests.ui.looks import fill
 
 
 async def test_theme_follows_the_setting_at_once_and_is_kept(running: OpenApp, home: Home) -> None:
     async with running() as app:
         for name, wanted in (("dark", theme.DARK), ("light", theme.LIGHT)):
-            app.preferences.update(theme=name)
+            app.services.preferences.update(theme=name)
             assert theme.current() is wanted
             palette = QApplication.palette()
             assert palette.color(QPalette.ColorRole.Window).name() == wanted.ground
@@ -62,9 +63,9 @@ def test_text_has_enough_contrast_in_both_themes() -> None:
 async def test_every_control_has_an_accessible_name(running: OpenApp) -> None:
     async with running() as app:
         chat_id = await fill(app)
-        app.controller.open_chat(chat_id)
-        await app.controller.settle()
-        app.window.open_settings()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
+        app.window.settings.open()
         kinds = (QAbstractButton, QLineEdit, QPlainTextEdit)
         for widget in app.window.findChildren(QWidget):
             if isinstance(widget, kinds) and not widget.objectName().startswith("qt_"):
@@ -77,14 +78,14 @@ async def test_drafts_stay_with_their_chats(running: OpenApp) -> None:
     async with running() as app:
         chat_id = await fill(app)
         app.window.composer.edit.setPlainText("for the new chat")
-        app.controller.open_chat(chat_id)
-        await until(lambda: app.controller.chat_id == chat_id)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(chat_id)
+        await until(lambda: stored_chat(app) == chat_id)
+        await app.controllers.settle()
         assert app.window.composer.text() == ""
         app.window.composer.edit.setPlainText("for the old chat")
         app.window.new_chat()
         assert app.window.composer.text() == "for the new chat"
-        app.controller.open_chat(chat_id)
+        app.controllers.branch.open_chat(chat_id)
         await until(lambda: app.window.composer.text() == "for the old chat")
 
 
@@ -92,13 +93,13 @@ async def test_settings_window_changes_are_checked_applied_and_saved(
     running: OpenApp, home: Home
 ) -> None:
     async with running() as app:
-        app.window.open_settings()
+        app.window.settings.open()
         window = app.window.settings.window
         assert isinstance(window, SettingsWindow)
         window.general._sampling_changed("temperature", 0.25)
         window.engine._changed("context_length", 4096)
         window.general._set(when_full="drop_oldest")
-        assert app.preferences.current.sampling.temperature == 0.25
+        assert app.services.preferences.current.sampling.temperature == 0.25
         assert app.window.inspector._when_full.currentData() == "drop_oldest"
         window.close()
     saved = json.loads(home.settings.read_text())
@@ -111,7 +112,7 @@ async def test_a_damaged_settings_file_is_told_and_kept(running: OpenApp, home: 
     async with running() as app:
         assert "damaged" in app.window.banner.text()
         assert app.window.banner.isVisible()
-        assert app.preferences.current == Settings()
+        assert app.services.preferences.current == Settings()
     assert list(home.path.glob("settings-damaged-*.json"))
 
 
@@ -148,8 +149,8 @@ def test_chats_stand_under_the_day_they_were_used() -> None:
 async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -> None:
     async with running() as app:
         chat_id = await fill(app)
-        app.controller.open_chat(chat_id)
-        await app.controller.settle()
+        app.controllers.branch.open_chat(chat_id)
+        await app.controllers.settle()
         item = app.window.transcript._items[3]
         widget = app.window.transcript.widget_of(item.message.id)
         assert widget is not None
@@ -160,15 +161,18 @@ async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -
 async def test_a_system_prompt_goes_to_the_chat_it_was_typed_in(running: OpenApp) -> None:
     async with running() as app:
         main = await fill(app)
-        chats = [chat.id for chat in await app.service.summaries() if chat.id != main]
+        chats = [chat.id for chat in await app.services.chat_list.summaries() if chat.id != main]
         app.window.open_chat(main)
-        await until(lambda: app.controller.chat_id == main)
-        await app.controller.settle()
+        await until(lambda: stored_chat(app) == main)
+        await app.controllers.settle()
         app.window.inspector.system_prompt.setPlainText("only for the first")
         app.window.open_chat(chats[0])
-        await until(lambda: app.controller.chat_id == chats[0])
-        await app.controller.settle()
-        first, second = await app.service.chat(main), await app.service.chat(chats[0])
+        await until(lambda: stored_chat(app) == chats[0])
+        await app.controllers.settle()
+        first, second = (
+            await app.services.branches.chat(main),
+            await app.services.branches.chat(chats[0]),
+        )
         assert first is not None
         assert second is not None
         assert first.options.system_prompt == "only for the first"
@@ -179,35 +183,35 @@ async def test_a_system_prompt_goes_to_the_chat_it_was_typed_in(running: OpenApp
 async def test_the_chat_clicked_last_is_the_one_shown(running: OpenApp) -> None:
     async with running() as app:
         main = await fill(app)
-        chats = [chat.id for chat in await app.service.summaries() if chat.id != main]
+        chats = [chat.id for chat in await app.services.chat_list.summaries() if chat.id != main]
         for chat_id in (main, chats[0], main, chats[1], main):
             app.window.open_chat(chat_id)
-        await app.controller.settle()
-        assert app.controller.chat_id == main
-        assert app.window.title.text() == "Prime checker in Python"
+        await app.controllers.settle()
+        assert stored_chat(app) == main
+        assert app.window.header.title.text() == "Prime checker in Python"
 
 
 async def test_a_title_being_edited_survives_what_happens_around_it(running: OpenApp) -> None:
     async with running() as app:
         main = await fill(app)
-        app.controller._spawn(app.controller._list_chats())
-        await app.controller.settle()
+        app.controllers.chat_list.list()
+        await app.controllers.settle()
         sidebar = app.window.sidebar
         sidebar.begin_rename(main)
         editor = sidebar.view.findChild(QLineEdit)
         assert editor is not None
         editor.setText("my new title")
         sidebar.model.set_writing(main, "Writing… 30 tok/s")
-        other = (await app.service.summaries())[-1].id
-        await app.service.pin(other, True)
-        await app.controller.settle()
+        other = (await app.services.chat_list.summaries())[-1].id
+        await app.services.chat_list.pin(other, True)
+        await app.controllers.settle()
         assert editor.text() == "my new title"
         QTest.keyClick(editor, Qt.Key.Key_Return)
         await until(lambda: sidebar.model.index_of(main).data() == "my new title")
         await until(
             lambda: sidebar.model.chat_ids()[0] == other or other in sidebar.model.chat_ids()
         )
-        chat = await app.service.chat(main)
+        chat = await app.services.branches.chat(main)
         assert chat is not None
         assert chat.title == "my new title"
 
@@ -216,12 +220,12 @@ async def test_escape_leaves_the_editor_of_a_message(running: OpenApp) -> None:
     async with running() as app:
         main = await fill(app)
         app.window.open_chat(main)
-        await app.controller.settle()
+        await app.controllers.settle()
         question = app.window.transcript._items[0]
         app.window.transcript.verticalScrollBar().setValue(0)
         assert question.widget is not None
         question.widget.begin_edit()
-        app.window._on_escape()
+        app.window.escape()
         assert not question.widget.editing
 
 

@@ -18,6 +18,7 @@ class What(StrEnum):
     TITLE = "title"
     PINNED = "pinned"
     MODEL = "model"
+    OPTIONS = "options"
     DELETED = "deleted"
     RESTORED = "restored"
 

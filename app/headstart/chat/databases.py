@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, What
 from headstart.core.values import Chat, ChatDraft, ChatSummary, new_id
 from headstart.storage.worker import Storage, Store
 
@@ -20,8 +22,9 @@ T = TypeVar("T")
 class Databases:
     """The private database is made with the first private chat and ends with the program."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, broadcast: Broadcast) -> None:
         self._storage = storage
+        self._broadcast = broadcast
         self._private: Storage | None = None
         self._private_ids: set[str] = set()
         self._begun: dict[str, ChatDraft] = {}
@@ -40,8 +43,9 @@ class Databases:
         """The chat, if it has no message yet."""
         return self._begun.get(chat_id)
 
-    def change_begun(self, draft: ChatDraft) -> None:
+    def change_begun(self, draft: ChatDraft, what: What) -> None:
         self._begun[draft.id] = draft
+        self._broadcast.tell(ChatChanged(draft.id, what))
 
     def end_begun(self, chat_id: str) -> None:
         """It is stored, or nobody wants it any more."""
@@ -82,6 +86,11 @@ class Databases:
 
     async def run(self, chat_id: str, call: Callable[[Store], T]) -> T:
         return await self.of(chat_id).run(call)
+
+    async def change(self, chat_id: str, what: What, call: Callable[[Store], object]) -> None:
+        """Change a chat's own row, and say so."""
+        await self.run(chat_id, call)
+        self._broadcast.tell(ChatChanged(chat_id, what))
 
     async def close(self) -> None:
         """End the private database; the other one is closed by who opened it."""

@@ -6,16 +6,28 @@ File look-ups run on a worker thread.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.chat.preferences import Preferences
-from headstart.chat.servers import Servers
+from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import ModelProblem
-from headstart.core.events import AnyModel
+from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.servers import split_key
-from headstart.core.values import Chat, ModelRef
+from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """`local`: what is on this computer, each with the reason why it cannot run here, or "";
+    `current` is the key of the model that is chosen."""
+
+    local: Sequence[tuple[ModelRef, str]]
+    servers: Sequence[Offered]
+    current: str
 
 
 class Models:
@@ -63,6 +75,11 @@ class Models:
         key = chat.model or self._preferences.current.model
         found = self._servers.find(key)
         return found if found is not None else await asyncio.to_thread(self._find, key)
+
+    async def here(self, chat: Chat) -> ModelRef | None:
+        """The chat's model if it is on this computer; raises ModelProblem if it is gone."""
+        key = chat.model or self._preferences.current.model
+        return None if split_key(key) is not None else await asyncio.to_thread(self._find, key)
 
     def name_of(self, key: str) -> str:
         named = split_key(key)

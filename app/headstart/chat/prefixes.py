@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 
-from headstart.chat.changes import Change, PrefixesChanged, Trouble
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import PrefixSettings, Settings
@@ -21,11 +21,11 @@ class Prefixes:
         self,
         store: PrefixStore | None,
         preferences: Preferences,
-        tell: Callable[[Change], None],
+        broadcast: Broadcast,
     ) -> None:
         self._store = store
         self._preferences = preferences
-        self._tell = tell
+        self._tell = broadcast.tell
         self._loop = asyncio.get_running_loop()
         self._applied: PrefixSettings | None = None
         self._apply(preferences.current)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -21,13 +22,13 @@ from headstart.core.events import (
 )
 from headstart.core.values import (
     FinishReason,
+    Message,
     MessageStatus,
     OriginRun,
     Part,
     TurnFigures,
     joined,
 )
-from headstart.engine.runner import Stream
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -46,26 +47,30 @@ _STATUS = {
 }
 
 
+class ReplyStream(Protocol):
+    """What comes of a request. It ends with one `Finished` or `Failed`."""
+
+    def cancel(self) -> None: ...
+
+    def __aiter__(self) -> AsyncIterator[GenerationEvent]: ...
+
+
 class Reply:
     """Drives one stream to its end and stores what it wrote."""
 
     def __init__(
         self,
         storage: Storage,
-        chat_id: str,
-        message_id: str,
-        before: tuple[Part, ...],
-        stream: Stream,
+        answer: Message,
+        stream: ReplyStream,
         tell: Callable[[GenerationEvent], None],
-        here: bool = True,
     ) -> None:
-        """`here`: this computer writes it, and not a server."""
-        self.here = here
-        self.chat_id = chat_id
-        self.message_id = message_id
+        """`answer` has the parts that were there before, which it goes on from."""
+        self.chat_id = answer.chat_id
+        self.message_id = answer.id
         self.notices: list[Notice] = []
         self._storage = storage
-        self._before = before
+        self._before = answer.parts
         self._written: list[TextPiece] = []
         self._journaled = 0
         self._stream = stream

@@ -152,9 +152,9 @@ class Servers:
         context = next((item.context_length for item in models if item.id == named[1]), 0)
         return ServerModel(connection, named[1], context)
 
-    def check_allowed(self, model: object) -> None:
+    def check_allowed(self, model: ServerModel) -> None:
         """Raises ConsentNeeded."""
-        if isinstance(model, ServerModel) and not model.connection.allowed:
+        if not model.connection.allowed:
             raise ConsentNeeded(model.connection)
 
     async def _ask(self, connection: Connection, fresh: bool) -> Offered:

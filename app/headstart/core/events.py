@@ -1,75 +1,14 @@
-"""What goes into a generator and what comes out of it.
-
-A request goes down once; events come up in order, and the last one is `Finished` or `Failed`.
-"""
+"""What comes of a request: events, in order; the last one is `Finished` or `Failed`."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from headstart.core.servers import ServerModel
-from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
-from headstart.core.values import (
-    ModelRef,
-    Origin,
-    PartKind,
-    Role,
-    SpeculationFigures,
-    TurnFigures,
-)
-
-# what answers: weights on this computer, or a server
-AnyModel = ModelRef | ServerModel
-
-
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
-    """One message as the chat template gets it; `key` names it for context rules."""
-
-    role: Role
-    text: str
-    key: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationRequest:
-    """One turn. `reply_so_far` is text of the same reply to go on from, word for word."""
-
-    model: AnyModel
-    messages: tuple[PromptMessage, ...]
-    sampling: Sampling
-    engine: EngineSettings = field(default_factory=EngineSettings)
-    when_full: WhenFull = "stop"
-    # None: no chat's, and nothing of it is kept on disk
-    chat_id: str | None = None
-    reply_so_far: str = ""
-    # a draft model is loaded only when `draft` is given and speculation is on
-    speculation: Speculation = field(default_factory=Speculation)
-    draft: ModelRef | None = None
-    # the key that the reply will have among later messages
-    reply_key: str = ""
-    # whether what was read may be kept on disk, or in memory only
-    keep_on_disk: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class AheadRequest:
-    """Read what is sure to come: the history, and the settled part of what is being typed.
-
-    Nothing happens when the model is not the one that is loaded.
-    """
-
-    model: ModelRef
-    messages: tuple[PromptMessage, ...]
-    engine: EngineSettings
-    chat_id: str
-    typed: str = ""
-    draft: ModelRef | None = None
-    when_full: WhenFull = "stop"
-    keep_on_disk: bool = True
+from headstart.core.model_ref import ModelRef
+from headstart.core.values import Origin, PartKind, SpeculationFigures, TurnFigures
 
 
 @dataclass(frozen=True, slots=True)

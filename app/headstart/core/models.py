@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from headstart.core.values import ModelRef
+from headstart.core.model_ref import ModelRef
 
 CacheKind = Literal["full", "window", "recurrent", "hybrid"]
 

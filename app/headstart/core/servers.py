@@ -84,6 +84,11 @@ class ServerModel:
     def host(self) -> str:
         return self.connection.host
 
+    @property
+    def settings_taken(self) -> frozenset[str] | None:
+        """The sampling settings that it takes, by name."""
+        return frozenset(parameter_names(self.connection.kind))
+
 
 def server_key(connection_id: str, model_id: str) -> str:
     """How chats and settings name a server's model; file paths are absolute and differ."""

@@ -107,13 +107,25 @@ class PrefixSettings(Struct, frozen=True):
     ] = True
 
 
-class ChatOptions(Struct, frozen=True, omit_defaults=True):
-    """What one chat decides for itself; what it leaves unset follows the settings."""
+class Overrides(Struct, frozen=True, omit_defaults=True):
+    """What a model or a chat decides for itself; None follows what it belongs to."""
 
     system_prompt: str | None = None
     sampling: Sampling | None = None
     when_full: WhenFull | None = None
     speculation: Speculation | None = None
+
+
+class ModelOptions(Overrides, frozen=True, omit_defaults=True, kw_only=True):
+    """What every chat with one model begins from."""
+
+    # the key of the model
+    key: Annotated[str, Meta(min_length=1)]
+
+
+class ChatOptions(Overrides, frozen=True, omit_defaults=True):
+    """What one chat decides for itself."""
+
     # whether what the model has read of this chat may be kept on disk
     keep_on_disk: bool = True
 
@@ -211,6 +223,10 @@ class Settings(Struct, frozen=True):
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)
+    # at most one for each model
+    models: Annotated[
+        tuple[ModelOptions, ...], Meta(description="what chats with one model begin from")
+    ] = ()
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether words that were guessed ahead are tinted in replies
@@ -244,22 +260,6 @@ def validated(kind: type[_S], values: object) -> _S:
 def changed(settings: _S, **changes: Any) -> _S:
     """A checked copy of `settings` with some fields replaced; raises SettingsError."""
     return validated(type(settings), msgspec.structs.replace(settings, **changes))
-
-
-def effective_sampling(settings: Settings, options: ChatOptions) -> Sampling:
-    return settings.sampling if options.sampling is None else options.sampling
-
-
-def effective_system_prompt(settings: Settings, options: ChatOptions) -> str:
-    return settings.system_prompt if options.system_prompt is None else options.system_prompt
-
-
-def effective_when_full(settings: Settings, options: ChatOptions) -> WhenFull:
-    return settings.when_full if options.when_full is None else options.when_full
-
-
-def effective_speculation(settings: Settings, options: ChatOptions) -> Speculation:
-    return settings.speculation if options.speculation is None else options.speculation
 
 
 class FieldInfo(Struct, frozen=True):

@@ -11,8 +11,6 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import Literal
 
 from headstart.core.settings import ChatOptions
 
@@ -219,29 +217,6 @@ class ChatSummary:
     pinned: bool
     messages: int
     private: bool = False
-
-
-ModelFormat = Literal["gguf", "mlx"]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRef:
-    """Weights on disk: a GGUF file, or a folder in the format of MLX. `name` is what people
-    see: the file's or the repository's name."""
-
-    path: Path
-    name: str
-    size: int
-    format: ModelFormat = "gguf"
-
-    @property
-    def key(self) -> str:
-        return str(self.path)
-
-    @property
-    def signature(self) -> str:
-        """Names the weights wherever they lie; for measurements that belong to them."""
-        return f"{self.name}:{self.size}"
 
 
 def new_id() -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from headstart.core.events import AheadRequest, Emit, PromptMessage, ReadAhead
+from headstart.core.events import Emit, ReadAhead
+from headstart.core.requests import AheadRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.fitting import Fitting

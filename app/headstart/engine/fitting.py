@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Notice, PromptMessage
+from headstart.core.events import Emit, Notice
+from headstart.core.requests import PromptMessage
 from headstart.core.settings import WhenFull
 from headstart.core.values import Role
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns

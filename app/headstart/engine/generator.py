@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from headstart.core.events import AheadRequest, CancelToken, Emit, GenerationRequest
-from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef
+from headstart.core.events import CancelToken, Emit
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 
 
 class LoadCancelled(Exception):
@@ -14,36 +13,23 @@ class LoadCancelled(Exception):
 
 
 class Generator(Protocol):
-    """Called on one thread, always the same. The runner turns exceptions into `Failed`."""
+    """Models on this computer. Called on one thread, always the same; the runner turns exceptions
+    into `Failed`."""
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
         """Run one turn; the last event it emits is `Finished`."""
         ...
 
-    def warm(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef | None,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
         """Make ready for a request with this model and draft."""
         ...
 
-    def measure(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
+    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
         """Measure how fast each draft depth is; emits a growing `SpeedCurve`."""
         ...
 
     def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
-        """Read what is sure to come of a chat; a cancel ends it within 50 ms."""
+        """Prefill what is sure to come of a chat; a cancel ends it within 50 ms."""
         ...
 
     def rest(self, cancel: CancelToken) -> float | None:

@@ -15,21 +15,14 @@ from typing import Protocol
 import msgspec
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import (
-    AheadRequest,
-    CancelToken,
-    Emit,
-    GenerationRequest,
-    Loaded,
-    Loading,
-    Notice,
-    PromptMessage,
-)
+from headstart.core.events import CancelToken, Emit, Loaded, Loading, Notice
+from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef, Role
+from headstart.core.values import Role
 from headstart.engine import exactness, template
 from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
@@ -101,13 +94,11 @@ class LocalGenerator:
         return self._reader.resident
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
-        model = request.model
-        if not isinstance(model, ModelRef):
-            raise TypeError(f"{model.name} is a server's model")
+        model = request.load.model
         try:
-            decoder = self._load(model, request.engine, emit, cancel)
+            decoder = self._load(model, request.load.engine, emit, cancel)
             request = self._exactly(request, emit)
-            self._load_draft(request.draft, request.engine, emit, cancel)
+            self._load_draft(request.load.draft, request.load.engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
         assert self._encoder is not None
@@ -115,7 +106,7 @@ class LocalGenerator:
         assert self._template is not None
         assert self._speculation is not None
         if self._template.fallback:
-            emit(Notice("template", f"{request.model.name}: {self._template.fallback}."))
+            emit(Notice("template", f"{request.load.model.name}: {self._template.fallback}."))
         turn = Turn(
             decoder,
             self._encoder,
@@ -137,7 +128,7 @@ class LocalGenerator:
                 turn.run(self._running.end)
         except template.TemplateError as error:
             raise EnvironmentProblem(
-                f"The chat template of {request.model.name} refuses this chat: {error}.",
+                f"The chat template of {request.load.model.name} refuses this chat: {error}.",
                 "Try without a system prompt, or with another model.",
                 quotes=True,
             ) from error
@@ -147,7 +138,7 @@ class LocalGenerator:
 
     def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
         decoder, reader, speculation = self._decoder, self._reader, self._speculation
-        if decoder is None or self._wanted != (request.model, request.engine):
+        if decoder is None or self._wanted != (request.load.model, request.load.engine):
             return
         assert self._encoder is not None
         assert reader is not None
@@ -167,7 +158,7 @@ class LocalGenerator:
                 return
         cancel.set_hook(abort)
         try:
-            with noted(self._running, Doing("reading", request.model.name)):
+            with noted(self._running, Doing("reading", request.load.model.name)):
                 tokens = read_ahead(
                     request,
                     self._encoder,
@@ -176,7 +167,7 @@ class LocalGenerator:
                     emit,
                     lambda: cancel.cancelled,
                 )
-                if tokens and request.draft is not None:
+                if tokens and request.load.draft is not None:
                     speculation.read_ahead(request, tokens, lambda: cancel.cancelled)
         except DecodeAborted:
             pass
@@ -236,29 +227,15 @@ class LocalGenerator:
             resident.unsaved = resident.tail_unsaved = True
         return has_read
 
-    def warm(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef | None,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
         try:
-            self._load(model, engine, emit, cancel)
-            self._load_draft(draft, engine, emit, cancel)
+            self._load(wanted.model, wanted.engine, emit, cancel)
+            self._load_draft(wanted.draft, wanted.engine, emit, cancel)
         except DecodeAborted as error:
             raise LoadCancelled from error
 
-    def measure(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
-        self.warm(model, engine, draft, emit, cancel)
+    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+        self.preload(wanted, emit, cancel)
         assert self._decoder is not None
         assert self._speculation is not None
         try:
@@ -369,13 +346,15 @@ class LocalGenerator:
         emit(
             Notice(
                 "exact",
-                f"{request.model.name} is not exact on this computer: a token's numbers differ by "
-                f"up to {self._exactness.gap:.2g} when several are computed at once. Nothing is "
+                f"{request.load.model.name} is not exact on this computer: numbers differ "
+                f"by up to {self._exactness.gap:.2g} when several are computed at once. Nothing is "
                 "drafted for it while “Exact” is on.",
             )
         )
         off = msgspec.structs.replace(request.speculation, enabled=False)
-        return dataclasses.replace(request, speculation=off, draft=None)
+        return dataclasses.replace(
+            request, speculation=off, load=dataclasses.replace(request.load, draft=None)
+        )
 
     @staticmethod
     def _sample_prompt(encoder: PromptEncoder) -> list[int]:

@@ -11,7 +11,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-from headstart.core.events import PromptMessage
+from headstart.core.requests import PromptMessage
 from headstart.core.values import Role
 from headstart.engine.decoder import Decoder
 from headstart.engine.template import ChatTemplate

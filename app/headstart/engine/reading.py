@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headstart.core.events import Emit, PromptMessage, Reading
+from headstart.core.events import Emit, Reading
+from headstart.core.requests import PromptMessage
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.keeper import Keeper, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds

@@ -12,85 +12,34 @@ import itertools
 import logging
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from enum import IntEnum
 
-from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import (
-    AheadRequest,
-    CancelToken,
-    Emit,
-    Failed,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-)
-from headstart.core.settings import EngineSettings
-from headstart.core.values import FinishReason, ModelRef, TurnFigures
-from headstart.engine.generator import Generator, LoadCancelled
+from headstart.core.events import CancelToken, Emit, GenerationEvent
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.engine.generator import Generator
+from headstart.engine.stream import Stream, final_event
 
 log = logging.getLogger(__name__)
 # address space only; what is never used takes no memory
 STACK_BYTES = 64 << 20
-_NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
 _Work = Callable[[Emit, CancelToken], None]
-_Job = tuple[int, int, _Work | None, "Stream | None"]
+_Job = tuple[int, int, _Work | None, Stream | None]
 
 
 class Priority(IntEnum):
     """Lower runs first."""
 
     REQUEST = 0
-    WARM = 10
+    PRELOAD = 10
     AHEAD = 20
     LAST = 99
-
-
-class Stream:
-    """The events of one job, for one reader on the event loop. `cancel` works from any thread."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._events: asyncio.Queue[GenerationEvent | None] = asyncio.Queue()
-        self._lock = threading.Lock()
-        self._started = False
-        self._ended = False
-        self.token = CancelToken()
-
-    def cancel(self) -> None:
-        """Stop the job: at once when it still waits, else as soon as its thread lets go."""
-        with self._lock:
-            self.token.cancel()
-            if not self._started and not self._ended:
-                self._ended = True
-                self.put(Finished(_NOTHING))
-                self.put(None)
-
-    def start(self) -> bool:
-        """From the engine thread: whether the job is still wanted."""
-        with self._lock:
-            self._started = not self._ended
-            return self._started
-
-    def __aiter__(self) -> AsyncIterator[GenerationEvent]:
-        return self._iterate()
-
-    async def _iterate(self) -> AsyncIterator[GenerationEvent]:
-        while (event := await self._events.get()) is not None:
-            yield event
-
-    def put(self, event: GenerationEvent | None) -> None:
-        """From the engine thread; None ends the stream. A closed loop is no longer interested."""
-        try:
-            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
-        except RuntimeError:
-            self.token.cancel()
 
 
 class Runner:
     """Owns the engine thread. The generator is made on it, closed on it, and used nowhere else."""
 
-    def __init__(self, make_generator: Callable[[], Generator], name: str = "engine") -> None:
+    def __init__(self, make_generator: Callable[[], Generator]) -> None:
         self._make_generator = make_generator
         self._queue: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
@@ -99,7 +48,7 @@ class Runner:
         self._resting: CancelToken | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._closing = False
-        self._thread = _start(self._run, name)
+        self._thread = _start(self._run)
 
     def stream(self, request: GenerationRequest) -> Stream:
         """Run one turn; the last event is Finished or Failed."""
@@ -108,24 +57,22 @@ class Runner:
             lambda emit, cancel: self._made().generate(request, emit, cancel),
         )
 
-    def warm(
-        self, model: ModelRef, engine: EngineSettings, draft: ModelRef | None = None
-    ) -> Stream:
+    def preload(self, wanted: LoadRequest) -> Stream:
         """Load models ahead of their first request; the last event is Loaded or Failed."""
         return self._submit(
-            Priority.WARM,
-            lambda emit, cancel: self._made().warm(model, engine, draft, emit, cancel),
+            Priority.PRELOAD,
+            lambda emit, cancel: self._made().preload(wanted, emit, cancel),
         )
 
-    def measure(self, model: ModelRef, engine: EngineSettings, draft: ModelRef) -> Stream:
+    def measure(self, wanted: LoadRequest) -> Stream:
         """Measure the speed of each draft depth; SpeedCurve events while it goes on."""
         return self._submit(
-            Priority.WARM,
-            lambda emit, cancel: self._made().measure(model, engine, draft, emit, cancel),
+            Priority.PRELOAD,
+            lambda emit, cancel: self._made().measure(wanted, emit, cancel),
         )
 
     def ahead(self, request: AheadRequest) -> Stream:
-        """Read what is sure to come; every other job ends it."""
+        """Prefill what is sure to come; every other job ends it."""
         return self._submit(
             Priority.AHEAD,
             lambda emit, cancel: self._made().ahead(request, emit, cancel),
@@ -225,9 +172,9 @@ class Runner:
             self._resting = None
 
 
-def _start(run: Callable[[], None], name: str) -> threading.Thread:
+def _start(run: Callable[[], None]) -> threading.Thread:
     """A thread with a large stack: llama.cpp splits some texts recursively."""
-    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread = threading.Thread(target=run, name="engine", daemon=True)
     usual = threading.stack_size(STACK_BYTES)
     try:
         thread.start()
@@ -240,19 +187,7 @@ def _perform(work: _Work, stream: Stream) -> None:
     """Run one job; whatever happens, its stream ends with one final event."""
     try:
         work(stream.put, stream.token)
-    except LoadCancelled:
-        stream.put(Finished(_NOTHING))
-    except EnvironmentProblem as problem:
-        log.warning("%s", problem.for_log)
-        stream.put(Failed(problem.message, problem.remedy))
     except Exception as error:
-        log.exception("the engine failed")
-        stream.put(
-            Failed(
-                f"Internal error: {type(error).__name__}: {error}.",
-                "The chat is safe. Start with --debug and report the log.",
-                bug=True,
-            )
-        )
+        stream.put(final_event(error))
     finally:
         stream.put(None)

@@ -18,7 +18,7 @@ import jinja2.ext
 import jinja2.sandbox
 from jinja2.runtime import Context
 
-from headstart.core.events import PromptMessage
+from headstart.core.requests import PromptMessage
 from headstart.core.values import Role
 
 CHATML = (

@@ -16,14 +16,13 @@ from headstart.core.events import (
     ContextUse,
     Emit,
     Finished,
-    GenerationRequest,
     Guessing,
     Notice,
-    PromptMessage,
     Reading,
     TextAdded,
     TextPiece,
 )
+from headstart.core.requests import GenerationRequest, PromptMessage
 from headstart.core.values import FinishReason, Origin, PrefixFigures, Role, TurnFigures
 from headstart.engine.ahead import sure_tokens
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
@@ -128,7 +127,7 @@ class Turn:
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         curve = self._speculation.curve(len(self._resident.tokens))
-        if curve is not None and self._request.draft is not None:
+        if curve is not None and self._request.load.draft is not None:
             self._emit(curve)
         self._emit(Finished(self._figures(finish)))
 

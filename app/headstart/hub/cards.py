@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
-from headstart.core.values import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, read_header
 

@@ -11,7 +11,7 @@ import json
 import logging
 from pathlib import Path
 
-from headstart.core.values import ModelRef
+from headstart.core.model_ref import ModelRef
 from headstart.hub.library import starter_model
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
-from headstart.core.values import ModelRef
+from headstart.core.model_ref import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 

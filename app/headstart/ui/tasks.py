@@ -12,9 +12,20 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from PySide6.QtCore import QObject, Signal
+
 from headstart.core.errors import EnvironmentProblem
 
 log = logging.getLogger(__name__)
+
+
+class Problems(QObject):
+    """Whatever the user should know went wrong comes together here."""
+
+    told = Signal(str, str)  # what happened, what to do
+
+    def show(self, message: str, remedy: str) -> None:
+        self.told.emit(message, remedy)
 
 
 class Tasks:

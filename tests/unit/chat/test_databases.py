@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import What
 from headstart.chat.databases import Databases
 from headstart.core.settings import ChatOptions
 from headstart.core.values import ChatDraft
@@ -28,9 +30,11 @@ async def _store(databases: Databases, draft: ChatDraft, title: str) -> None:
 
 
 async def test_a_chat_keeps_its_id_from_being_begun_to_being_stored(storage: Storage) -> None:
-    databases = Databases(storage)
+    databases = Databases(storage, Broadcast())
     draft = databases.begin()
-    databases.change_begun(replace(draft, options=ChatOptions(system_prompt="Be brief.")))
+    databases.change_begun(
+        replace(draft, options=ChatOptions(system_prompt="Be brief.")), What.OPTIONS
+    )
     begun = await databases.chat(draft.id)
     assert begun is not None
     assert (begun.id, begun.title, begun.options.system_prompt) == (draft.id, "", "Be brief.")
@@ -49,7 +53,7 @@ async def test_a_chat_keeps_its_id_from_being_begun_to_being_stored(storage: Sto
 async def test_a_private_chat_is_in_memory_only_and_says_so(
     storage: Storage, tmp_path: Path
 ) -> None:
-    databases = Databases(storage)
+    databases = Databases(storage, Broadcast())
     kept, private = databases.begin(), databases.begin(private=True)
     await _store(databases, kept, "Kept")
     await _store(databases, private, "xylophone")
@@ -65,7 +69,7 @@ async def test_a_private_chat_is_in_memory_only_and_says_so(
 
 
 async def test_a_chat_that_nobody_wants_is_gone(storage: Storage) -> None:
-    databases = Databases(storage)
+    databases = Databases(storage, Broadcast())
     draft = databases.begin()
     databases.end_begun(draft.id)
     assert await databases.chat(draft.id) is None

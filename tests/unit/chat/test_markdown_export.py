@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headstart.chat.assemble import prompt_messages
 from headstart.chat.exchange.markdown import to_markdown
+from headstart.chat.requests import prompt_messages
 from headstart.core.values import Chat, Message, MessageStatus, Part, PartKind, Role, text_part
 
 CHAT = Chat("c", 'A "quoted" title: ünï', 0, 0)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers import ScriptedServer
-from tests.unit.engine.asking import Asking
+from tests.support.asking import Asking
+from tests.support.scripted_server import ScriptedServer
 
 
 @pytest.fixture
@@ -20,4 +20,4 @@ def server() -> Iterator[ScriptedServer]:
 def asking() -> Iterator[Asking]:
     asking = Asking()
     yield asking
-    asking.generator.close()
+    asking.session.close()

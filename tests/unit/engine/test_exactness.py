@@ -11,17 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headstart.core.events import (
-    CancelToken,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-    Notice,
-    PromptMessage,
-)
+from headstart.core.events import CancelToken, Finished, GenerationEvent, Notice
+from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef, Role
+from headstart.core.values import Role
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
@@ -75,12 +70,10 @@ def _reply(
     events: list[GenerationEvent] = []
     generator.generate(
         GenerationRequest(
-            model,
+            LoadRequest(model, EXACT, draft),
             (PromptMessage(Role.USER, "Name three rivers.", "q"),),
             Sampling(temperature=0, max_tokens=24),
-            engine=EXACT,
             speculation=wanted,
-            draft=draft,
         ),
         events.append,
         CancelToken(),

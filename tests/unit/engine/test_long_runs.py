@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Settings, SettingsError, validated
-from headstart.core.values import ModelRef
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_vocabulary import LONGEST_RUN, short_runs
 from headstart.storage.settings_file import SettingsFile

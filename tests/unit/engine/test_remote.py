@@ -19,8 +19,8 @@ from headstart.core.servers import Connection, ServerKind
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason, PartKind
 from headstart.engine.remote.client import list_models
-from tests.servers import WORDS, Answer, Asked, ScriptedServer, chunk
-from tests.unit.engine.asking import STORY, Asking, run
+from tests.support.asking import STORY, Asking, run
+from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, chunk
 
 
 def test_a_reply_comes_with_its_figures(server: ScriptedServer, asking: Asking) -> None:

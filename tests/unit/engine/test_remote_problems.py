@@ -12,16 +12,13 @@ from typing import Any
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import (
-    CancelToken,
-    GenerationRequest,
-)
+from headstart.core.requests import RemoteRequest
 from headstart.core.servers import Connection, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason
 from headstart.engine.remote.client import list_models
-from tests.servers import WORDS, Answer, Asked, Handler, ScriptedServer, chunk
-from tests.unit.engine.asking import QUESTION, STORY, Asking, run
+from tests.support.asking import QUESTION, STORY, Asking, run
+from tests.support.scripted_server import WORDS, Answer, Asked, Handler, ScriptedServer, chunk
 
 
 def _refuse(status: str, body: Any, **headers: str) -> Handler:
@@ -124,15 +121,16 @@ def test_a_whole_reply_stays_whole_whatever_comes_after_it(
 
 
 def test_neither_key_nor_words_of_a_refusal_are_logged(
-    server: ScriptedServer, asking: Asking
+    server: ScriptedServer, asking: Asking, caplog: pytest.LogCaptureFixture
 ) -> None:
     words = "invalid input 'Tell me a story.' for the key secret"
     server.handler = _refuse("400 Bad Request", _error(words))
     problem = asking.fail(server.url)
     assert "Tell me a story." in problem.message
     assert "secret" not in problem.message
-    assert "story" not in problem.for_log
-    assert "secret" not in problem.for_log
+    assert "BadRequestError" in caplog.text
+    assert "story" not in caplog.text
+    assert "secret" not in caplog.text
 
 
 def test_going_on_after_thinking_begins_the_reply(server: ScriptedServer, asking: Asking) -> None:
@@ -290,9 +288,7 @@ def test_a_certificate_that_does_not_verify_stops_everything(
 
 
 def test_without_the_users_word_nothing_is_sent(server: ScriptedServer, asking: Asking) -> None:
-    request = GenerationRequest(
-        ServerModel(Connection("s", "Server", server.url), "m"), QUESTION, Sampling()
-    )
+    model = ServerModel(Connection("s", "Server", server.url), "m")
     with pytest.raises(EnvironmentProblem, match="was not allowed"):
-        asking.generator.generate(request, asking.events.append, CancelToken())
+        asking.send(RemoteRequest(model, QUESTION, Sampling()))
     assert server.asked == []

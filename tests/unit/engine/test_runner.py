@@ -10,19 +10,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import (
-    AheadRequest,
-    CancelToken,
-    Emit,
-    Failed,
-    Finished,
-    GenerationEvent,
-    GenerationRequest,
-    Loaded,
-)
-from headstart.core.settings import EngineSettings, Sampling
-from headstart.core.values import FinishReason, ModelRef, TurnFigures
-from headstart.engine.runner import Runner, Stream
+from headstart.core.events import CancelToken, Emit, Failed, Finished, GenerationEvent, Loaded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.settings import Sampling
+from headstart.core.values import FinishReason, TurnFigures
+from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
 
 FIGURES = TurnFigures(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
 
@@ -45,25 +39,11 @@ class FakeGenerator:
         self.threads.add(threading.get_ident())
         self.plays[request.chat_id](emit, cancel)
 
-    def warm(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef | None,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
         self.order.append("warm")
-        emit(Loaded(model, 1, 0.0))
+        emit(Loaded(wanted.model, 1, 0.0))
 
-    def measure(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        draft: ModelRef,
-        emit: Emit,
-        cancel: CancelToken,
-    ) -> None:
+    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
         self.order.append("measure")
 
     def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
@@ -87,7 +67,7 @@ def fake() -> FakeGenerator:
 
 
 def _request(model: ModelRef, name: str) -> GenerationRequest:
-    return GenerationRequest(model, (), Sampling(), chat_id=name)
+    return GenerationRequest(LoadRequest(model), (), Sampling(), chat_id=name)
 
 
 async def _all(stream: Stream) -> list[GenerationEvent]:
@@ -104,7 +84,7 @@ async def test_requests_run_in_order_and_before_warm_ups(
     fake.plays = {"a": blocked, "b": lambda emit, cancel: emit(Finished(FIGURES))}
     runner = Runner(lambda: fake)
     first = runner.stream(_request(starter, "a"))
-    warm = runner.warm(starter, EngineSettings())
+    warm = runner.preload(LoadRequest(starter))
     second = runner.stream(_request(starter, "b"))
     fake.gate.set()
     events = await asyncio.gather(_all(first), _all(warm), _all(second))
@@ -193,7 +173,7 @@ async def test_a_job_that_comes_after_the_end_ends_at_once(
 
 
 def _ahead(model: ModelRef, name: str) -> AheadRequest:
-    return AheadRequest(model, (), EngineSettings(), name)
+    return AheadRequest(LoadRequest(model), (), name)
 
 
 async def test_reading_ahead_gives_way_to_a_request_at_once(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.events import PromptMessage
+from headstart.core.requests import PromptMessage
 from headstart.core.values import Role
 from headstart.engine.template import CHATML, ChatTemplate, TemplateError, choose
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.values import ModelRef
+from headstart.core.model_ref import ModelRef
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels
 from headstart.hub.gguf import read_header

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
-from headstart.core.values import ModelRef
 from headstart.engine.backends import select
 from headstart.engine.backends.mlx import MlxDecoder
 from headstart.hub.cards import read_card

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from headstart.core.events import CancelToken
+from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
-from headstart.core.values import ModelFormat, ModelRef
 from headstart.engine.decoder import Decoder
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from headstart.core.events import PromptMessage
+from headstart.core.requests import PromptMessage
 from headstart.core.values import Role
 
 # so few tokens at a seam are nobody's concern

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
-from headstart.core.events import GenerationRequest, PromptMessage
 from headstart.core.prefixes import Traces
+from headstart.core.requests import GenerationRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.spellings import Spellings

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,10 @@ _OWNERS: dict[str, ServerKind] = {
 }
 
 
+# called when a request of this task was written to its server
+on_sent: ContextVar[Callable[[], None]] = ContextVar("on_sent")
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What a server's list of models says: their names, with context lengths (0: unknown)."""
@@ -52,6 +58,7 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
             follow_redirects=False,
             # as would a proxy, which could read them where the way is not encrypted
             trust_env=connection.url.startswith("https://"),
+            event_hooks={"request": [_watch]},
         )
     except (ImportError, ValueError) as error:
         raise EnvironmentProblem(
@@ -69,6 +76,19 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
     client.organization = client.project = None
     client._custom_headers = {}
     return client
+
+
+async def _watch(request: Any) -> None:
+    """Have the transport say when the request was written."""
+    sent = on_sent.get(None)
+    if sent is None:
+        return
+
+    async def trace(name: str, _info: dict[str, Any]) -> None:
+        if name.endswith("send_request_body.complete"):
+            sent()
+
+    request.extensions = {**request.extensions, "trace": trace}
 
 
 async def list_models(connection: Connection, key: str | None) -> Offer:

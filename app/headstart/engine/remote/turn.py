@@ -19,13 +19,13 @@ from headstart.core.events import (
     ContextUse,
     Emit,
     Finished,
-    GenerationRequest,
     Notice,
     Reading,
     TextAdded,
     TextPiece,
 )
-from headstart.core.servers import ServerModel, parameter_names
+from headstart.core.requests import RemoteRequest
+from headstart.core.servers import parameter_names
 from headstart.core.values import FinishReason, Origin, PartKind, TurnFigures
 from headstart.engine.remote import problems
 from headstart.engine.remote.figures import Reported
@@ -66,21 +66,20 @@ class RemoteTurn:
     def __init__(
         self,
         client: AsyncOpenAI,
-        model: ServerModel,
-        request: GenerationRequest,
+        request: RemoteRequest,
         emit: Emit,
         cancel: CancelToken,
     ) -> None:
         self._client = client
-        self._model = model
-        self._connection = model.connection
+        self._model = request.model
+        self._connection = request.model.connection
         self._request = request
         self._emit = emit
         self._cancel = cancel
         # what is sent as the beginning of the reply, and may come back in front of the rest
         self._sent = _without_reasoning(request)
         self._text = TextStream(request.sampling.stop, at_start=not self._sent)
-        self._echo = "" if model.connection.kind in _NO_ECHO else self._sent
+        self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
         self._echoed = ""
         self._waiting: list[TextPiece] = []
         self._tokens = 0
@@ -375,7 +374,7 @@ class RemoteTurn:
         )
 
 
-def _without_reasoning(request: GenerationRequest) -> str:
+def _without_reasoning(request: RemoteRequest) -> str:
     """What the server gets as the beginning of its own reply."""
     so_far = request.reply_so_far
     if not so_far.startswith(THINK_OPEN):

@@ -14,19 +14,18 @@ from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    AheadRequest,
     CancelToken,
     DraftActivity,
     DraftStage,
     Emit,
-    GenerationRequest,
     Loading,
     Notice,
     SpeedCurve,
 )
+from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef
 from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.speculation import profile
@@ -199,8 +198,8 @@ class SpeculationState:
     ) -> Speculator:
         """The loop for one reply after the text `tokens`, which it lets grow."""
         wanted = request.speculation
-        draft = self._draft if wanted.enabled and request.draft == self._draft_ref else None
-        if request.draft is None:
+        draft = self._draft if wanted.enabled and request.load.draft == self._draft_ref else None
+        if request.load.draft is None:
             draft = None
         pair = self._pair if draft is not None else None
         if self._depth is None:
@@ -331,7 +330,7 @@ class SpeculationState:
         self, request: AheadRequest, tokens: Sequence[int], cancelled: Callable[[], bool]
     ) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
-        if self._draft is None or self._draft_ref != request.draft or self._pair is None:
+        if self._draft is None or self._draft_ref != request.load.draft or self._pair is None:
             return
         self._draft_chat = ()
         self._draft.begin(tokens, Sampling(temperature=0), 0, cancelled)

@@ -24,7 +24,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.servers import ServerModel, parameter_names
+from headstart.core.inheritance import Effective, effective
+from headstart.core.model_ref import AnyModel
 from headstart.core.settings import (
     ChatOptions,
     Sampling,
@@ -32,10 +33,6 @@ from headstart.core.settings import (
     Speculation,
     changed,
     describe,
-    effective_sampling,
-    effective_speculation,
-    effective_system_prompt,
-    effective_when_full,
 )
 from headstart.ui import theme
 from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away
@@ -63,9 +60,9 @@ class Inspector(QFrame):
         self.setFixedWidth(theme.INSPECTOR_WIDTH)
         self._settings = settings
         self._options = ChatOptions()
-        self._chat_id = ""
+        self._chat_id: str | None = None
         self._private = False
-        self._server: ServerModel | None = None
+        self._model_key = ""
         self._quiet = False
         body = QWidget()
         body.setObjectName("inspectorBody")
@@ -112,15 +109,14 @@ class Inspector(QFrame):
         self._options = options
         self._show()
 
-    def set_server(self, server: ServerModel | None) -> None:
-        """Show what a server takes, and what is its own business; None: this computer answers."""
-        self._server = server
+    def set_model(self, model: AnyModel | None) -> None:
+        """Show what follows the model, what it takes, and what is its server's own business."""
+        self._model_key = "" if model is None else model.key
+        host, taken = ("", None) if model is None else (model.host, model.settings_taken)
         for panel in (self.speculation, self.prefix):
-            panel.setVisible(server is None)
-        self._server_words.setVisible(server is not None)
-        if server is not None:
-            self._server_words.setText(SERVER_WORDS.format(host=server.host))
-        taken = None if server is None else parameter_names(server.connection.kind)
+            panel.setVisible(not host)
+        self._server_words.setVisible(bool(host))
+        self._server_words.setText(SERVER_WORDS.format(host=host))
         controls: dict[str, QWidget] = {
             **self._sliders,
             "top_k": self._top_k,
@@ -132,9 +128,15 @@ class Inspector(QFrame):
             fits = taken is None or name in taken
             if control.isEnabled() != fits:
                 control.setEnabled(fits)
-            self._tell_fit(control, "" if fits or server is None else server.host)
-        self._when_full.setEnabled(server is None)
-        self._tell_fit(self._when_full, "" if server is None else server.host)
+            self._tell_fit(control, "" if fits else host)
+        self._when_full.setEnabled(not host)
+        self._tell_fit(self._when_full, host)
+        self._show()
+
+    @property
+    def _effective(self) -> Effective:
+        """What holds for the chat as it is shown."""
+        return effective(self._settings, self._options, self._model_key)
 
     @staticmethod
     def _tell_fit(control: QWidget, host: str) -> None:
@@ -254,7 +256,7 @@ class Inspector(QFrame):
     def _show(self) -> None:
         self._quiet = True
         try:
-            sampling = effective_sampling(self._settings, self._options)
+            sampling = self._effective.sampling
             for name, slider in self._sliders.items():
                 slider.set_value(getattr(sampling, name))
             self._top_k.setValue(sampling.top_k)
@@ -264,10 +266,10 @@ class Inspector(QFrame):
             self._seed.setText("" if sampling.seed is None else str(sampling.seed))
             self._stop.setText("|".join(sampling.stop))
             self._show_reset()
-            prompt = effective_system_prompt(self._settings, self._options)
+            prompt = self._effective.system_prompt
             if prompt != self.system_prompt.toPlainText():
                 self.system_prompt.setPlainText(prompt)
-            self.speculation.set_value(effective_speculation(self._settings, self._options))
+            self.speculation.set_value(self._effective.speculation)
             self.speculation.set_tint(self._settings.show_origins)
             self.prefix.set_chat(
                 self._chat_id,
@@ -275,7 +277,7 @@ class Inspector(QFrame):
                 self._private,
                 self._settings.prefix.on_disk,
             )
-            rule = effective_when_full(self._settings, self._options)
+            rule = self._effective.when_full
             self._when_full.setCurrentIndex(self._when_full.findData(rule))
         finally:
             self._quiet = False
@@ -283,19 +285,20 @@ class Inspector(QFrame):
     def _set(self, **changes: object) -> None:
         self._options = changed(self._options, **changes)
         self._show_reset()
-        self.options_changed.emit(self._chat_id, self._options)
+        if self._chat_id is not None:
+            self.options_changed.emit(self._chat_id, self._options)
 
     def _sampling_changed(self, name: str, value: float) -> None:
         if self._quiet:
             return
-        sampling = effective_sampling(self._settings, self._options)
+        sampling = self._effective.sampling
         self._set(sampling=changed(sampling, **{name: value}))
 
     def _seed_toggled(self, fixed: bool) -> None:
         self._seed.setEnabled(fixed)
         if self._quiet:
             return
-        sampling = effective_sampling(self._settings, self._options)
+        sampling = self._effective.sampling
         self._set(sampling=changed(sampling, seed=42 if fixed else None))
         self._show()
 
@@ -303,7 +306,7 @@ class Inspector(QFrame):
         text = self._seed.text().strip()
         if self._quiet or not self._fixed_seed.isChecked():
             return
-        sampling = effective_sampling(self._settings, self._options)
+        sampling = self._effective.sampling
         if text.isdigit() and int(text) <= 2**32 - 2 and int(text) != sampling.seed:
             self._set(sampling=changed(sampling, seed=int(text)))
         self._show()
@@ -311,7 +314,7 @@ class Inspector(QFrame):
     def _stop_edited(self) -> None:
         if self._quiet:
             return
-        sampling = effective_sampling(self._settings, self._options)
+        sampling = self._effective.sampling
         stop = tuple(text[:200] for text in self._stop.text().split("|") if text)
         if stop != sampling.stop:
             self._set(sampling=changed(sampling, stop=stop))
@@ -345,5 +348,5 @@ class Inspector(QFrame):
 
     def _system_prompt_typed(self) -> None:
         text = self.system_prompt.toPlainText()
-        if text != effective_system_prompt(self._settings, self._options):
+        if text != self._effective.system_prompt:
             self._set(system_prompt=text)

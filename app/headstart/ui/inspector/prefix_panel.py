@@ -32,7 +32,7 @@ class PrefixPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._chat_id = ""
+        self._chat_id: str | None = None
         self._use: PrefixUse | None = None
         self._quiet = False
         layout = QVBoxLayout(self)
@@ -73,7 +73,9 @@ class PrefixPanel(QWidget):
         self.set_figures(None)
         self.set_use(None)
 
-    def set_chat(self, chat_id: str, keep: bool, private: bool, on_disk: bool = True) -> None:
+    def set_chat(
+        self, chat_id: str | None, keep: bool, private: bool, on_disk: bool = True
+    ) -> None:
         """`on_disk`: whether anything is kept there at all, by the settings."""
         self._chat_id = chat_id
         self._on_disk = on_disk
@@ -109,7 +111,7 @@ class PrefixPanel(QWidget):
         values = ("–", "–", "–", "–")
         if use is not None:
             values = (
-                size_text(use.by_chat.get(self._chat_id, 0)),
+                size_text(use.by_chat.get(self._chat_id or "", 0)),
                 f"{size_text(use.total)} of {size_text(use.budget)}",
                 size_text(use.written_today),
                 f"{size_text(use.in_memory)} of {size_text(use.memory_budget)}",

@@ -25,9 +25,8 @@ _CHAT = int(Qt.ItemDataRole.UserRole)
 
 
 class PrefixSizes(QDialog):
-    """Emits `clear_requested` with a chat's id, or "" for everything."""
-
-    clear_requested = Signal(str)
+    clear_chat_requested = Signal(str)
+    clear_all_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +56,7 @@ class PrefixSizes(QDialog):
         self.clear_one = QPushButton("Clear this chat", self)
         self.clear_one.clicked.connect(self._clear_one)
         self.clear_all = QPushButton("Clear all", self)
-        self.clear_all.clicked.connect(lambda: self.clear_requested.emit(""))
+        self.clear_all.clicked.connect(self.clear_all_requested)
         close = QPushButton("Close", self)
         close.clicked.connect(self.accept)
         buttons = QHBoxLayout()
@@ -103,7 +102,7 @@ class PrefixSizes(QDialog):
 
     def _clear_one(self) -> None:
         for item in self.list.selectedItems():
-            self.clear_requested.emit(str(item.data(0, _CHAT)))
+            self.clear_chat_requested.emit(str(item.data(0, _CHAT)))
 
     def _show_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(self._location))

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Measured
-from headstart.chat.drafts import DraftChoice
 from headstart.core.events import DraftActivity, DraftStage, Guessing
 from headstart.core.settings import Speculation, changed, describe
 from headstart.core.values import SpeculationFigures, TurnFigures

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from headstart.chat.models import ModelList
 from headstart.chat.servers import Offered
-from headstart.core.events import AnyModel
-from headstart.core.values import ModelRef
+from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.ui import icons
+from headstart.ui.commands import Commands
 
 FILTER = "GGUF models (*.gguf);;All files (*)"
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40
 _NAME_LENGTH = 48
-
-
-@dataclass(frozen=True, slots=True)
-class ModelList:
-    """`local`: what lies here, each with the reason why it cannot run here, or ""."""
-
-    local: Sequence[tuple[ModelRef, str]]
-    servers: Sequence[Offered]
-    current: str
 
 
 class ModelPill(QPushButton):
@@ -36,7 +26,6 @@ class ModelPill(QPushButton):
     model_chosen = Signal(object)
     file_chosen = Signal(str)
     refused = Signal(str)  # why what was chosen cannot be used
-    servers_requested = Signal()
     menu_opening = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -49,7 +38,14 @@ class ModelPill(QPushButton):
         self.setMenu(self._menu)
         self._group = QActionGroup(self._menu)
         self._shown: ModelList | None = None
+        self._commands: Commands | None = None
         self.set_models(ModelList([], [], ""))
+
+    def set_commands(self, commands: Commands) -> None:
+        """What the menu offers below the models."""
+        self._commands = commands
+        models, self._shown = self._shown, None
+        self.set_models(models or ModelList([], [], ""))
 
     def set_current(self, name: str) -> None:
         self._name = name
@@ -79,9 +75,9 @@ class ModelPill(QPushButton):
             self._add_server(offered, models.current)
         if models.local or models.servers:
             self._menu.addSeparator()
-        self._menu.addAction(icons.icon("folder-open"), "Open model file…", self.ask_file)
-        self._menu.addAction("Open MLX folder…", self.ask_folder)
-        self._menu.addAction(icons.icon("server"), "Servers…", self.servers_requested.emit)
+        if self._commands is not None:
+            for command_id in ("model.open_file", "model.open_folder", "model.servers"):
+                self._commands.add_to(self._menu, command_id)
 
     def _add_local(self, model: ModelRef, reason: str, current: str) -> None:
         form = "  ·  MLX" if model.format == "mlx" else ""

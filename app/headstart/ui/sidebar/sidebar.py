@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
+from headstart.ui.commands import Commands, add_items
 from headstart.ui.sidebar.chat_list import (
     CHAT_ID,
     SUMMARY,
@@ -30,14 +31,8 @@ from headstart.ui.sidebar.chat_list import (
 
 
 class Sidebar(QFrame):
-    new_requested = Signal()
-    private_requested = Signal()
     chat_chosen = Signal(str)
     rename_requested = Signal(str, str)
-    pin_requested = Signal(str, bool)
-    delete_requested = Signal(str)
-    export_requested = Signal(str)
-    settings_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,16 +40,9 @@ class Sidebar(QFrame):
         self.setFixedWidth(theme.SIDEBAR_WIDTH)
         self._new = QPushButton("New chat", self)
         self._new.setObjectName("newChat")
-        self._new.setToolTip(
-            f"New chat ({QKeySequence('Ctrl+N').toString(QKeySequence.SequenceFormat.NativeText)})"
-        )
-        self._new.clicked.connect(self.new_requested)
         self._private = QPushButton(self)
         self._private.setObjectName("newChat")
         self._private.setFixedWidth(40)
-        self._private.setToolTip("New private chat: leaves nothing on disk (Ctrl+Shift+N)")
-        self._private.setAccessibleName("New private chat")
-        self._private.clicked.connect(self.private_requested)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.view = _ChatView(self)
@@ -79,7 +67,6 @@ class Sidebar(QFrame):
         self._empty.setWordWrap(True)
         self._settings = QPushButton("Settings", self)
         self._settings.setObjectName("sideButton")
-        self._settings.clicked.connect(self.settings_requested)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 12, 10, 10)
         layout.setSpacing(8)
@@ -91,11 +78,18 @@ class Sidebar(QFrame):
         layout.addWidget(self._empty)
         layout.addWidget(self.view, 1)
         layout.addWidget(self._settings)
+        self._commands = Commands()
         self._showing = ""
         self._telling = True
         # what came while a title was edited: a new list would close the editor
         self._later: list[Callable[[], None]] = []
         self.refresh_theme()
+
+    def set_commands(self, commands: Commands) -> None:
+        self._commands = commands
+        commands.bind(self._new, "chat.new")
+        commands.bind(self._private, "chat.new_private")
+        commands.bind(self._settings, "app.settings")
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """All chats; `writing` maps those with an open reply to what they are doing."""
@@ -165,32 +159,26 @@ class Sidebar(QFrame):
             self.menu_for(index).popup(self.view.viewport().mapToGlobal(point))
 
     def menu_for(self, index: QModelIndex) -> QMenu:
-        chat: ChatSummary = index.data(SUMMARY)
+        """What can be done with the chat of a line."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icons.icon("pencil"), "Rename\tF2", lambda: self.begin_rename(chat.id))
-        menu.addAction(
-            icons.icon("pin-off" if chat.pinned else "pin"),
-            "Unpin" if chat.pinned else "Pin",
-            lambda: self.pin_requested.emit(chat.id, not chat.pinned),
-        )
-        menu.addAction(
-            icons.icon("upload"), "Export as Markdown…", lambda: self.export_requested.emit(chat.id)
-        )
-        menu.addSeparator()
-        menu.addAction(
-            icons.icon("trash-2"), "Delete\tDel", lambda: self.delete_requested.emit(chat.id)
-        )
+        add_items(menu, self._commands.chat, index.data(SUMMARY))
         return menu
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.view and isinstance(event, QKeyEvent):
-            chat_id = self.view.currentIndex().data(CHAT_ID)
-            deleting = event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Delete
-            if chat_id and deleting:
-                self.delete_requested.emit(chat_id)
-                return True
+            chat = self.view.currentIndex().data(SUMMARY)
+            if chat is not None and event.type() == QEvent.Type.KeyPress:
+                return self._run_for_keys(event, chat) or super().eventFilter(watched, event)
         return super().eventFilter(watched, event)
+
+    def _run_for_keys(self, event: QKeyEvent, chat: ChatSummary) -> bool:
+        keys = QKeySequence(event.keyCombination())
+        for command in self._commands.chat:
+            if command.keys and keys == QKeySequence(command.keys) and command.shown(chat):
+                command.run(chat)
+                return True
+        return False
 
 
 class _ChatView(QListView):

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, 
 
 from headstart.core.values import Message, MessageStatus, OriginRun, Role
 from headstart.ui import icons, theme
+from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
@@ -27,15 +28,14 @@ BUBBLE_SHARE = 0.8
 class MessageHost(BlockHost, Protocol):
     """What a message asks of the transcript around it."""
 
+    commands: tuple[ItemCommand[Message], ...]
+
     def height_changed(self, message: MessageWidget) -> None: ...
 
 
 class MessageWidget(QWidget):
     """Emits what the user asks for; the transcript passes it on."""
 
-    copy_requested = Signal(str)
-    regenerate_requested = Signal(str)
-    continue_requested = Signal(str)
     edit_submitted = Signal(str, str)
     version_requested = Signal(str, int)
 
@@ -69,16 +69,13 @@ class MessageWidget(QWidget):
         self._next = self._tool("chevron-right", "", "Later version")
         self._versions = QLabel(self)
         self._versions.setObjectName("quiet")
-        self._copy = self._tool("copy", "Copy")
-        self._regenerate = self._tool("rotate-ccw", "Regenerate")
-        self._continue = self._tool("play", "Continue")
-        self._edit = self._tool("pencil", "Edit")
+        # by the id of the command
+        self.buttons: dict[str, QToolButton] = {}
+        for command in host.commands:
+            button = self.buttons[command.id] = self._tool(command.icon, command.title)
+            button.clicked.connect(lambda _checked, run=command.run: run(self.message))
         self._previous.clicked.connect(lambda: self.version_requested.emit(self.message.id, -1))
         self._next.clicked.connect(lambda: self.version_requested.emit(self.message.id, 1))
-        self._copy.clicked.connect(lambda: self.copy_requested.emit(self.message.id))
-        self._regenerate.clicked.connect(lambda: self.regenerate_requested.emit(self.message.id))
-        self._continue.clicked.connect(lambda: self.continue_requested.emit(self.message.id))
-        self._edit.clicked.connect(self.begin_edit)
         self.set_message(message)
 
     # --- content -------------------------------------------------------------------------
@@ -116,12 +113,10 @@ class MessageWidget(QWidget):
         self._versions.setAccessibleName(f"Version {message.version} of {message.versions}")
         self._previous.setEnabled(message.version > 1)
         self._next.setEnabled(message.version < message.versions)
-        assistant = message.role is Role.ASSISTANT
-        self._copy.setVisible(not writing and bool(message.text))
-        self._regenerate.setVisible(assistant and not writing)
-        cut = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
-        self._continue.setVisible(assistant and message.status in cut and bool(message.parts))
-        self._edit.setVisible(not assistant and self._editor is None)
+        for command in self._host.commands:
+            # the editor has buttons of its own
+            shown = command.shown(message) and not (command.needs_idle and self.editing)
+            self.buttons[command.id].setVisible(shown)
         self._host.height_changed(self)
 
     def show_reply(self, text: str, reasoning: str) -> None:
@@ -251,7 +246,8 @@ class MessageWidget(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """While a reply is written in this chat, no other version can be begun or shown."""
-        for button in (self._regenerate, self._continue, self._edit, *self._editor_buttons[:1]):
+        needing = [self.buttons[each.id] for each in self._host.commands if each.needs_idle]
+        for button in (*needing, *self._editor_buttons[:1]):
             button.setEnabled(not busy)
         self._previous.setEnabled(not busy and self.message.version > 1)
         self._next.setEnabled(not busy and self.message.version < self.message.versions)
@@ -264,10 +260,7 @@ class MessageWidget(QWidget):
         for button, name in (
             (self._previous, "chevron-left"),
             (self._next, "chevron-right"),
-            (self._copy, "copy"),
-            (self._regenerate, "rotate-ccw"),
-            (self._continue, "play"),
-            (self._edit, "pencil"),
+            *((self.buttons[each.id], each.icon) for each in self._host.commands),
             (self._reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
         ):
             button.setIcon(icons.icon(name))
@@ -334,10 +327,7 @@ class MessageWidget(QWidget):
                 self._previous,
                 self._versions,
                 self._next,
-                self._copy,
-                self._regenerate,
-                self._continue,
-                self._edit,
+                *self.buttons.values(),
             )
             if not widget.isHidden()
         ]

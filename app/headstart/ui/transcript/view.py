@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from headstart.core.values import BranchPage, Message, MessageStatus, OriginRun
 from headstart.ui import theme
+from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.context_menu import open_menu
 from headstart.ui.transcript.highlight import Highlighter
@@ -44,8 +45,6 @@ PREPARE_MS = 200
 class TranscriptView(QAbstractScrollArea):
     """Shows one branch. Emits what the user asks of a message, by its id."""
 
-    regenerate_requested = Signal(str)
-    continue_requested = Signal(str)
     edit_submitted = Signal(str, str)
     version_requested = Signal(str, int)
     link_hover_changed = Signal(str)
@@ -59,6 +58,8 @@ class TranscriptView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Conversation")
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
+        # what can be done with a message
+        self.commands: tuple[ItemCommand[Message], ...] = ()
         self.highlighter = Highlighter(self)
         self._items: list[Item] = []
         self._selecting = Selecting(self)
@@ -165,6 +166,12 @@ class TranscriptView(QAbstractScrollArea):
         for item in self._items:
             if item.widget is not None:
                 item.widget.set_busy(writing)
+
+    def begin_edit(self, message_id: str) -> None:
+        """Turn a message of the user into an editor."""
+        widget = self.widget_of(message_id)
+        if widget is not None:
+            widget.begin_edit()
 
     def leave_edit(self) -> bool:
         """Close the editor of a message, if one is open."""
@@ -350,9 +357,6 @@ class TranscriptView(QAbstractScrollArea):
     def _widget(self, item: Item) -> MessageWidget:
         if item.widget is None:
             widget = MessageWidget(self, self.viewport(), item.message)
-            widget.copy_requested.connect(self._copy_message)
-            widget.regenerate_requested.connect(self.regenerate_requested)
-            widget.continue_requested.connect(self.continue_requested)
             widget.edit_submitted.connect(self.edit_submitted)
             widget.version_requested.connect(self.version_requested)
             widget.set_busy(self._writing)
@@ -443,11 +447,6 @@ class TranscriptView(QAbstractScrollArea):
         text = self.selected_text()
         if text:
             QGuiApplication.clipboard().setText(text)
-
-    def _copy_message(self, message_id: str) -> None:
-        item = self._find(message_id)
-        if item is not None:
-            QGuiApplication.clipboard().setText(item.message.text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.events import PromptMessage
 from headstart.core.prefixes import RecordInfo, RecordKind
+from headstart.core.requests import PromptMessage
 from headstart.core.values import Role
 from headstart.engine.prefix import budget, keys, planner
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step

@@ -12,12 +12,13 @@ from headstart.core.events import (
     DraftActivity,
     DraftStage,
     GenerationEvent,
-    GenerationRequest,
     Loading,
     Notice,
 )
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import GenerationRequest, LoadRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import ModelRef, SpeculationFigures
+from headstart.core.values import SpeculationFigures
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.reading import Resident
 from headstart.engine.speculation import calibration, draft_model, loop, state
@@ -47,10 +48,9 @@ class Pair:
             ref, EngineSettings(), lambda *_: self.draft, self.events.append, CancelToken()
         )
         self.request = GenerationRequest(
-            big,
+            LoadRequest(big, draft=ref),
             (),
             Sampling(temperature=1.0),
-            draft=ref,
             speculation=Speculation(draft=ref.key, repeats=False),
         )
 
@@ -162,10 +162,9 @@ def test_nothing_is_spent_on_a_draft_that_is_known_not_to_pay(hostile: Pair) -> 
 
 def test_each_reply_teaches_what_the_draft_would_have_said(good: Pair) -> None:
     good.request = GenerationRequest(
-        good.request.model,
+        good.request.load,
         (),
         Sampling(temperature=1.0),
-        draft=good.request.draft,
         speculation=Speculation(draft="x", enabled=False),
     )
     good.reply(60)
@@ -187,7 +186,7 @@ def test_of_few_verified_drafts_no_speed_is_told() -> None:
 
 def test_plain_rounds_count_as_what_they_took(good: Pair) -> None:
     good.request = GenerationRequest(
-        good.request.model, (), Sampling(temperature=0), speculation=Speculation()
+        LoadRequest(good.request.load.model), (), Sampling(temperature=0), speculation=Speculation()
     )
     # another program takes the computer in the middle of the reply
     slow = good.target._cost

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.model_ref import ModelRef
 from headstart.core.models import ModelCard, Vocabulary, spelled
-from headstart.core.values import ModelRef
 from headstart.engine.speculation.compatibility import compare, judge, memory_needed
 
 WORDS = tuple(f"w{number}".encode() for number in range(2000))

@@ -1,0 +1,114 @@
+"""Assembly: every part of the program is made here, once, and handed in; and ended here.
+
+The order is what the user waits for: the window first, then the database, and a model only when
+it is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QApplication
+
+from headstart.chat.preferences import Preferences
+from headstart.chat.services import Services, make_services
+from headstart.engine.generator import Generator
+from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.runner import Runner
+from headstart.home import Home
+from headstart.storage.keychain import Keychain
+from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.running import RunningFile
+from headstart.storage.settings_file import SettingsFile
+from headstart.storage.worker import Storage
+from headstart.ui import theme
+from headstart.ui.controllers.everything import Controllers, make_controllers
+from headstart.ui.window.main_window import MainWindow
+
+# what quitting may wait for prefixes that are still being written
+WRITE_SECONDS = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The parts of a running program, for whoever drives it: the demo, tests, benchmarks."""
+
+    home: Home
+    window: MainWindow
+    controllers: Controllers
+    services: Services
+    storage: Storage
+    prefix_store: PrefixStore
+
+
+async def open_app(home: Home) -> App:
+    """Make every part and connect them; nothing is shown yet. Needs a running event loop."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    file = SettingsFile(home.settings)
+    settings, notice = file.load()
+    preferences = Preferences(settings, file)
+    theme.apply(application, settings.theme, settings.text_font)
+    storage = Storage(home.database, home.backups)
+    running = RunningFile(home.running)
+    died = running.last()
+    prefix_store = PrefixStore(home.prefixes, StoredPrefixes(storage))
+
+    def make_generator() -> Generator:
+        # on the engine thread: model libraries are imported when first used
+        from headstart.engine.local import LocalGenerator
+        from headstart.hub.checked import CheckedModels
+        from headstart.storage.profiles import StoredProfiles
+
+        return LocalGenerator(
+            CheckedModels(home.checked_models),
+            StoredProfiles(storage),
+            prefix_store,
+            StoredTraces(storage),
+            running,
+        )
+
+    services = make_services(storage, Runner(make_generator), preferences, Keychain(), prefix_store)
+    controllers = make_controllers(services)
+    window = MainWindow(controllers, preferences)
+    controllers.start()
+    told = [notice] if notice else []
+    if died is not None:
+        # loading or prefilling unasked would end it again, at every start
+        running.end()
+        services.local.preload.hold_back()
+        told.append(died.sentence)
+    if told:
+        window.banner.show_text("start", " ".join(told))
+    return App(home, window, controllers, services, storage, prefix_store)
+
+
+async def close_app(app: App) -> None:
+    """Store what is being written and end every thread."""
+    app.window.hide()
+    app.window.transcript.close_workers()
+    await app.services.ending.close(app.services)
+    await app.controllers.settle()
+    await app.services.ending.close_private()
+    await asyncio.to_thread(app.prefix_store.close, WRITE_SECONDS)
+    await asyncio.to_thread(app.storage.close)
+    await asyncio.to_thread(app.services.preferences.close)
+
+
+async def database_opens(app: App) -> None:
+    """Wait for the database, and show what it has to say."""
+    store = await app.storage.ready()
+    told = list(store.notices)
+    if store.interrupted:
+        plural = "reply was" if store.interrupted == 1 else "replies were"
+        told.append(
+            f"{store.interrupted} {plural} interrupted when the program ended; the text is here, "
+            "and the reply can be continued."
+        )
+    if store.read_only:
+        told.insert(0, store.read_only)
+    if app.window.banner.isVisible():
+        told.insert(0, app.window.banner.text())
+    if told:
+        app.window.banner.show_text("start", " ".join(told))

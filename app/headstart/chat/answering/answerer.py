@@ -1,0 +1,52 @@
+"""Answering: a model and what was asked in, a stream of events out, wherever the model runs.
+
+On the event loop's thread. The only place that tells the kinds of models apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+from headstart.chat.models import Models
+from headstart.chat.reply import ReplyStream
+from headstart.chat.requests import Asked
+from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.servers import ServerModel
+from headstart.core.values import Chat
+
+M = TypeVar("M", contravariant=True)
+
+
+class Answerer(Protocol[M]):
+    """Writes replies with models of one kind."""
+
+    def check(self, model: M) -> None:
+        """Raises EnvironmentProblem where the model may not be asked."""
+        ...
+
+    async def answer(self, model: M, asked: Asked) -> ReplyStream:
+        """Begin a reply; returns when the request is on its way."""
+        ...
+
+
+class Answering:
+    """The answerers of all kinds of models."""
+
+    def __init__(
+        self, models: Models, local: Answerer[ModelRef], servers: Answerer[ServerModel]
+    ) -> None:
+        self._models = models
+        self._answerers: dict[type, Answerer[Any]] = {ModelRef: local, ServerModel: servers}
+
+    async def model_of(self, chat: Chat) -> AnyModel:
+        """The model that answers in this chat; raises ConsentNeeded, ModelProblem."""
+        model = await self._models.of_chat(chat)
+        self.check(model)
+        return model
+
+    def check(self, model: AnyModel) -> None:
+        """Raises ConsentNeeded for a server that text may not be sent to yet."""
+        self._answerers[type(model)].check(model)
+
+    async def answer(self, model: AnyModel, asked: Asked) -> ReplyStream:
+        return await self._answerers[type(model)].answer(model, asked)

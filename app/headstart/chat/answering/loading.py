@@ -1,0 +1,155 @@
+"""What is loaded on this computer, and loading it ahead of its first request.
+
+On the event loop's thread; the loading itself is the engine thread's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import DraftState, Measured, ModelState
+from headstart.chat.preferences import Preferences
+from headstart.chat.requests import Asked
+from headstart.core.events import (
+    Failed,
+    GenerationEvent,
+    Loaded,
+    Loading,
+    Notice,
+    SpeedCurve,
+    TextAdded,
+)
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import LoadRequest
+from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
+
+# of what is loaded: nothing; something with the engine settings of now; with those from before
+LoadedState = Literal["nothing", "same", "other"]
+
+
+class Loader:
+    """Knows what is loaded, what is being loaded without a request, and what is being written."""
+
+    def __init__(self, runner: Runner, preferences: Preferences, broadcast: Broadcast) -> None:
+        self._runner = runner
+        self._preferences = preferences
+        self._broadcast = broadcast
+        self._stream: Stream | None = None
+        self._loading: LoadRequest | None = None
+        self._loaded: LoadRequest | None = None
+        self._writing: dict[str, Asked] = {}
+        self._make_way: list[Callable[[], None]] = []
+        self._closing = False
+        # the last start died while it loaded or prefilled: wait until a reply shows that it works
+        self._held_back = False
+
+    # --- what is going on ----------------------------------------------------------------
+
+    @property
+    def loaded(self) -> LoadRequest | None:
+        return self._loaded
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is loaded, and nothing is on its way."""
+        return self._loaded is None and self._stream is None
+
+    @property
+    def held_back(self) -> bool:
+        """Whether nothing may be loaded before the user asks for it."""
+        return self._held_back
+
+    @property
+    def writing(self) -> bool:
+        """Whether this computer writes a reply; or never will again."""
+        return bool(self._writing) or self._closing
+
+    @property
+    def busy(self) -> bool:
+        """Whether nothing can be done ahead now."""
+        return self.writing or (self._held_back and self.idle)
+
+    def has_loaded(self, model: ModelRef) -> bool:
+        loaded, engine = self._loaded, self._preferences.current.engine
+        return loaded is not None and (loaded.model, loaded.engine) == (model, engine)
+
+    def state(self) -> LoadedState:
+        """Whether what is loaded has the engine settings as they are now."""
+        if self._loaded is None:
+            return "nothing"
+        same = self._loaded.engine == self._preferences.current.engine
+        return "same" if same else "other"
+
+    def hold_back(self) -> None:
+        """Nothing is loaded or prefilled unasked until a reply has shown that it works."""
+        self._held_back = True
+
+    # --- loading -------------------------------------------------------------------------
+
+    async def load(self, wanted: LoadRequest) -> str | None:
+        """Load unless it is loaded or under way; returns what went wrong, if so."""
+        if self._loaded == wanted or (self._stream is not None and self._loading == wanted):
+            return None
+        self.cancel()
+        stream = self._stream = self._runner.preload(wanted)
+        self._loading = wanted
+        trouble = None
+        async for event in stream:
+            self.follow(event, wanted)
+            if isinstance(event, Failed):
+                trouble = f"{event.message} {event.remedy}".strip()
+                self._broadcast.tell(ModelState(wanted.model.name, 0.0, trouble))
+        if self._stream is stream:
+            self._stream = None
+        return trouble
+
+    def cancel(self, unless: LoadRequest | None = None) -> None:
+        if self._stream is not None and (unless is None or self._loading != unless):
+            self._stream.cancel()
+
+    def close(self) -> None:
+        self._closing = True
+        self.cancel()
+
+    # --- replies -------------------------------------------------------------------------
+
+    def on_request(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called before each reply begins: whatever is done ahead ends then."""
+        self._make_way.append(listener)
+
+    def begin_reply(self, asked: Asked, wanted: LoadRequest) -> None:
+        """A request does not wait for another model that is being loaded ahead."""
+        self.cancel(unless=wanted)
+        for listener in self._make_way:
+            listener()
+        self._writing[asked.chat.id] = asked
+
+    def end_reply(self, chat_id: str) -> Asked | None:
+        """The reply is stored; what was asked, if this computer wrote it."""
+        return self._writing.pop(chat_id, None)
+
+    def follow(self, event: GenerationEvent, wanted: LoadRequest) -> None:
+        """Keep track of the models through any stream of events, a reply's too."""
+        tell = self._broadcast.tell
+        if isinstance(event, SpeedCurve) and event.total == 1:
+            tell(Measured(event))
+        elif isinstance(event, Loading) and event.draft:
+            tell(DraftState(event.model.name, event.fraction >= 1))
+        elif isinstance(event, Notice) and event.kind == "draft":
+            tell(DraftState("", False))
+        elif isinstance(event, Loading):
+            if event.fraction == 0:
+                # the draft goes with the model that it drafted for
+                tell(DraftState("", False))
+            self._loaded = None
+            tell(ModelState(wanted.model.name, event.fraction))
+        elif isinstance(event, Loaded):
+            self._loaded = wanted
+            tell(ModelState(wanted.model.name, 1.0))
+        elif isinstance(event, TextAdded):
+            self._held_back = False
+            if self._loaded is not None:
+                self._loaded = wanted

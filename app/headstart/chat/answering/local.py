@@ -1,0 +1,61 @@
+"""Replies by models on this computer. On the event loop's thread; the engine has its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.loading import Loader
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.reply import ReplyStream
+from headstart.chat.requests import Asked, local_request
+from headstart.core.events import GenerationEvent
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import LoadRequest
+from headstart.engine.runner import Runner
+
+
+class LocalAnswerer:
+    """An `Answerer`."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        loader: Loader,
+        drafts: Drafts,
+        prefixes: Prefixes,
+        preferences: Preferences,
+    ) -> None:
+        self._runner = runner
+        self._loader = loader
+        self._drafts = drafts
+        self._prefixes = prefixes
+        self._preferences = preferences
+
+    def check(self, model: ModelRef) -> None:
+        """Nothing leaves this computer."""
+
+    async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
+        wanted = await self._drafts.pair_of(asked.chat, model)
+        on_disk = self._prefixes.may_be_on_disk(asked.chat)
+        request = local_request(asked, wanted, self._preferences.current, on_disk)
+        self._loader.begin_reply(asked, wanted)
+        return _Followed(self._runner.stream(request), self._loader, wanted)
+
+
+class _Followed:
+    """A reply's events, of which the loader learns what is loaded."""
+
+    def __init__(self, stream: ReplyStream, loader: Loader, wanted: LoadRequest) -> None:
+        self._stream = stream
+        self._loader = loader
+        self._wanted = wanted
+
+    def cancel(self) -> None:
+        self._stream.cancel()
+
+    async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        async for event in self._stream:
+            self._loader.follow(event, self._wanted)
+            yield event

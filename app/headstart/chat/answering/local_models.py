@@ -1,0 +1,109 @@
+"""The models on this computer, put together: what each verb does when the others act.
+
+On the event loop's thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.loading import Loader
+from headstart.chat.answering.local import LocalAnswerer
+from headstart.chat.answering.measuring import Measuring
+from headstart.chat.answering.next_prompt import NextPrompt
+from headstart.chat.answering.prefill_ahead import PrefillAhead
+from headstart.chat.answering.preload import Preload
+from headstart.chat.background import Background
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import (
+    BranchChanged,
+    ChatChanged,
+    DraftProgress,
+    Measured,
+    ReplyEnded,
+    What,
+)
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.requests import Asked
+from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.engine.runner import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModels:
+    answerer: LocalAnswerer
+    drafts: Drafts
+    measuring: Measuring
+    preload: Preload
+    ahead: PrefillAhead
+    loader: Loader
+
+    def close(self) -> None:
+        """Whatever is done ahead ends, and nothing more begins."""
+        self.loader.close()
+        self.measuring.cancel()
+        self.ahead.cancel()
+
+
+def make_local_models(
+    runner: Runner,
+    models: Models,
+    branches: Branches,
+    prefixes: Prefixes,
+    preferences: Preferences,
+    broadcast: Broadcast,
+    background: Background,
+) -> LocalModels:
+    loader = Loader(runner, preferences, broadcast)
+    drafts = Drafts(models, branches, preferences)
+    prompt = NextPrompt(branches, drafts, loader, prefixes, preferences)
+    ahead = PrefillAhead(runner, preferences, prompt.request, broadcast)
+    loader.on_request(ahead.cancel)
+    preload = Preload(loader, drafts, ahead, preferences, broadcast)
+
+    async def after(change: ReplyEnded, asked: Asked | None, since: int) -> None:
+        """The tokens that close the reply; then whatever is looked at and typed."""
+        if asked is not None and not background.closing:
+            # the next prompt begins with what this reply was made of
+            chat = await branches.chat(change.chat_id)
+            answer = await branches.message(change.chat_id, change.message_id)
+            if chat is not None and answer is not None:
+                prompt.know(chat, [*asked.branch, answer], since)
+        if not background.closing:
+            await ahead.prefill(change.chat_id)
+            if ahead.shown != change.chat_id:
+                await ahead.prefill_shown()
+
+    def on_ended(change: ReplyEnded) -> None:
+        asked = loader.end_reply(change.chat_id)
+        background.run(after(change, asked, prompt.forget()))
+
+    def on_chat(change: ChatChanged) -> None:
+        prompt.forget()
+        if change.what is What.OPTIONS:
+            background.run(preload.draft_chosen(change.chat_id))
+
+    def on_branch(change: BranchChanged) -> None:
+        prompt.forget()
+        if not loader.busy:
+            background.run(ahead.prefill(change.chat_id))
+
+    def on_idle(event: GenerationEvent) -> None:
+        """What the engine learned while nobody asked for anything."""
+        if isinstance(event, DraftActivity):
+            broadcast.tell(DraftProgress(event))
+        elif isinstance(event, SpeedCurve):
+            broadcast.tell(Measured(event))
+
+    broadcast.on(ChatChanged, on_chat)
+    broadcast.on(BranchChanged, on_branch)
+    broadcast.on(ReplyEnded, on_ended)
+    runner.on_idle(on_idle)
+    answerer = LocalAnswerer(runner, loader, drafts, prefixes, preferences)
+    return LocalModels(
+        answerer, drafts, Measuring(runner, loader, drafts, broadcast), preload, ahead, loader
+    )

@@ -1,0 +1,63 @@
+"""Measuring draft depths on demand, told as `Measured` while it goes on. Event loop's thread."""
+
+from __future__ import annotations
+
+from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.loading import Loader
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import Measured
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import Failed, SpeedCurve
+from headstart.core.requests import LoadRequest
+from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
+
+
+class Measuring:
+    """At most one measurement at a time."""
+
+    def __init__(
+        self, runner: Runner, loader: Loader, drafts: Drafts, broadcast: Broadcast
+    ) -> None:
+        self._runner = runner
+        self._loader = loader
+        self._drafts = drafts
+        self._broadcast = broadcast
+        self._stream: Stream | None = None
+        # a measurement can be made again: a reply does not wait for it
+        loader.on_request(self.cancel)
+
+    async def run(self, chat_id: str) -> None:
+        """Measure the speed of every draft depth for the chat's models."""
+        if self._stream is not None:
+            return
+        wanted = await self._drafts.pair(chat_id)
+        if wanted is None:
+            raise EnvironmentProblem("A server decides itself how it speculates.", "")
+        if wanted.draft is None:
+            raise EnvironmentProblem(
+                "There is no draft model to measure.", "Choose one under “Draft from” first."
+            )
+        if self._stream is None:
+            await self._measure(wanted)
+
+    async def _measure(self, wanted: LoadRequest) -> None:
+        stream = self._stream = self._runner.measure(wanted)
+        curve: SpeedCurve | None = None
+        problem: str | None = None
+        self._broadcast.tell(Measured(None, running=True))
+        try:
+            async for event in stream:
+                self._loader.follow(event, wanted)
+                if isinstance(event, SpeedCurve):
+                    curve = event
+                    self._broadcast.tell(Measured(curve, running=True))
+                elif isinstance(event, Failed):
+                    problem = f"{event.message} {event.remedy}".strip()
+        finally:
+            self._stream = None
+            self._broadcast.tell(Measured(curve, problem=problem))
+
+    def cancel(self) -> None:
+        if self._stream is not None:
+            self._stream.cancel()

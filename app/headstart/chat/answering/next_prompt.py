@@ -1,0 +1,71 @@
+"""What a chat's next prompt is going to begin with, for prefilling ahead. Event loop's thread."""
+
+from __future__ import annotations
+
+from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.loading import Loader
+from headstart.chat.branches import Branches
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.requests import ahead_request
+from headstart.core.errors import ModelProblem
+from headstart.core.requests import AheadRequest
+from headstart.core.values import Chat, Message
+
+
+class NextPrompt:
+    """What was fetched is kept until `forget`: it is the same for each word that is typed."""
+
+    def __init__(
+        self,
+        branches: Branches,
+        drafts: Drafts,
+        loader: Loader,
+        prefixes: Prefixes,
+        preferences: Preferences,
+    ) -> None:
+        self._branches = branches
+        self._drafts = drafts
+        self._loader = loader
+        self._prefixes = prefixes
+        self._preferences = preferences
+        self._known: tuple[Chat, list[Message]] | None = None
+        self._serial = 0
+
+    def forget(self) -> int:
+        """Something of some chat changed; the result is for `know`."""
+        self._known, self._serial = None, self._serial + 1
+        return self._serial
+
+    def know(self, chat: Chat, branch: list[Message], since: int) -> None:
+        """A chat's branch as it was when `forget` returned `since`: it need not be fetched."""
+        if since == self._serial:
+            self._known = (chat, branch)
+
+    async def request(self, chat_id: str, typed: str) -> AheadRequest | None:
+        """None where nothing can be prefilled now: a reply is written, or the model is not
+        loaded; what is typed for a server stays here until it is sent."""
+        if self._loader.busy:
+            return None
+        try:
+            wanted = await self._drafts.pair(chat_id)
+        except ModelProblem:
+            return None
+        if wanted is None or not self._loader.has_loaded(wanted.model):
+            return None
+        known = await self._fetch(chat_id)
+        if known is None or self._loader.busy:
+            return None
+        chat, branch = known
+        on_disk = self._prefixes.may_be_on_disk(chat)
+        return ahead_request(chat, branch, typed, wanted, self._preferences.current, on_disk)
+
+    async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
+        if self._known is not None and self._known[0].id == chat_id:
+            return self._known
+        serial = self._serial
+        chat = await self._branches.chat(chat_id)
+        found = None if chat is None else (chat, await self._branches.whole(chat_id))
+        if serial == self._serial:
+            self._known = found
+        return found

@@ -1,0 +1,153 @@
+"""Prefilling ahead: when a chat is opened, while the user types, after a reply.
+
+On the event loop's thread; the prefill itself is the engine thread's, where everything else goes
+first. Only the latest wish counts: one that is being prepared or read is given up for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+import psutil
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import AheadState
+from headstart.chat.preferences import Preferences
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import ReadAhead
+from headstart.core.requests import AheadRequest
+from headstart.core.settings import Settings
+from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
+
+log = logging.getLogger(__name__)
+
+# below this charge, and not charging, nothing is read that nobody asked for
+LOW_BATTERY = 20
+_BATTERY_SECONDS = 30.0
+
+# what a chat's next prompt begins with; None where nothing can be read now
+Prepare = Callable[[str, str], Awaitable[AheadRequest | None]]
+
+
+class PrefillAhead:
+    def __init__(
+        self,
+        runner: Runner,
+        preferences: Preferences,
+        prepare: Prepare,
+        broadcast: Broadcast,
+    ) -> None:
+        self._runner = runner
+        self._preferences = preferences
+        self._prepare = prepare
+        self._broadcast = broadcast
+        self._typed: dict[str, str] = {}
+        # the chat that the user looks at
+        self._shown: str | None = None
+        self._wish: str | None = None
+        self._reading: str | None = None
+        self._busy = False
+        self._stream: Stream | None = None
+        self._battery = (0.0, False)
+        preferences.listen(self._on_settings)
+
+    @property
+    def shown(self) -> str | None:
+        return self._shown
+
+    async def allowed(self) -> bool:
+        """The user's switch, and enough battery."""
+        return self._preferences.current.prefix.read_ahead and not await self._battery_low()
+
+    def show(self, chat_id: str, text: str = "") -> None:
+        """The user looks at this chat now; `text` stands in its composer."""
+        self._shown = chat_id
+        self._typed = {chat_id: text} if text else {}
+
+    async def typed(self, chat_id: str, text: str) -> None:
+        """The composer of the shown chat holds `text` now."""
+        if chat_id == self._shown:
+            self._typed = {chat_id: text}
+            await self.prefill(chat_id)
+
+    async def prefill_shown(self) -> None:
+        """Read what the chat that the user looks at needs; see `prefill`."""
+        if self._shown is not None:
+            await self.prefill(self._shown)
+
+    async def prefill(self, chat_id: str) -> None:
+        """Read what any next message of the chat needs, and what is typed of it.
+
+        Returns at once when another wish is being followed: this one comes after it, and ends it
+        if it is about another chat. (Of the same chat, what is being read is where this one
+        begins: ended with every word, it would never get anywhere.) Trouble is logged only:
+        nobody asked for this.
+        """
+        self._wish = chat_id
+        if self._busy:
+            if self._stream is not None and chat_id != self._reading:
+                self._stream.cancel()
+            return
+        self._busy = True
+        try:
+            while self._wish is not None:
+                wish, self._wish = self._wish, None
+                await self._follow(wish)
+        except EnvironmentProblem as problem:
+            log.info("nothing is read ahead: %s", problem)
+        except Exception:
+            log.exception("reading ahead failed")
+        finally:
+            self._busy = False
+
+    async def _follow(self, chat_id: str) -> None:
+        if not await self.allowed():
+            self.cancel()
+            return
+        request = await self._prepare(chat_id, self._typed.get(chat_id, ""))
+        if request is None or self._wish is not None:
+            return
+        self._reading = chat_id
+        stream = self._stream = self._runner.ahead(request)
+        async for event in stream:
+            if isinstance(event, ReadAhead):
+                self._broadcast.tell(AheadState(chat_id, event.tokens, event.typed))
+        if self._stream is stream:
+            self._stream = None
+
+    def sent(self, chat_id: str) -> None:
+        """What was typed is a message now."""
+        self._typed.pop(chat_id, None)
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Forget wishes, and stop what is being read."""
+        self._wish = None
+        if self._stream is not None:
+            self._stream.cancel()
+
+    def _on_settings(self, settings: Settings) -> None:
+        if not settings.prefix.read_ahead:
+            self.cancel()
+
+    async def _battery_low(self) -> bool:
+        asked, low = self._battery
+        now = time.monotonic()
+        if not asked or now - asked > _BATTERY_SECONDS:
+            low = await asyncio.to_thread(_low)
+            self._battery = (now, low)
+        return low
+
+
+def _low() -> bool:
+    """Whether the battery is low; some firmware takes its time to say so."""
+    try:
+        state = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    except Exception:
+        log.debug("the battery does not answer", exc_info=True)
+        return False
+    return state is not None and not state.power_plugged and state.percent < LOW_BATTERY

@@ -1,0 +1,34 @@
+"""Replies by servers. On the event loop's thread; requests are sent on a thread of their own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from headstart.chat.preferences import Preferences
+from headstart.chat.reply import ReplyStream
+from headstart.chat.requests import Asked, remote_request
+from headstart.chat.servers import Servers
+from headstart.core.servers import ServerModel
+from headstart.engine.remote.session import RemoteSession
+
+# the window draws what is new after the request was sent, as both take the processor; what has to
+# be imported or connected first is not waited for
+SENT_SECONDS = 0.02
+
+
+class ServerAnswerer:
+    """An `Answerer`."""
+
+    def __init__(self, session: RemoteSession, servers: Servers, preferences: Preferences) -> None:
+        self._session = session
+        self._servers = servers
+        self._preferences = preferences
+
+    def check(self, model: ServerModel) -> None:
+        """Raises ConsentNeeded."""
+        self._servers.check_allowed(model)
+
+    async def answer(self, model: ServerModel, asked: Asked) -> ReplyStream:
+        stream = self._session.stream(remote_request(asked, model, self._preferences.current))
+        await asyncio.wait([stream.sent], timeout=SENT_SECONDS)
+        return stream

@@ -1,0 +1,59 @@
+"""Reading chats: their own row, and their active messages in pages. On the event loop's thread."""
+
+from __future__ import annotations
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import Trouble
+from headstart.chat.databases import Databases
+from headstart.core.values import PAGE, BranchPage, Chat, Message
+from headstart.storage.worker import Store
+
+
+class Branches:
+    """Replies that could not be stored are shown as they are in memory."""
+
+    def __init__(self, databases: Databases, broadcast: Broadcast) -> None:
+        self._databases = databases
+        self._broadcast = broadcast
+        self._unsaved: dict[str, Message] = {}
+
+    async def chat(self, chat_id: str) -> Chat | None:
+        """A stored chat, or one that was begun."""
+        return await self._databases.chat(chat_id)
+
+    async def whole(self, chat_id: str) -> list[Message]:
+        """The active messages, from the first on."""
+        return (await self.page(chat_id, count=0)).messages
+
+    async def page(self, chat_id: str, before: str | None = None, count: int = PAGE) -> BranchPage:
+        """The last `count` of the active messages, or of those before one of them; 0: all."""
+        if self._databases.begun(chat_id) is not None:
+            return BranchPage([], 0)
+
+        def read(store: Store) -> tuple[BranchPage, list[str]]:
+            page = store.messages.page(chat_id, before, count)
+            return page, store.messages.take_repaired()
+
+        page, repaired = await self._databases.run(chat_id, read)
+        if repaired:
+            self._broadcast.tell(
+                Trouble(
+                    "The order of this chat's messages was damaged and has been repaired.",
+                    "Nothing was removed; versions may be in other positions than before.",
+                )
+            )
+        shown = [self._unsaved.get(message.id, message) for message in page.messages]
+        return BranchPage(shown, page.earlier)
+
+    async def message(self, chat_id: str, message_id: str) -> Message | None:
+        """One message as it is now."""
+        if message_id in self._unsaved:
+            return self._unsaved[message_id]
+        return await self._databases.run(chat_id, lambda store: store.messages.get(message_id))
+
+    def show_unsaved(self, message: Message) -> None:
+        """This reply could not be stored: it is shown like this until it is written again."""
+        self._unsaved[message.id] = message
+
+    def end_unsaved(self, message_id: str) -> None:
+        self._unsaved.pop(message_id, None)

@@ -1,0 +1,102 @@
+"""The list of chats: begin, rename, pin, delete and bring back. On the event loop's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from headstart.chat.background import Background
+from headstart.chat.changes import What
+from headstart.chat.databases import Databases
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.replies import Replies
+from headstart.chat.titles import NEW_CHAT
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.values import ChatDraft, ChatSummary
+
+log = logging.getLogger(__name__)
+
+# how long a deleted chat can be brought back; the window offers it a little shorter
+UNDO_SECONDS = 10.0
+
+
+class ChatList:
+    def __init__(
+        self, databases: Databases, replies: Replies, prefixes: Prefixes, background: Background
+    ) -> None:
+        self._databases = databases
+        self._replies = replies
+        self._prefixes = prefixes
+        self._background = background
+        # deleted chats that can still be brought back
+        self._undo: dict[str, asyncio.TimerHandle] = {}
+
+    async def summaries(self) -> list[ChatSummary]:
+        """Every line of the list, private chats first."""
+        return await self._databases.summaries()
+
+    async def summary(self, chat_id: str) -> ChatSummary | None:
+        """A chat's line in the list; None where it is in no list."""
+        return await self._databases.summary(chat_id)
+
+    def begin(self, private: bool = False) -> ChatDraft:
+        """A new chat, stored with its first message; of a private one nothing is ever on disk."""
+        return self._databases.begin(private)
+
+    def abandon(self, chat_id: str) -> None:
+        """Nobody wants the chat that was begun any more."""
+        self._databases.end_begun(chat_id)
+
+    def is_begun(self, chat_id: str) -> bool:
+        """Whether the chat has no message yet, and is not stored."""
+        return self._databases.begun(chat_id) is not None
+
+    async def rename(self, chat_id: str, title: str) -> None:
+        title = " ".join(title.split()) or NEW_CHAT
+        await self._databases.change(
+            chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=True)
+        )
+
+    async def pin(self, chat_id: str, pinned: bool) -> None:
+        await self._databases.change(
+            chat_id, What.PINNED, lambda store: store.chats.pin(chat_id, pinned)
+        )
+
+    async def delete(self, chat_id: str) -> None:
+        """Hide the chat; `undo_delete` brings it back within `UNDO_SECONDS`, then it is gone."""
+        async with self._replies.starting:
+            self._replies.stop(chat_id)
+            await self._databases.change(
+                chat_id, What.DELETED, lambda store: store.chats.delete(chat_id)
+            )
+        self._end_undo(chat_id)
+        self._undo[chat_id] = asyncio.get_running_loop().call_later(
+            UNDO_SECONDS, lambda: self._background.run(self._purge(chat_id))
+        )
+
+    async def undo_delete(self, chat_id: str) -> None:
+        self._end_undo(chat_id)
+        await self._databases.change(
+            chat_id, What.RESTORED, lambda store: store.chats.restore(chat_id)
+        )
+
+    async def end_undo(self) -> None:
+        """What was deleted is gone now: the program ends."""
+        for chat_id in list(self._undo):
+            self._undo[chat_id].cancel()
+            await self._purge(chat_id)
+
+    def _end_undo(self, chat_id: str) -> None:
+        timer = self._undo.pop(chat_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    async def _purge(self, chat_id: str) -> None:
+        """The undo is over: nothing of the chat stays."""
+        if self._undo.pop(chat_id, None) is None:
+            return
+        try:
+            await self._prefixes.forget(chat_id)
+            await self._databases.of(chat_id).purge(chat_id)
+        except EnvironmentProblem as problem:
+            log.warning("a deleted chat is removed at the next start: %s", problem)

@@ -1,0 +1,131 @@
+"""What is said in a chat: send, edit, regenerate, continue, another version.
+
+On the event loop's thread. The text is in the database before a token exists; whatever the
+engine does afterwards, it stays.
+"""
+
+from __future__ import annotations
+
+from headstart.chat.answering.answerer import Answering
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import BranchChanged, ChatChanged, What
+from headstart.chat.databases import Databases
+from headstart.chat.replies import Replies
+from headstart.chat.requests import Asked, new_question, open_reply
+from headstart.chat.titles import title_from
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.model_ref import AnyModel
+from headstart.core.values import Chat, Message, Part
+
+
+class Conversation:
+    """Every verb raises ModelProblem, or ConsentNeeded, before anything is stored."""
+
+    def __init__(
+        self,
+        databases: Databases,
+        branches: Branches,
+        replies: Replies,
+        answering: Answering,
+        broadcast: Broadcast,
+    ) -> None:
+        self._databases = databases
+        self._branches = branches
+        self._replies = replies
+        self._answering = answering
+        self._broadcast = broadcast
+
+    async def send(self, chat_id: str, text: str) -> None:
+        """Add a user message at the end of the chat and answer it."""
+        async with self._replies.starting:
+            self._replies.check_free(chat_id)
+            chat = await self._branches.chat(chat_id)
+            if chat is None:
+                raise EnvironmentProblem("This chat does not exist any more.", "Start a new one.")
+            model = await self._answering.model_of(chat)
+            draft = self._databases.begun(chat_id)
+            if draft is not None:
+                chat = draft.chat(title_from(text), model.key)
+            branch = await self._branches.whole(chat_id)
+            await self._ask(chat, branch, text, model, fresh=draft is not None)
+
+    async def edit(self, chat_id: str, message_id: str, text: str) -> None:
+        """A new version of a user message beside the old one, and an answer to it."""
+        async with self._replies.starting:
+            chat, before, _ = await self._find(chat_id, message_id)
+            model = await self._answering.model_of(chat)
+            await self._ask(chat, before, text, model)
+        if not before:
+            title = title_from(text)
+            await self._databases.change(
+                chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=False)
+            )
+
+    async def regenerate(self, chat_id: str, message_id: str) -> None:
+        """A new version of a reply beside the old one."""
+        async with self._replies.starting:
+            chat, before, message = await self._find(chat_id, message_id)
+            model = await self._answering.model_of(chat)
+            answer = open_reply(chat.id, message.parent_id, model)
+            await self._databases.run(chat_id, lambda store: store.messages.add([answer]))
+            await self._start(chat, before, answer, model)
+
+    async def continue_reply(self, chat_id: str, message_id: str) -> None:
+        """Go on writing a reply that was stopped or interrupted, word for word."""
+        async with self._replies.starting:
+            chat, before, message = await self._find(chat_id, message_id)
+            model = await self._answering.model_of(chat)
+            await self._databases.run(chat_id, lambda store: store.messages.reopen(message_id))
+            self._branches.end_unsaved(message_id)
+            await self._start(chat, before, message, model, message.parts)
+
+    async def show_version(self, chat_id: str, message_id: str, step: int) -> None:
+        """Another version of a message, and what follows it; not while a reply is written."""
+        async with self._replies.starting:
+            if self._replies.reply_in(chat_id) is not None:
+                return
+            await self._databases.run(
+                chat_id, lambda store: store.messages.show_version(message_id, step)
+            )
+        self._broadcast.tell(BranchChanged(chat_id))
+
+    # --- inside --------------------------------------------------------------------------
+
+    async def _find(self, chat_id: str, message_id: str) -> tuple[Chat, list[Message], Message]:
+        """The chat, what comes before a message of its branch, and the message."""
+        self._replies.check_free(chat_id)
+        chat = await self._branches.chat(chat_id)
+        branch = await self._branches.whole(chat_id)
+        at = next((index for index, item in enumerate(branch) if item.id == message_id), None)
+        if chat is None or at is None:
+            raise EnvironmentProblem("This message does not exist any more.", "")
+        return chat, branch[:at], branch[at]
+
+    async def _ask(
+        self, chat: Chat, before: list[Message], text: str, model: AnyModel, fresh: bool = False
+    ) -> None:
+        """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
+        question = new_question(chat.id, before[-1].id if before else None, text)
+        answer = open_reply(chat.id, question.id, model)
+        created = chat if fresh else None
+        await self._databases.run(
+            chat.id, lambda store: store.messages.add([question, answer], created)
+        )
+        self._databases.end_begun(chat.id)
+        await self._start(chat, [*before, question], answer, model, fresh=fresh)
+
+    async def _start(
+        self,
+        chat: Chat,
+        before: list[Message],
+        answer: Message,
+        model: AnyModel,
+        written: tuple[Part, ...] = (),
+        fresh: bool = False,
+    ) -> None:
+        asked = Asked(chat, tuple(before), answer.id, written)
+        self._replies.begin(answer, await self._answering.answer(model, asked))
+        if fresh:
+            self._broadcast.tell(ChatChanged(chat.id, What.ADDED))
+        self._broadcast.tell(BranchChanged(chat.id))

@@ -1,0 +1,96 @@
+"""The replies that are being written: begun, stopped, stored when they end.
+
+On the event loop's thread. At most one reply a chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from headstart.chat.background import Background
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ReplyEnded, ReplyEvent, Trouble
+from headstart.chat.databases import Databases
+from headstart.chat.reply import Reply, ReplyStream
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.values import Message, MessageStatus
+
+log = logging.getLogger(__name__)
+
+
+class Replies:
+    def __init__(
+        self, databases: Databases, branches: Branches, broadcast: Broadcast, background: Background
+    ) -> None:
+        self._databases = databases
+        self._branches = branches
+        self._broadcast = broadcast
+        self._background = background
+        self._running: dict[str, Reply] = {}
+        # a second Enter waits here and then sees that a reply is being written
+        self.starting = asyncio.Lock()
+
+    def reply_in(self, chat_id: str) -> Reply | None:
+        """The reply being written in this chat."""
+        return self._running.get(chat_id)
+
+    def writing_chats(self) -> frozenset[str]:
+        return frozenset(self._running)
+
+    def check_free(self, chat_id: str) -> None:
+        """Raises EnvironmentProblem where no reply can begin."""
+        if chat_id in self._running:
+            raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+        if self._background.closing:
+            raise EnvironmentProblem("Headstart is closing.", "")
+
+    def begin(self, answer: Message, stream: ReplyStream) -> None:
+        """Store what comes until it ends, and tell everybody."""
+        chat_id, message_id = answer.chat_id, answer.id
+        reply = self._running[chat_id] = Reply(
+            self._databases.of(chat_id),
+            answer,
+            stream,
+            lambda event: self._broadcast.tell(ReplyEvent(chat_id, message_id, event)),
+        )
+        self._background.run(self._drive(reply))
+
+    def stop(self, chat_id: str) -> None:
+        reply = self._running.get(chat_id)
+        if reply is not None:
+            reply.stop()
+
+    async def stop_all(self) -> None:
+        """What is being started is stopped too."""
+        async with self.starting:
+            for reply in list(self._running.values()):
+                reply.stop()
+
+    async def _drive(self, reply: Reply) -> None:
+        try:
+            await reply.run()
+        except EnvironmentProblem as problem:
+            log.error("a reply could not be stored: %s", problem)
+            await self._show_unsaved(reply, problem)
+        finally:
+            self._running.pop(reply.chat_id, None)
+            self._broadcast.tell(ReplyEnded(reply.chat_id, reply.message_id))
+
+    async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
+        """The text stays on the screen and can be copied; the journal has all but the last."""
+        self._broadcast.tell(
+            Trouble(f"This reply could not be saved. {problem.message}", problem.remedy)
+        )
+        message = await self._branches.message(reply.chat_id, reply.message_id)
+        if message is not None:
+            self._branches.show_unsaved(
+                replace(
+                    message,
+                    parts=reply.parts,
+                    status=MessageStatus.STOPPED,
+                    error=f"Not saved yet: {problem.message}",
+                )
+            )

@@ -1,0 +1,133 @@
+"""Messages as they are made, and requests of them: a chat, a branch and settings in, values out.
+
+Pure: what has to be looked up (the model, its draft) is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headstart.core.inheritance import effective
+from headstart.core.model_ref import AnyModel
+from headstart.core.requests import (
+    AheadRequest,
+    GenerationRequest,
+    LoadRequest,
+    PromptMessage,
+    RemoteRequest,
+)
+from headstart.core.servers import ServerModel
+from headstart.core.settings import Settings
+from headstart.core.values import (
+    Chat,
+    Message,
+    MessageStatus,
+    Part,
+    PartKind,
+    Role,
+    new_id,
+    now_ms,
+    text_part,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be answered: `branch` up to the question, and what the reply has already."""
+
+    chat: Chat
+    branch: tuple[Message, ...]
+    reply_id: str
+    written: tuple[Part, ...] = ()
+
+
+def new_question(chat_id: str, parent: str | None, text: str) -> Message:
+    """A user's message, complete."""
+    status = MessageStatus.COMPLETE
+    return Message(new_id(), chat_id, parent, Role.USER, status, text_part(text), now_ms())
+
+
+def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
+    """A reply that is going to be written."""
+    name = f"{model.name} on {model.host}" if model.host else model.name
+    status = MessageStatus.OPEN
+    return Message(new_id(), chat_id, parent, Role.ASSISTANT, status, (), now_ms(), model=name)
+
+
+def local_request(
+    asked: Asked, wanted: LoadRequest, settings: Settings, on_disk: bool
+) -> GenerationRequest:
+    """`on_disk`: whether the KV state of the chat may be kept there."""
+    chosen = effective(settings, asked.chat.options, wanted.model.key)
+    return GenerationRequest(
+        load=wanted,
+        messages=prompt_messages(asked.branch, chosen.system_prompt),
+        sampling=chosen.sampling,
+        when_full=chosen.when_full,
+        chat_id=asked.chat.id,
+        reply_so_far=reply_so_far(asked.written),
+        speculation=chosen.speculation,
+        reply_key=asked.reply_id,
+        keep_on_disk=on_disk,
+    )
+
+
+def remote_request(asked: Asked, model: ServerModel, settings: Settings) -> RemoteRequest:
+    chosen = effective(settings, asked.chat.options, model.key)
+    return RemoteRequest(
+        model=model,
+        messages=prompt_messages(asked.branch, chosen.system_prompt),
+        sampling=chosen.sampling,
+        reply_so_far=reply_so_far(asked.written),
+    )
+
+
+def ahead_request(
+    chat: Chat,
+    branch: Sequence[Message],
+    typed: str,
+    wanted: LoadRequest,
+    settings: Settings,
+    on_disk: bool,
+) -> AheadRequest:
+    """What any next message of the chat needs, and `typed` as far as it is settled."""
+    chosen = effective(settings, chat.options, wanted.model.key)
+    return AheadRequest(
+        load=wanted,
+        messages=prompt_messages(branch, chosen.system_prompt),
+        chat_id=chat.id,
+        typed=typed,
+        when_full=chosen.when_full,
+        # of a chat that is not stored yet nothing is on disk
+        keep_on_disk=bool(branch) and on_disk,
+    )
+
+
+def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:
+    """The system prompt and the branch; replies without text are left out.
+
+    Two user messages in a row, which many templates refuse, become one.
+    """
+    result: list[PromptMessage] = []
+    if system_prompt.strip():
+        result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
+    for message in branch:
+        text = message.text
+        if not text.strip() and message.role is Role.ASSISTANT:
+            continue
+        if result and result[-1].role is message.role is Role.USER:
+            last = result.pop()
+            text = f"{last.text}\n\n{text}"
+        result.append(PromptMessage(message.role, text, message.id))
+    return tuple(result)
+
+
+def reply_so_far(parts: Sequence[Part]) -> str:
+    """A partly written reply as the model wrote it, its reasoning in tags, to go on from."""
+    reasoning = "".join(part.text for part in parts if part.kind is PartKind.REASONING)
+    text = "".join(part.text for part in parts if part.kind is PartKind.TEXT)
+    if not reasoning:
+        return text
+    closed = f"\n</think>\n\n{text}" if text else ""
+    return f"<think>\n{reasoning.rstrip()}{closed}" if closed else f"<think>\n{reasoning}"

@@ -1,0 +1,115 @@
+"""The verbs of the program, by subject: made once, and each handed to who calls it.
+
+The window knows nothing below. On the event loop's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from headstart.chat.answering.answerer import Answering
+from headstart.chat.answering.local_models import LocalModels, make_local_models
+from headstart.chat.answering.servers import ServerAnswerer
+from headstart.chat.background import Background
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.chat_list import ChatList
+from headstart.chat.choices import Choices
+from headstart.chat.conversation import Conversation
+from headstart.chat.databases import Databases
+from headstart.chat.export import Export
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
+from headstart.chat.replies import Replies
+from headstart.chat.servers import Servers
+from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.remote.session import RemoteSession
+from headstart.engine.runner import Runner
+from headstart.storage.keychain import Keychain
+from headstart.storage.worker import Storage
+
+# how long replies that were stopped may take to be stored
+STOP_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    preferences: Preferences
+    broadcast: Broadcast
+    branches: Branches
+    chat_list: ChatList
+    choices: Choices
+    conversation: Conversation
+    replies: Replies
+    export: Export
+    models: Models
+    servers: Servers
+    local: LocalModels
+    prefixes: Prefixes
+    ending: Ending
+
+
+class Ending:
+    """How everything ends: replies are stopped and stored, then the threads end."""
+
+    def __init__(
+        self, databases: Databases, background: Background, runner: Runner, session: RemoteSession
+    ) -> None:
+        self._databases = databases
+        self._background = background
+        self._runner = runner
+        self._session = session
+
+    async def close(self, services: Services) -> None:
+        """Stop every reply, store what it wrote, end the engine."""
+        self._background.closing = True
+        services.local.close()
+        await services.chat_list.end_undo()
+        await services.replies.stop_all()
+        await self._background.close(STOP_SECONDS)
+        await asyncio.to_thread(self._runner.close)
+        services.servers.close()
+        await asyncio.to_thread(self._session.close)
+
+    async def close_private(self) -> None:
+        """End private chats, when nobody asks for them any more."""
+        await self._databases.close()
+
+
+def make_services(
+    storage: Storage,
+    runner: Runner,
+    preferences: Preferences,
+    keychain: Keychain,
+    prefix_store: PrefixStore | None = None,
+) -> Services:
+    """`runner` has the models on this computer; without a store no KV state is kept."""
+    broadcast, background = Broadcast(), Background()
+    databases = Databases(storage, broadcast)
+    branches = Branches(databases, broadcast)
+    replies = Replies(databases, branches, broadcast, background)
+    servers = Servers(preferences, keychain)
+    models = Models(preferences, servers)
+    prefixes = Prefixes(prefix_store, preferences, broadcast)
+    local = make_local_models(
+        runner, models, branches, prefixes, preferences, broadcast, background
+    )
+    session = RemoteSession(keychain.get)
+    answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
+    return Services(
+        preferences=preferences,
+        broadcast=broadcast,
+        branches=branches,
+        chat_list=ChatList(databases, replies, prefixes, background),
+        choices=Choices(databases, answering, preferences, prefixes),
+        conversation=Conversation(databases, branches, replies, answering, broadcast),
+        replies=replies,
+        export=Export(branches, replies, preferences),
+        models=models,
+        servers=servers,
+        local=local,
+        prefixes=prefixes,
+        ending=Ending(databases, background, runner, session),
+    )

@@ -1,0 +1,73 @@
+"""What is asked of an engine or a server; a request goes down once, and events come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headstart.core.model_ref import ModelRef
+from headstart.core.servers import ServerModel
+from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
+from headstart.core.values import Role
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message as the chat template gets it; `key` names it for context rules."""
+
+    role: Role
+    text: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """What is to be loaded together: a model with these settings, and its draft."""
+
+    model: ModelRef
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    draft: ModelRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One turn of a model on this computer. `reply_so_far` is text of the same reply to go on
+    from, word for word."""
+
+    load: LoadRequest
+    messages: tuple[PromptMessage, ...]
+    sampling: Sampling
+    when_full: WhenFull = "stop"
+    # None: no chat's, and nothing of it is kept on disk
+    chat_id: str | None = None
+    reply_so_far: str = ""
+    # the draft of `load` is loaded only when speculation is on
+    speculation: Speculation = field(default_factory=Speculation)
+    # the key that the reply will have among later messages
+    reply_key: str = ""
+    # whether what was read may be kept on disk, or in memory only
+    keep_on_disk: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRequest:
+    """One turn of a server's model. `reply_so_far` as above."""
+
+    model: ServerModel
+    messages: tuple[PromptMessage, ...]
+    sampling: Sampling
+    reply_so_far: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AheadRequest:
+    """Read what is sure to come: the history, and the settled part of what is being typed.
+
+    Nothing happens when the model is not the one that is loaded.
+    """
+
+    load: LoadRequest
+    messages: tuple[PromptMessage, ...]
+    chat_id: str
+    typed: str = ""
+    when_full: WhenFull = "stop"
+    keep_on_disk: bool = True

@@ -1,0 +1,73 @@
+"""A stream of events between the thread that makes them and the event loop that reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent
+from headstart.core.values import FinishReason, TurnFigures
+from headstart.engine.generator import LoadCancelled
+
+log = logging.getLogger(__name__)
+
+_NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
+
+
+class Stream:
+    """The events of one job, for one reader on the event loop. `cancel` works from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._events: asyncio.Queue[GenerationEvent | None] = asyncio.Queue()
+        self._lock = threading.Lock()
+        self._started = False
+        self._ended = False
+        self.token = CancelToken()
+
+    def cancel(self) -> None:
+        """Stop the job: at once when it still waits, else as soon as its thread lets go."""
+        with self._lock:
+            self.token.cancel()
+            if not self._started and not self._ended:
+                self._ended = True
+                self.put(Finished(_NOTHING))
+                self.put(None)
+
+    def start(self) -> bool:
+        """From the thread that works: whether the job is still wanted."""
+        with self._lock:
+            self._started = not self._ended
+            return self._started
+
+    def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        return self._iterate()
+
+    async def _iterate(self) -> AsyncIterator[GenerationEvent]:
+        while (event := await self._events.get()) is not None:
+            yield event
+
+    def put(self, event: GenerationEvent | None) -> None:
+        """From the thread that works; None ends the stream. A closed loop hears nothing more."""
+        try:
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+        except RuntimeError:
+            self.token.cancel()
+
+
+def final_event(error: BaseException) -> GenerationEvent:
+    """What ends a stream whose job raised `error`."""
+    if isinstance(error, LoadCancelled | asyncio.CancelledError):
+        return Finished(_NOTHING)
+    if isinstance(error, EnvironmentProblem):
+        log.warning("%s", error.for_log)
+        return Failed(error.message, error.remedy)
+    log.error("the engine failed", exc_info=error)
+    return Failed(
+        f"Internal error: {type(error).__name__}: {error}.",
+        "The chat is safe. Start with --debug and report the log.",
+        bug=True,
+    )

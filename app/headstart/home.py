@@ -1,0 +1,51 @@
+"""The paths of the program's home."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The one folder that everything of the user's lies in."""
+
+    path: Path
+
+    @classmethod
+    def default(cls) -> Home:
+        return cls(platformdirs.user_data_path("Headstart", appauthor=False))
+
+    @property
+    def database(self) -> Path:
+        return self.path / "headstart.db"
+
+    @property
+    def settings(self) -> Path:
+        return self.path / "settings.json"
+
+    @property
+    def backups(self) -> Path:
+        return self.path / "backups"
+
+    @property
+    def checked_models(self) -> Path:
+        return self.path / "checked-models.json"
+
+    @property
+    def running(self) -> Path:
+        return self.path / "engine-running.json"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "logs" / "headstart.log"
+
+    @property
+    def prefixes(self) -> Path:
+        return self.path / "prefixes"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "headstart.lock"

@@ -1,0 +1,125 @@
+"""Commands: the one registry of what the user can do, with names, icons and keys. Main thread.
+
+Shortcuts, the header, menus and the actions under a message are views of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
+
+from headstart.core.values import ChatSummary, Message
+from headstart.ui import icons
+
+T = TypeVar("T")
+
+
+def _always() -> bool:
+    return True
+
+
+def _for_each(_item: object) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that the window can do. `keys` as QKeySequence reads them; "" for none."""
+
+    id: str
+    title: str
+    run: Callable[[], object]
+    icon: str = ""
+    keys: str = ""
+    enabled: Callable[[], bool] = _always
+
+    @property
+    def hint(self) -> str:
+        """The title, and the keys as this system writes them."""
+        return f"{self.title} ({key_text(self.keys)})" if self.keys else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCommand(Generic[T]):
+    """Something that can be done with a chat, or a message; `shown` says with which ones."""
+
+    id: str
+    title: str
+    run: Callable[[T], object]
+    icon: str = ""
+    keys: str = ""
+    shown: Callable[[T], bool] = _for_each
+    # not while a reply is written in the chat
+    needs_idle: bool = False
+    # begins a new group in a menu
+    apart: bool = False
+
+
+class Commands:
+    """`chat` and `message` are in the order in which menus show them."""
+
+    def __init__(
+        self,
+        window: tuple[Command, ...] = (),
+        chat: tuple[ItemCommand[ChatSummary], ...] = (),
+        message: tuple[ItemCommand[Message], ...] = (),
+    ) -> None:
+        self._window = {command.id: command for command in window}
+        self.chat = chat
+        self.message = message
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._window.values())
+
+    def __getitem__(self, command_id: str) -> Command:
+        return self._window[command_id]
+
+    def run(self, command_id: str) -> None:
+        """Do it, if it can be done now."""
+        command = self[command_id]
+        if command.enabled():
+            command.run()
+
+    def add_shortcuts(self, window: QWidget) -> None:
+        for command in self:
+            if command.keys:
+                shortcut = QShortcut(QKeySequence(command.keys), window)
+                shortcut.activated.connect(lambda name=command.id: self.run(name))
+
+    def bind(self, button: QAbstractButton, command_id: str) -> None:
+        """Have a button do it, and say so."""
+        command = self[command_id]
+        button.setToolTip(command.hint)
+        button.setAccessibleName(command.title)
+        button.clicked.connect(lambda: self.run(command_id))
+
+    def add_to(self, menu: QMenu, command_id: str) -> None:
+        command = self[command_id]
+        action = menu.addAction(command.title, command.run)
+        if command.icon:
+            action.setIcon(icons.icon(command.icon))
+        if command.keys:
+            action.setText(f"{command.title}\t{key_text(command.keys)}")
+        action.setEnabled(command.enabled())
+
+
+def add_items(menu: QMenu, commands: tuple[ItemCommand[T], ...], item: T) -> None:
+    """What can be done with `item`, for a menu about it."""
+    for command in commands:
+        if not command.shown(item):
+            continue
+        if command.apart:
+            menu.addSeparator()
+        text = f"{command.title}\t{key_text(command.keys)}" if command.keys else command.title
+        action = menu.addAction(text, partial(command.run, item))
+        if command.icon:
+            action.setIcon(icons.icon(command.icon))
+
+
+def key_text(keys: str) -> str:
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

@@ -1,0 +1,63 @@
+"""What is done before the user asks: loading, restoring and prefilling ahead. Main thread."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.answering.prefill_ahead import PrefillAhead
+from headstart.chat.answering.preload import Preload
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import AheadState
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Tasks
+
+# who clicks through chats does not want each of them prefilled
+OPENED_SECONDS = 0.4
+
+
+class AheadController(QObject):
+    prefilled = Signal(int)  # tokens of what is being typed that were prefilled
+
+    def __init__(
+        self,
+        preload: Preload,
+        ahead: PrefillAhead,
+        open_chat: OpenChat,
+        tasks: Tasks,
+        broadcast: Broadcast,
+    ) -> None:
+        super().__init__()
+        self._preload = preload
+        self._ahead = ahead
+        self._open = open_chat
+        self._tasks = tasks
+        open_chat.opened.connect(self._on_opened)
+        broadcast.on(AheadState, self._on_ahead)
+
+    def typing_began(self) -> None:
+        """Load the open chat's model."""
+        self._tasks.spawn(self._load())
+
+    def typed(self, text: str) -> None:
+        """The composer holds this text now: what is settled of it can be prefilled."""
+        self._tasks.spawn(self._ahead.typed(self._open.id, text))
+
+    async def _load(self) -> None:
+        await self._preload.load(self._open.id)
+
+    def _on_opened(self) -> None:
+        self._ahead.show(self._open.id, self._open.unsent)
+        if self._open.stored:
+            self._tasks.spawn(self._opened(self._open.id))
+
+    async def _opened(self, chat_id: str) -> None:
+        """A chat that is looked at for a moment is restored or prefilled."""
+        await asyncio.sleep(OPENED_SECONDS)
+        if chat_id == self._open.id:
+            await self._preload.opened(chat_id)
+
+    def _on_ahead(self, change: AheadState) -> None:
+        if change.chat_id == self._open.id:
+            self.prefilled.emit(change.typed)

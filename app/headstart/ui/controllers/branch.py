@@ -1,0 +1,130 @@
+"""Opening chats, and what the transcript shows of the open one. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, What
+from headstart.core.values import PAGE, BranchPage, MessageStatus
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Tasks
+
+# what of a chat's own row is shown while it is open
+_SHOWN = (What.TITLE, What.PINNED, What.MODEL)
+
+
+class BranchController(QObject):
+    chat_shown = Signal(object, object, bool)  # Chat, BranchPage, same chat as before
+    shown = Signal(bool)  # after it: same chat as before
+    earlier_shown = Signal(object)  # BranchPage before what is shown
+    message_changed = Signal(object)  # Message
+    message_shown = Signal()  # after it
+    chat_changed = Signal(object)  # the open Chat's own row
+    stats_shown = Signal(object)  # TurnFigures of the last reply, or None
+
+    def __init__(
+        self, branches: Branches, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._branches = branches
+        self._open = open_chat
+        self._tasks = tasks
+        self._serial = 0
+        # the chat that is being opened, or is open
+        self._wanted = open_chat.id
+        # how many messages are shown, and the first of them if others come before
+        self._count = 0
+        self._first: str | None = None
+        broadcast.on(ChatChanged, self._on_chat)
+        broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
+        broadcast.on(ReplyEnded, self._on_reply_ended)
+
+    def new_chat(self, private: bool = False) -> None:
+        self._serial += 1
+        self._open.begin(private)
+        self._wanted = self._open.id
+        self._count, self._first = 0, None
+        self.chat_shown.emit(self._open.chat, BranchPage([], 0), False)
+        self.stats_shown.emit(None)
+        self.shown.emit(False)
+
+    def open_chat(self, chat_id: str) -> None:
+        if chat_id != self._wanted:
+            self._wanted = chat_id
+            self._tasks.spawn(self._show(chat_id))
+
+    def leave(self, chat_id: str) -> None:
+        """This chat is deleted: another one is open then."""
+        if chat_id == self._wanted:
+            self.new_chat()
+
+    def refresh(self, chat_id: str) -> None:
+        """Show the open chat as it is stored now."""
+        if chat_id == self._wanted == self._open.id:
+            self._tasks.spawn(self._show(chat_id))
+
+    def show_earlier(self) -> None:
+        """The reader comes near the first message that is shown."""
+        if self._first is not None:
+            self._tasks.spawn(self._show_earlier())
+
+    async def _show(self, chat_id: str) -> None:
+        """Read a chat and show it, unless the user wants another one by then."""
+        self._serial += 1
+        serial = self._serial
+        chat = await self._branches.chat(chat_id)
+        # what is shown stays shown
+        count = max(PAGE, self._count + 2) if chat_id == self._open.id else PAGE
+        page = await self._branches.page(chat_id, count=count)
+        if serial != self._serial or chat is None or chat_id != self._wanted:
+            return
+        same_chat = chat_id == self._open.id
+        self._open.open(chat)
+        self._count = len(page.messages)
+        self._first = page.messages[0].id if page.earlier else None
+        self.chat_shown.emit(chat, page, same_chat)
+        if not same_chat or not _is_open(page):
+            stats = [message.figures for message in page.messages if message.figures is not None]
+            self.stats_shown.emit(stats[-1] if stats else None)
+        self.shown.emit(same_chat)
+
+    async def _show_earlier(self) -> None:
+        chat_id, before = self._open.id, self._first
+        if before is None:
+            return
+        self._first = None
+        page = await self._branches.page(chat_id, before)
+        if chat_id == self._open.id and page.messages:
+            self._first = page.messages[0].id if page.earlier else None
+            self._count += len(page.messages)
+            self.earlier_shown.emit(page)
+
+    def _on_reply_ended(self, change: ReplyEnded) -> None:
+        if change.chat_id == self._open.id:
+            self._tasks.spawn(self._show_message(change.chat_id, change.message_id))
+
+    async def _show_message(self, chat_id: str, message_id: str) -> None:
+        """One message is other than it was."""
+        message = await self._branches.message(chat_id, message_id)
+        if message is not None and chat_id == self._open.id:
+            self.message_changed.emit(message)
+            self.message_shown.emit()
+            self.stats_shown.emit(message.figures)
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what in _SHOWN and change.chat_id == self._open.id:
+            self._tasks.spawn(self._take_over(change.chat_id))
+
+    async def _take_over(self, chat_id: str) -> None:
+        """The open chat's own row changed."""
+        chat = await self._branches.chat(chat_id)
+        if chat is not None and chat_id == self._open.id:
+            self._open.open(chat)
+            self.chat_changed.emit(chat)
+
+
+def _is_open(page: BranchPage) -> bool:
+    """Whether the last message is being written."""
+    return bool(page.messages) and page.messages[-1].status is MessageStatus.OPEN

@@ -1,0 +1,99 @@
+"""The list of chats: its lines, renaming, pinning, deleting and bringing back. Main thread."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, ReplyEvent, What
+from headstart.chat.chat_list import ChatList
+from headstart.chat.replies import Replies
+from headstart.core.events import TextAdded
+from headstart.ui.controllers.branch import BranchController
+from headstart.ui.tasks import Tasks
+
+# how often the list says how fast a reply is being written
+SPEED_SECONDS = 0.5
+WRITING = "Writing…"
+# what a line of the list does not show
+_HIDDEN = (What.MODEL, What.OPTIONS)
+
+
+class ChatListController(QObject):
+    listed = Signal(list, dict)  # of ChatSummary; texts of chats that are being written in
+    line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
+    status_changed = Signal(str, object)  # chat id, text or None
+    deleted = Signal(str, str)  # chat id, title
+
+    def __init__(
+        self,
+        chat_list: ChatList,
+        replies: Replies,
+        branch: BranchController,
+        tasks: Tasks,
+        broadcast: Broadcast,
+    ) -> None:
+        super().__init__()
+        self._chat_list = chat_list
+        self._replies = replies
+        self._branch = branch
+        self._tasks = tasks
+        self._titles: dict[str, str] = {}
+        self._speed_shown = 0.0
+        broadcast.on(ChatChanged, self._on_chat)
+        broadcast.on(BranchChanged, lambda change: tasks.spawn(self._list_one(change.chat_id)))
+        broadcast.on(ReplyEnded, lambda change: tasks.spawn(self._list_one(change.chat_id)))
+        broadcast.on(ReplyEvent, self._on_reply)
+
+    def list(self) -> None:
+        self._tasks.spawn(self._list())
+
+    def rename(self, chat_id: str, title: str) -> None:
+        self._tasks.spawn(self._chat_list.rename(chat_id, title))
+
+    def pin(self, chat_id: str, pinned: bool) -> None:
+        self._tasks.spawn(self._chat_list.pin(chat_id, pinned))
+
+    def delete(self, chat_id: str) -> None:
+        self._tasks.spawn(self._delete(chat_id))
+
+    def undo_delete(self, chat_id: str) -> None:
+        self._tasks.spawn(self._undo_delete(chat_id))
+
+    async def _list(self) -> None:
+        summaries = await self._chat_list.summaries()
+        self._titles = {chat.id: chat.title for chat in summaries}
+        self.listed.emit(summaries, dict.fromkeys(self._replies.writing_chats(), WRITING))
+
+    async def _list_one(self, chat_id: str) -> None:
+        summary = await self._chat_list.summary(chat_id)
+        if summary is not None:
+            self._titles[chat_id] = summary.title
+        writing = self._replies.reply_in(chat_id) is not None
+        self.line_changed.emit(chat_id, summary)
+        self.status_changed.emit(chat_id, WRITING if writing else None)
+
+    async def _delete(self, chat_id: str) -> None:
+        title = self._titles.get(chat_id, "")
+        await self._chat_list.delete(chat_id)
+        self._branch.leave(chat_id)
+        self.deleted.emit(chat_id, title)
+
+    async def _undo_delete(self, chat_id: str) -> None:
+        await self._chat_list.undo_delete(chat_id)
+        self._branch.open_chat(chat_id)
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what not in _HIDDEN:
+            self._tasks.spawn(self._list_one(change.chat_id))
+
+    def _on_reply(self, change: ReplyEvent) -> None:
+        event, now = change.event, time.monotonic()
+        if not isinstance(event, TextAdded) or now - self._speed_shown < SPEED_SECONDS:
+            return
+        if event.tokens > 1 and event.seconds > 0:
+            self._speed_shown = now
+            speed = (event.tokens - 1) / event.seconds
+            self.status_changed.emit(change.chat_id, f"{WRITING} {speed:.0f} tok/s")

@@ -1,0 +1,69 @@
+"""What is said in the open chat: send, stop, edit, regenerate, continue. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.answering.prefill_ahead import PrefillAhead
+from headstart.chat.conversation import Conversation
+from headstart.chat.replies import Replies
+from headstart.ui.controllers.consent import Consent
+from headstart.ui.open_chat import OpenChat
+
+
+class ConversationController(QObject):
+    message_stored = Signal(str)  # the chat that it was written in
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        replies: Replies,
+        ahead: PrefillAhead,
+        open_chat: OpenChat,
+        consent: Consent,
+    ) -> None:
+        super().__init__()
+        self._conversation = conversation
+        self._replies = replies
+        self._ahead = ahead
+        self._open = open_chat
+        self._consent = consent
+
+    def send(self, text: str) -> None:
+        # a second Enter before the text is stored would be a second message
+        if not self._open.sending:
+            # as things are now: the next key may open another chat
+            chat_id = self._open.id
+            self._open.begin_sending(chat_id)
+            self._consent.asking(lambda: self._send(chat_id, text))
+
+    def stop(self) -> None:
+        self._replies.stop(self._open.id)
+
+    def edit(self, message_id: str, text: str) -> None:
+        chat_id = self._open.id
+        self._consent.asking(lambda: self._conversation.edit(chat_id, message_id, text))
+
+    def regenerate(self, message_id: str) -> None:
+        chat_id = self._open.id
+        self._consent.asking(lambda: self._conversation.regenerate(chat_id, message_id))
+
+    def continue_reply(self, message_id: str) -> None:
+        chat_id = self._open.id
+        self._consent.asking(lambda: self._conversation.continue_reply(chat_id, message_id))
+
+    def show_version(self, message_id: str, step: int) -> None:
+        chat_id = self._open.id
+        if self._replies.reply_in(chat_id) is None:
+            self._consent.asking(lambda: self._conversation.show_version(chat_id, message_id, step))
+
+    async def _send(self, chat_id: str, text: str) -> None:
+        self._open.begin_sending(chat_id)
+        self._ahead.sent(chat_id)
+        stored = False
+        try:
+            await self._conversation.send(chat_id, text)
+            stored = True
+        finally:
+            self._open.end_sending(chat_id, stored)
+        self.message_stored.emit(chat_id)

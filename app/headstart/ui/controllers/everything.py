@@ -1,0 +1,86 @@
+"""Every controller, made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.chat.changes import Trouble
+from headstart.chat.services import Services
+from headstart.ui.controllers.ahead import AheadController
+from headstart.ui.controllers.branch import BranchController
+from headstart.ui.controllers.chat import ChatController
+from headstart.ui.controllers.chat_list import ChatListController
+from headstart.ui.controllers.consent import Consent
+from headstart.ui.controllers.conversation import ConversationController
+from headstart.ui.controllers.models import ModelsController
+from headstart.ui.controllers.prefixes import PrefixesController
+from headstart.ui.controllers.reply import ReplyController
+from headstart.ui.controllers.servers import ServersController
+from headstart.ui.controllers.speculation import SpeculationController
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Problems, Tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Controllers:
+    open: OpenChat
+    tasks: Tasks
+    problems: Problems
+    consent: Consent
+    branch: BranchController
+    chat: ChatController
+    chat_list: ChatListController
+    conversation: ConversationController
+    reply: ReplyController
+    models: ModelsController
+    servers: ServersController
+    speculation: SpeculationController
+    prefixes: PrefixesController
+    ahead: AheadController
+
+    def start(self) -> None:
+        """Fill the window for the first time."""
+        self.chat_list.list()
+        self.branch.new_chat()
+        self.models.show()
+        self.speculation.list()
+        self.prefixes.list()
+
+    async def settle(self, seconds: float = 30) -> None:
+        """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
+        await self.tasks.settle(seconds)
+
+
+def make_controllers(services: Services) -> Controllers:
+    problems = Problems()
+    tasks = Tasks(problems.show)
+    broadcast, local = services.broadcast, services.local
+    open_chat = OpenChat(services.chat_list)
+    consent = Consent(services.servers, tasks)
+    branch = BranchController(services.branches, open_chat, tasks, broadcast)
+    reply = ReplyController(services.replies, open_chat, problems, broadcast)
+    branch.shown.connect(reply.show)
+    branch.message_shown.connect(reply.end)
+    broadcast.on(Trouble, lambda trouble: problems.show(trouble.message, trouble.remedy))
+    return Controllers(
+        open=open_chat,
+        tasks=tasks,
+        problems=problems,
+        consent=consent,
+        branch=branch,
+        chat=ChatController(services.choices, services.export, open_chat, tasks),
+        chat_list=ChatListController(
+            services.chat_list, services.replies, branch, tasks, broadcast
+        ),
+        conversation=ConversationController(
+            services.conversation, services.replies, local.ahead, open_chat, consent
+        ),
+        reply=reply,
+        models=ModelsController(services, open_chat, consent, tasks, problems),
+        servers=ServersController(services.servers, local.preload, tasks),
+        speculation=SpeculationController(
+            local.drafts, local.measuring, open_chat, tasks, broadcast
+        ),
+        prefixes=PrefixesController(services.prefixes, open_chat, tasks, broadcast),
+        ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),
+    )

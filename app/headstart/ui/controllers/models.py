@@ -1,0 +1,140 @@
+"""The model of the open chat: which one answers, which ones can be chosen. Main thread."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, ModelState, ReplyEnded, What
+from headstart.chat.models import ModelList
+from headstart.chat.services import Services
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.model_ref import AnyModel
+from headstart.core.values import Chat
+from headstart.ui.controllers.consent import Consent
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Problems, Tasks
+
+
+class ModelsController(QObject):
+    model_changed = Signal(str, str)  # name, state
+    answering = Signal(object)  # the model that answers in the open chat, or None
+    listed = Signal(object)  # ModelList
+
+    def __init__(
+        self,
+        services: Services,
+        open_chat: OpenChat,
+        consent: Consent,
+        tasks: Tasks,
+        problems: Problems,
+    ) -> None:
+        super().__init__()
+        self._branches = services.branches
+        self._choices = services.choices
+        self._models = services.models
+        self._servers = services.servers
+        self._preload = services.local.preload
+        self._open = open_chat
+        self._consent = consent
+        self._tasks = tasks
+        self._problems = problems
+        self._serial = 0
+        self._name = ""
+        open_chat.opened.connect(self.show)
+        self._listen(services.broadcast)
+
+    def show(self) -> None:
+        """Who answers here may have changed: another chat, a server that was moved or removed."""
+        self._tasks.spawn(self._show())
+
+    def list(self) -> None:
+        self._tasks.spawn(self._list())
+
+    def choose(self, model: AnyModel) -> None:
+        chat = self._open.chat
+        self._consent.asking(lambda: self._choose(chat, model))
+
+    def open_file(self, path: str) -> None:
+        chat = self._open.chat
+        self._consent.asking(lambda: self._open_file(chat, Path(path)))
+
+    def reload(self) -> None:
+        """Load what is loaded with the engine settings of now."""
+        self._tasks.spawn(self._preload.reload())
+
+    async def _show(self) -> None:
+        self._serial += 1
+        serial, chat_id = self._serial, self._open.id
+        chat = await self._branches.chat(chat_id)
+        model = None if chat is None else await self._model_of(chat)
+        if serial != self._serial or chat_id != self._open.id:
+            # another chat is open by now, or another model chosen: a later look tells
+            return
+        if model is None:
+            self._name = self._models.name_of((chat.model if chat is not None else "") or "")
+            self.answering.emit(None)
+            self.model_changed.emit(self._name, "is missing" if self._name else "")
+        else:
+            self._name = model.name
+            self.answering.emit(model)
+            self.model_changed.emit(model.name, "")
+
+    async def _model_of(self, chat: Chat) -> AnyModel | None:
+        with contextlib.suppress(EnvironmentProblem):
+            return await self._models.of_chat(chat)
+        return None
+
+    async def _choose(self, chat: Chat, model: AnyModel) -> None:
+        before = await self._model_of(chat)
+        # a server's as it is now: it may have been allowed since the menu was opened
+        model = self._servers.find(model.key) or model
+        await self._choices.set_model(chat.id, model)
+        trouble = await self._preload.load(chat.id, asked=True)
+        if trouble and before is not None and before != model:
+            # a file that cannot be used is not left as the model of this chat and of new ones
+            await self._choices.set_model(chat.id, before)
+            self._problems.show(trouble, "")
+
+    async def _open_file(self, chat: Chat, path: Path) -> None:
+        await self._choose(chat, await self._models.open_file(path))
+
+    async def _list(self, ask: bool = True) -> None:
+        """What is here at once, and what servers offer when they have answered."""
+        installed = await self._models.installed()
+        local = [(model, self._models.cannot_run(model)) for model in installed]
+        self.listed.emit(ModelList(local, self._servers.known(), await self._current_key()))
+        if ask and self._servers.connections:
+            offered = await self._servers.offers()
+            self.listed.emit(ModelList(local, offered, await self._current_key()))
+
+    async def _current_key(self) -> str:
+        chat = await self._branches.chat(self._open.id)
+        model = None if chat is None else await self._model_of(chat)
+        return "" if model is None else model.key
+
+    def _listen(self, broadcast: Broadcast) -> None:
+        broadcast.on(ModelState, self._on_state)
+        broadcast.on(ReplyEnded, lambda change: self._on_other(change.chat_id))
+        broadcast.on(ChatChanged, self._on_chat)
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what is What.MODEL and change.chat_id == self._open.id:
+            self.show()
+            # nobody looks at the list now: servers are not asked for it
+            self._tasks.spawn(self._list(ask=False))
+
+    def _on_other(self, chat_id: str) -> None:
+        if chat_id == self._open.id:
+            self.show()
+
+    def _on_state(self, change: ModelState) -> None:
+        if change.problem is not None:
+            self._problems.show(change.problem, "")
+        loading = not change.problem and change.fraction < 1
+        if change.name == self._name:
+            state = f"· loading {change.fraction:.0%}" if loading else ""
+            self.model_changed.emit(change.name, state)

@@ -1,0 +1,101 @@
+"""The reply that is being written in the open chat, as its events come. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ReplyEvent
+from headstart.chat.replies import Replies
+from headstart.core.events import (
+    ContextUse,
+    Failed,
+    Guessing,
+    Loading,
+    Notice,
+    Reading,
+    TextAdded,
+)
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.reply_text import ReplyText
+from headstart.ui.tasks import Problems
+
+# a prefill of fewer tokens than this is over before anyone could read about it
+SHOWN_PREFILL = 64
+
+
+class ReplyController(QObject):
+    reply_text = Signal(str, str, str)  # message id, text, reasoning
+    reply_origins = Signal(str, object)  # message id, runs of the text's origins
+    reply_progress = Signal(str, str)  # message id, text
+    writing_changed = Signal(bool)
+    context_changed = Signal(int, int)  # tokens used, size
+    noticed = Signal(str, str)  # kind, text
+    speculating = Signal(object)  # Guessing
+
+    def __init__(
+        self, replies: Replies, open_chat: OpenChat, problems: Problems, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._replies = replies
+        self._open = open_chat
+        self._problems = problems
+        self._shown = ReplyText()
+        self._contexts: dict[str, tuple[int, int]] = {}
+        broadcast.on(ReplyEvent, self._on_event)
+
+    @property
+    def writing(self) -> bool:
+        return self._replies.reply_in(self._open.id) is not None
+
+    def show(self, same_chat: bool) -> None:
+        """The open chat's messages are shown: so is what is being written of the last one."""
+        reply = self._replies.reply_in(self._open.id)
+        self._shown = ReplyText(() if reply is None else reply.parts)
+        if reply is not None:
+            self._emit_text(reply.message_id)
+            if not same_chat:
+                for notice in reply.notices:
+                    self.noticed.emit(notice.kind, notice.text)
+            if reply.last is not None:
+                self._show_event(reply.message_id, reply.last)
+        self.writing_changed.emit(reply is not None)
+        self.context_changed.emit(*self._contexts.get(self._open.id, (0, 0)))
+
+    def end(self) -> None:
+        """The reply is shown as it was stored."""
+        self._shown = ReplyText()
+        self.writing_changed.emit(self.writing)
+
+    def _on_event(self, change: ReplyEvent) -> None:
+        if isinstance(change.event, ContextUse):
+            self._contexts[change.chat_id] = (change.event.used, change.event.size)
+        if change.chat_id == self._open.id:
+            self._show_event(change.message_id, change.event, fresh=True)
+
+    def _show_event(self, message_id: str, event: object, fresh: bool = False) -> None:
+        match event:
+            case TextAdded(pieces=pieces) if fresh:
+                for piece in pieces:
+                    self._shown.add(piece)
+                self._emit_text(message_id)
+            case Loading(model=model, fraction=fraction, draft=draft):
+                what = f"the draft {model.name}" if draft else model.name
+                self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")
+            case Reading(done=done, total=total, reused=reused):
+                long = total - reused >= SHOWN_PREFILL
+                text = f"Reading {done:,} of {total:,} tokens…" if long else "Reading…"
+                self.reply_progress.emit(message_id, text)
+            case Guessing():
+                self.speculating.emit(event)
+            case ContextUse(used=used, size=size):
+                self.context_changed.emit(used, size)
+            case Notice(kind=kind, text=text):
+                self.noticed.emit(kind, text)
+            case Failed(message=message, remedy=remedy) if fresh:
+                self._problems.show(message, remedy)
+
+    def _emit_text(self, message_id: str) -> None:
+        shown = self._shown
+        self.reply_origins.emit(message_id, tuple(shown.origins))
+        self.reply_text.emit(message_id, shown.text, shown.reasoning)

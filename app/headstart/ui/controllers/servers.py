@@ -1,0 +1,64 @@
+"""Connections to servers, and how the engine runs, for the settings window. Main thread."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.answering.loading import LoadedState
+from headstart.chat.answering.preload import Preload
+from headstart.chat.servers import Servers
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.servers import Connection
+from headstart.ui.tasks import Tasks
+
+
+class ServersController(QObject):
+    saved = Signal(str)  # connection id
+    result = Signal(str, str, bool)  # connection id, text, after what is shown already
+    offered = Signal(object)  # Offered
+    explained = Signal(dict)  # what automatic engine settings become here, by name
+
+    def __init__(self, servers: Servers, preload: Preload, tasks: Tasks) -> None:
+        super().__init__()
+        self._servers = servers
+        self._preload = preload
+        self._tasks = tasks
+
+    @property
+    def engine_state(self) -> LoadedState:
+        """Whether the loaded model has the engine settings as they are now."""
+        return self._preload.state
+
+    def save(self, connection: Connection, key: str | None) -> None:
+        """`key` None leaves it as it is."""
+        self._tasks.spawn(self._save(connection, key))
+
+    def remove(self, connection_id: str) -> None:
+        self._tasks.spawn(self._servers.remove(connection_id))
+
+    def test(self, connection_id: str) -> None:
+        """Ask the server what it offers."""
+        self._tasks.spawn(self._test(connection_id))
+
+    def explain(self) -> None:
+        self._tasks.spawn(self._explain())
+
+    async def _save(self, connection: Connection, key: str | None) -> None:
+        try:
+            saved, notice = await self._servers.save(connection, key)
+        except EnvironmentProblem as problem:
+            self.result.emit(connection.id, str(problem), False)
+            return
+        self.result.emit(saved.id, notice or "Asking…", False)
+        self.saved.emit(saved.id)
+        self.offered.emit(await self._servers.offer(saved.id))
+        if notice:
+            self.result.emit(saved.id, notice, True)
+
+    async def _test(self, connection_id: str) -> None:
+        self.offered.emit(await self._servers.offer(connection_id))
+
+    async def _explain(self) -> None:
+        self.explained.emit(await asyncio.to_thread(self._preload.explain_engine))

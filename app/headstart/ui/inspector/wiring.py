@@ -1,0 +1,71 @@
+"""Connects the inspector with the controllers, and opens the window of kept prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from headstart.chat.preferences import Preferences
+from headstart.core.prefixes import PrefixUse
+from headstart.core.values import Chat
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.inspector.prefix_sizes import PrefixSizes
+
+
+def connect(inspector: Inspector, controllers: Controllers, preferences: Preferences) -> None:
+    branch, speculation = controllers.branch, controllers.speculation
+    panel, prefix = inspector.speculation, inspector.prefix
+
+    def show(chat: Chat, _page: object, same_chat: bool) -> None:
+        if not same_chat:
+            inspector.set_chat(chat.id, chat.options, chat.private)
+
+    inspector.options_changed.connect(controllers.chat.set_options)
+    branch.chat_shown.connect(show)
+    branch.stats_shown.connect(panel.set_figures)
+    branch.stats_shown.connect(prefix.set_figures)
+    controllers.reply.context_changed.connect(inspector.set_context)
+    controllers.reply.speculating.connect(panel.set_live)
+    panel.tint_changed.connect(lambda on: preferences.update(show_origins=on))
+    panel.measure_requested.connect(speculation.measure)
+    panel.cancel_requested.connect(speculation.cancel_measuring)
+    speculation.drafts_listed.connect(panel.set_choices)
+    speculation.activity_changed.connect(panel.set_activity)
+    speculation.measured.connect(panel.set_measured)
+    controllers.prefixes.listed.connect(prefix.set_use)
+
+
+class SizesOpener(QObject):
+    """One window at a time. `titles` gives the chats' titles by id."""
+
+    def __init__(
+        self, parent: QWidget, controllers: Controllers, titles: Callable[[], dict[str, str]]
+    ) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._prefixes = controllers.prefixes
+        self._titles = titles
+        self.window: PrefixSizes | None = None
+        self._prefixes.listed.connect(self._show)
+
+    def open(self) -> None:
+        if self.window is None:
+            window = self.window = PrefixSizes(self._parent)
+            window.clear_chat_requested.connect(self._prefixes.clear_chat)
+            window.clear_all_requested.connect(self._prefixes.clear_all)
+            window.finished.connect(self._on_closed)
+        self.window.show()
+        self.window.raise_()
+        self._prefixes.list()
+
+    def _show(self, use: PrefixUse | None) -> None:
+        if self.window is not None:
+            self.window.set_use(use, self._titles())
+
+    def _on_closed(self) -> None:
+        if self.window is not None:
+            self.window.deleteLater()
+            self.window = None

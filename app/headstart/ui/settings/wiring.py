@@ -1,0 +1,65 @@
+"""Opens the settings window and connects it with the controllers; one window at a time."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from headstart.chat.preferences import Preferences
+from headstart.core.settings import Settings
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.settings.window import SettingsWindow
+
+
+class SettingsOpener(QObject):
+    def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._servers = controllers.servers
+        self._reload = controllers.models.reload
+        self._preferences = preferences
+        self._parent = parent
+        self.window: SettingsWindow | None = None
+        preferences.listen(self._on_settings)
+        servers = self._servers
+        servers.saved.connect(lambda which: self.window and self.window.servers.select(which))
+        servers.result.connect(self._show_result)
+        servers.offered.connect(lambda what: self.window and self.window.servers.show_offer(what))
+        servers.explained.connect(
+            lambda texts: self.window and self.window.engine.set_automatic(texts)
+        )
+
+    def open(self, page: str = "") -> None:
+        if self.window is None:
+            window = self.window = SettingsWindow(self._preferences.current, self._parent)
+            window.changed.connect(lambda changes: self._preferences.update(**changes))
+            window.finished.connect(self._on_closed)
+            window.engine.reload_requested.connect(self._reload)
+            window.servers.save_requested.connect(self._servers.save)
+            window.servers.remove_requested.connect(self._servers.remove)
+            window.servers.test_requested.connect(self._servers.test)
+            self._servers.explain()
+            self.show_state()
+        if page == "servers":
+            self.window.show_servers()
+        self.window.show()
+        self.window.raise_()
+
+    def show_state(self) -> None:
+        """The model that is loaded may be another one now."""
+        if self.window is not None:
+            self.window.engine.set_state(self._servers.engine_state)
+
+    def _show_result(self, connection_id: str, text: str, more: bool) -> None:
+        if self.window is not None:
+            page = self.window.servers
+            (page.add_result if more else page.show_result)(connection_id, text)
+
+    def _on_settings(self, settings: Settings) -> None:
+        if self.window is not None:
+            self.window.servers.set_connections(settings.connections)
+            self.show_state()
+
+    def _on_closed(self) -> None:
+        if self.window is not None:
+            self.window.deleteLater()
+            self.window = None

@@ -1,0 +1,1 @@
+"""The main window: header, panels, banner, and what connects them."""

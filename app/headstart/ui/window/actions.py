@@ -1,0 +1,158 @@
+"""What the main window's user can do: every command, with what it calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from headstart.core.values import ChatSummary, Message, MessageStatus, Role
+from headstart.ui.commands import Command, Commands, ItemCommand
+
+if TYPE_CHECKING:
+    from headstart.ui.controllers.everything import Controllers
+    from headstart.ui.window.main_window import MainWindow
+
+# a reply that ended like this can be gone on with
+_CUT = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
+
+
+def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
+    return Commands(
+        window_commands(window, controllers),
+        chat_commands(window, controllers),
+        message_commands(window, controllers),
+    )
+
+
+def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Command, ...]:
+    pill, open_chat = window.header.pill, controllers.open
+    return (
+        Command("chat.new", "New chat", window.new_chat, "plus", "Ctrl+N"),
+        Command(
+            "chat.new_private",
+            "New private chat: leaves nothing on disk",
+            window.new_private_chat,
+            "lock",
+            "Ctrl+Shift+N",
+        ),
+        Command(
+            "chat.export",
+            "Export this chat as Markdown",
+            lambda: window.ask_export(open_chat.id),
+            "upload",
+            "Ctrl+S",
+            lambda: open_chat.stored,
+        ),
+        Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
+        Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
+        Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),
+        Command(
+            "view.sidebar",
+            "Show or hide the chats",
+            window.panels.toggle_sidebar,
+            "panel-left",
+            "Ctrl+B",
+        ),
+        Command(
+            "view.inspector",
+            "Show or hide the chat's settings",
+            window.panels.toggle_inspector,
+            "panel-right",
+            "Ctrl+I",
+        ),
+        Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
+        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q"),
+        Command("composer.focus", "Write a message", window.composer.edit.setFocus, keys="Ctrl+L"),
+        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc"),
+    )
+
+
+def chat_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[ChatSummary], ...]:
+    chats = controllers.chat_list
+    return (
+        ItemCommand(
+            "chat.rename",
+            "Rename",
+            lambda chat: window.sidebar.begin_rename(chat.id),
+            "pencil",
+            "F2",
+        ),
+        ItemCommand(
+            "chat.pin",
+            "Pin",
+            lambda chat: chats.pin(chat.id, True),
+            "pin",
+            shown=lambda chat: not chat.pinned,
+        ),
+        ItemCommand(
+            "chat.unpin",
+            "Unpin",
+            lambda chat: chats.pin(chat.id, False),
+            "pin-off",
+            shown=lambda chat: chat.pinned,
+        ),
+        ItemCommand(
+            "chat.export_this",
+            "Export as Markdown…",
+            lambda chat: window.ask_export(chat.id),
+            "upload",
+        ),
+        ItemCommand(
+            "chat.delete",
+            "Delete",
+            lambda chat: chats.delete(chat.id),
+            "trash-2",
+            "Del",
+            apart=True,
+        ),
+    )
+
+
+def message_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Message], ...]:
+    talk = controllers.conversation
+    return (
+        ItemCommand("message.copy", "Copy", _copy, "copy", shown=_has_text),
+        ItemCommand(
+            "message.regenerate",
+            "Regenerate",
+            lambda message: talk.regenerate(message.id),
+            "rotate-ccw",
+            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        ItemCommand(
+            "message.continue",
+            "Continue",
+            lambda message: talk.continue_reply(message.id),
+            "play",
+            shown=lambda message: (
+                _is_reply(message) and message.status in _CUT and bool(message.parts)
+            ),
+            needs_idle=True,
+        ),
+        ItemCommand(
+            "message.edit",
+            "Edit",
+            lambda message: window.transcript.begin_edit(message.id),
+            "pencil",
+            shown=lambda message: not _is_reply(message),
+            needs_idle=True,
+        ),
+    )
+
+
+def _copy(message: Message) -> None:
+    QGuiApplication.clipboard().setText(message.text)
+
+
+def _is_reply(message: Message) -> bool:
+    return message.role is Role.ASSISTANT
+
+
+def _has_text(message: Message) -> bool:
+    return message.status is not MessageStatus.OPEN and bool(message.text)

@@ -1,0 +1,113 @@
+"""The line above the transcript: title, model, draft, export, and what hides the panels."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from headstart.chat.titles import NEW_CHAT
+from headstart.ui import icons
+from headstart.ui.commands import Commands
+from headstart.ui.models.model_menu import ModelPill
+
+# a draft's name is shown up to this length; the whole one is in the tool tip
+NAME_LENGTH = 20
+HOST_LENGTH = 28
+PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
+
+
+class Header(QFrame):
+    """Widgets only: the window's wiring connects them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.setFixedHeight(48)
+        self._full_title = NEW_CHAT
+        self.title = QLabel(NEW_CHAT, self)
+        self.title.setObjectName("chatTitle")
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.private = QLabel("private", self)
+        self.private.setObjectName("privatePill")
+        self.private.setToolTip(PRIVATE_WORDS)
+        self.private.setAccessibleName("A private chat")
+        self.private.setFixedHeight(28)
+        self.private.hide()
+        self.remote = QLabel(self)
+        self.remote.setObjectName("remotePill")
+        self.remote.setFixedHeight(28)
+        self.remote.hide()
+        self.pill = ModelPill(self)
+        self.draft_pill = QLabel(self)
+        self.draft_pill.setObjectName("draftPill")
+        self.draft_pill.setAccessibleName("The draft model that guesses ahead")
+        self.draft_pill.setFixedHeight(28)
+        self.draft_pill.hide()
+        self.sidebar_button = self._button()
+        self.export_button = self._button()
+        self.export_button.setText("Export")
+        self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.inspector_button = self._button()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 0, 12, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.sidebar_button)
+        layout.addWidget(self.title, 1)
+        for widget in (
+            self.private,
+            self.pill,
+            self.remote,
+            self.draft_pill,
+            self.export_button,
+            self.inspector_button,
+        ):
+            layout.addWidget(widget)
+
+    def set_title(self, title: str) -> None:
+        self._full_title = title
+        self.title.setToolTip(title)
+        self.elide_title()
+
+    def elide_title(self) -> None:
+        """Show as much of the title as there is room for."""
+        room = max(80, self.title.width())
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(self._full_title, Qt.TextElideMode.ElideRight, room))
+
+    def show_host(self, host: str) -> None:
+        """Who else gets the words of this chat; "" for nobody."""
+        short = host if len(host) <= HOST_LENGTH else f"{host[: HOST_LENGTH - 1]}…"
+        self.remote.setText(f"on {short}")
+        self.remote.setToolTip(f"The words of this chat leave this computer: {host} gets them.")
+        self.remote.setAccessibleName(f"Words are sent to {host}")
+        self.remote.setVisible(bool(host))
+        self.private.setToolTip(
+            f"Nothing of this chat is written to disk here; but its words are sent to {host}."
+            if host
+            else PRIVATE_WORDS
+        )
+
+    def show_draft(self, name: str, loaded: bool, room: bool) -> None:
+        """The draft of the chat ("" for none), and whether it is really there."""
+        short = name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+        self.draft_pill.setText(f"draft: {short}{'' if loaded else ' · not loaded yet'}")
+        self.draft_pill.setToolTip(name)
+        self.draft_pill.setVisible(bool(name) and room)
+
+    def set_commands(self, commands: Commands) -> None:
+        commands.bind(self.sidebar_button, "view.sidebar")
+        commands.bind(self.export_button, "chat.export")
+        commands.bind(self.inspector_button, "view.inspector")
+        self.pill.set_commands(commands)
+        self.refresh_theme()
+
+    def refresh_theme(self) -> None:
+        self.sidebar_button.setIcon(icons.icon("panel-left"))
+        self.inspector_button.setIcon(icons.icon("panel-right"))
+        self.export_button.setIcon(icons.icon("upload"))
+
+    def _button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setIconSize(QSize(16, 16))
+        return button

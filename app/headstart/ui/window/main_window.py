@@ -1,0 +1,175 @@
+"""The main window: header, sidebar, transcript, composer and inspector in their places.
+
+Widgets emit, controllers do; `wiring` connects them. Nothing here waits for anything.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
+
+from headstart.chat.preferences import Preferences
+from headstart.chat.titles import NEW_CHAT
+from headstart.ui import theme
+from headstart.ui.composer.composer import Composer
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.inspector.inspector import Inspector
+from headstart.ui.inspector.wiring import SizesOpener
+from headstart.ui.settings.wiring import SettingsOpener
+from headstart.ui.sidebar.sidebar import Sidebar
+from headstart.ui.transcript.view import TranscriptView
+from headstart.ui.window import wiring
+from headstart.ui.window.actions import make_commands
+from headstart.ui.window.export_dialog import ask_export_path
+from headstart.ui.window.header import Header
+from headstart.ui.window.notices import Banner, Toast
+from headstart.ui.window.panels import Panels
+
+
+class MainWindow(QMainWindow):
+    """Emits `closing` once, when the user closes it; whoever made it then ends the program."""
+
+    closing = Signal()
+
+    def __init__(self, controllers: Controllers, preferences: Preferences) -> None:
+        super().__init__()
+        self._controllers = controllers
+        self._preferences = preferences
+        self._applied: tuple[object, ...] = ()
+        self.setWindowTitle("Headstart")
+        self.setAcceptDrops(True)
+        self.setMinimumSize(720, 480)
+        self.resize(1360, 860)
+        self.header = Header(self)
+        self.sidebar = Sidebar(self)
+        self.transcript = TranscriptView(self)
+        self.composer = Composer(self)
+        self.inspector = Inspector(preferences.current, self)
+        self.banner = Banner(self)
+        self.panels = Panels(self, self.sidebar, self.inspector, preferences)
+        self.sizes = SizesOpener(self, controllers, self.sidebar.model.titles)
+        self.settings = SettingsOpener(controllers, preferences, self)
+        self._build()
+        self.toast = Toast(self.transcript)
+        self.commands = make_commands(self, controllers)
+        self.commands.add_shortcuts(self)
+        wiring.connect(self, controllers, preferences)
+        # after the layout has given everything its place
+        self.panels.changed.connect(lambda: QTimer.singleShot(0, self._settle))
+        self.panels.apply()
+        self.composer.edit.setFocus()
+
+    def _build(self) -> None:
+        centre = QWidget(self)
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.transcript, 1)
+        below = QWidget(centre)
+        below.setMaximumWidth(theme.COLUMN_WIDTH)
+        stack = QVBoxLayout(below)
+        stack.setContentsMargins(0, 4, 0, 18)
+        stack.setSpacing(8)
+        stack.addWidget(self.banner)
+        stack.addWidget(self.composer)
+        row = QHBoxLayout()
+        row.setContentsMargins(24, 0, 24, 0)
+        row.addStretch(1)
+        row.addWidget(below, 1000)
+        row.addStretch(1)
+        column.addLayout(row)
+        body = QWidget(self)
+        layout = QHBoxLayout(body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.sidebar)
+        layout.addWidget(centre, 1)
+        layout.addWidget(self.inspector)
+        self.setCentralWidget(body)
+        order: list[QWidget] = [
+            self.composer.edit,
+            self.composer.button,
+            self.header.pill,
+            self.header.export_button,
+            self.header.inspector_button,
+        ]
+        for before, after in itertools.pairwise(order):
+            QWidget.setTabOrder(before, after)
+
+    # --- what the user does here ---------------------------------------------------------
+
+    def open_chat(self, chat_id: str) -> None:
+        self.inspector.flush()
+        self._controllers.branch.open_chat(chat_id)
+
+    def new_chat(self) -> None:
+        self._new_chat(private=False)
+
+    def new_private_chat(self) -> None:
+        self._new_chat(private=True)
+
+    def _new_chat(self, private: bool) -> None:
+        self.inspector.flush()
+        self._controllers.branch.new_chat(private)
+        self.composer.edit.setFocus()
+
+    def submit(self, text: str) -> None:
+        self.inspector.flush()
+        self._controllers.conversation.send(text)
+
+    def escape(self) -> None:
+        """Leave what is being edited, or else stop the reply."""
+        if not self.transcript.leave_edit():
+            self._controllers.conversation.stop()
+
+    def ask_export(self, chat_id: str) -> None:
+        index = self.sidebar.model.index_of(chat_id)
+        title = str(index.data()) if index.isValid() else NEW_CHAT
+        export = self._controllers.chat.export_markdown
+        ask_export_path(self, title, lambda path: export(chat_id, path))
+
+    def show_problem(self, message: str, remedy: str) -> None:
+        self.banner.show_text("problem", f"{message} {remedy}".strip())
+
+    # --- looks ---------------------------------------------------------------------------
+
+    def apply_theme(self) -> None:
+        """Take over the theme and font that the settings and the system ask for."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        settings = self._preferences.current
+        wanted = (settings.theme, settings.text_font, QGuiApplication.styleHints().colorScheme())
+        if wanted == self._applied:
+            return
+        self._applied = wanted
+        theme.apply(app, settings.theme, settings.text_font)
+        for part in (self.header, self.sidebar, self.transcript, self.composer, self.banner):
+            part.refresh_theme()
+
+    def _settle(self) -> None:
+        self.header.elide_title()
+        self.toast.place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.panels.fit(event.size().width(), event.oldSize().width())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if files:
+            event.acceptProposedAction()
+            self._controllers.models.open_file(files[0])
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.inspector.flush()
+        self.transcript.close_workers()
+        event.accept()
+        self.closing.emit()

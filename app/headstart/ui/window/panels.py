@@ -1,0 +1,54 @@
+"""Which panels are shown beside the transcript, and for which there is room."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from headstart.chat.preferences import Preferences
+
+# narrower than this there is no room for the inspector
+INSPECTOR_FROM = 1100
+
+
+class Panels(QObject):
+    """`changed`: the room for everything else is another one."""
+
+    changed = Signal()
+
+    def __init__(
+        self, window: QWidget, sidebar: QWidget, inspector: QWidget, preferences: Preferences
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._sidebar = sidebar
+        self._inspector = inspector
+        self._preferences = preferences
+        self._wants_inspector = preferences.current.show_inspector
+
+    @property
+    def wide(self) -> bool:
+        return self._window.width() >= INSPECTOR_FROM
+
+    def apply(self) -> None:
+        self._sidebar.setVisible(self._preferences.current.show_sidebar)
+        self._inspector.setVisible(self._wants_inspector and self.wide)
+        self.changed.emit()
+
+    def toggle_sidebar(self) -> None:
+        self._preferences.update(show_sidebar=not self._sidebar.isVisible())
+        self._sidebar.setVisible(self._preferences.current.show_sidebar)
+        self.changed.emit()
+
+    def toggle_inspector(self) -> None:
+        self._wants_inspector = not self._inspector.isVisible()
+        self._preferences.update(show_inspector=self._wants_inspector)
+        self._inspector.setVisible(self._wants_inspector)
+        self.changed.emit()
+
+    def fit(self, width: int, before: int) -> None:
+        """The window was resized from `before` pixels, -1 at first."""
+        narrow = width < INSPECTOR_FROM
+        if narrow != (before < INSPECTOR_FROM) or before < 0:
+            self._inspector.setVisible(self._wants_inspector and not narrow)
+        self.changed.emit()

@@ -1,0 +1,100 @@
+"""Connects the main window: each area with the controllers, and what concerns several areas."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from headstart.chat.preferences import Preferences
+from headstart.core.settings import Settings
+from headstart.ui.composer import wiring as composer
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.inspector import wiring as inspector
+from headstart.ui.sidebar import wiring as sidebar
+from headstart.ui.transcript import wiring as transcript
+from headstart.ui.window.consent import ask_consent
+from headstart.ui.window.open_chat_view import OpenChatView
+
+if TYPE_CHECKING:
+    from headstart.ui.window.main_window import MainWindow
+
+
+def connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
+    sidebar.connect(window.sidebar, controllers, window.commands)
+    transcript.connect(window.transcript, controllers, window.commands)
+    composer.connect(window.composer, controllers)
+    inspector.connect(window.inspector, controllers, preferences)
+    _connect_header(window, controllers)
+    window.sidebar.chat_chosen.connect(window.open_chat)
+    window.composer.submitted.connect(window.submit)
+    window.transcript.link_hover_changed.connect(window.composer.set_hint)
+    window.inspector.prefix.sizes_requested.connect(window.sizes.open)
+    view = OpenChatView(window, controllers)
+    _connect_notices(window, controllers)
+    _connect_settings(window, controllers, preferences, view)
+
+
+def _connect_header(window: MainWindow, controllers: Controllers) -> None:
+    header, models = window.header, controllers.models
+    header.set_commands(window.commands)
+    header.pill.model_chosen.connect(models.choose)
+    header.pill.file_chosen.connect(models.open_file)
+    header.pill.menu_opening.connect(models.list)
+    header.pill.refused.connect(lambda why: window.show_problem(why, ""))
+    models.listed.connect(header.pill.set_models)
+
+
+def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
+    banner, toast = window.banner, window.toast
+
+    def show_deleted(chat_id: str, title: str) -> None:
+        short = title if len(title) <= 40 else title[:39] + "…"
+        undo = controllers.chat_list.undo_delete
+        toast.show_text(f"Deleted “{short}”", lambda: undo(chat_id))
+
+    def on_stored(chat_id: str) -> None:
+        if chat_id == controllers.open.id:
+            window.transcript.scroll_to_end()
+        if banner.kind == "problem":
+            banner.dismiss()
+
+    def on_writing(writing: bool) -> None:
+        if not writing and banner.kind == "server":
+            # the answer came after all, or its failure is told
+            banner.dismiss()
+
+    controllers.reply.noticed.connect(banner.show_text)
+    controllers.reply.writing_changed.connect(on_writing)
+    controllers.problems.told.connect(window.show_problem)
+    controllers.consent.needed.connect(partial(ask_consent, window))
+    controllers.conversation.message_stored.connect(on_stored)
+    controllers.chat_list.deleted.connect(show_deleted)
+    controllers.chat.exported.connect(lambda path: toast.show_text(f"Exported to {path}"))
+
+
+def _connect_settings(
+    window: MainWindow, controllers: Controllers, preferences: Preferences, view: OpenChatView
+) -> None:
+    connections = preferences.current.connections
+
+    def on_settings(settings: Settings) -> None:
+        nonlocal connections
+        if settings.connections != connections:
+            connections = settings.connections
+            controllers.models.show()
+        take_over(settings)
+        view.show_draft()
+        window.apply_theme()
+
+    def take_over(settings: Settings) -> None:
+        window.inspector.set_settings(settings)
+        window.transcript.set_tinted(settings.show_origins)
+        window.composer.set_reads_ahead(settings.prefix.read_ahead)
+
+    take_over(preferences.current)
+    preferences.listen(on_settings)
+    preferences.on_error(lambda text: window.show_problem(text, ""))
+    style = QGuiApplication.styleHints()
+    style.colorSchemeChanged.connect(lambda _scheme: window.apply_theme())

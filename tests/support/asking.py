@@ -1,0 +1,101 @@
+"""Asks servers in tests, and keeps what it said."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent, Notice, TextAdded
+from headstart.core.requests import PromptMessage, RemoteRequest
+from headstart.core.servers import Connection, ServerKind, ServerModel
+from headstart.core.settings import Sampling
+from headstart.core.values import PartKind, Role, TurnFigures
+from headstart.engine.remote.session import RemoteSession
+from tests.support.scripted_server import WORDS
+
+T = TypeVar("T")
+STORY = "".join(WORDS)
+QUESTION = (
+    PromptMessage(Role.SYSTEM, "Be brief.", "system"),
+    PromptMessage(Role.USER, "Tell me a story.", "q"),
+)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` would take the window's event loop away from later tests."""
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        return loop.run_until_complete(work)
+
+
+class Asking:
+    """A session with servers, and what it said."""
+
+    def __init__(self, key: str | None = "secret") -> None:
+        self.key = key
+        self.session = RemoteSession(lambda _account: key)
+        self.events: list[GenerationEvent] = []
+
+    def ask(
+        self,
+        url: str,
+        kind: ServerKind = "",
+        *,
+        patience: int = 5,
+        sampling: Sampling | None = None,
+        so_far: str = "",
+        cancel: CancelToken | None = None,
+        context: int = 0,
+        certificate: str = "",
+    ) -> TurnFigures:
+        self.events.clear()
+        connection = Connection(
+            "s", "Server", url, certificate, patience, True, kind, self.key is not None
+        )
+        request = RemoteRequest(
+            ServerModel(connection, "harbour-7b", context),
+            QUESTION,
+            sampling or Sampling(),
+            reply_so_far=so_far,
+        )
+        return self.send(request, cancel)
+
+    def send(self, request: RemoteRequest, cancel: CancelToken | None = None) -> TurnFigures:
+        """Raises the EnvironmentProblem that ends the reply, if one does."""
+        run(self._collect(request, cancel or CancelToken()))
+        last = self.events[-1]
+        if isinstance(last, Failed):
+            assert not last.bug, last.message
+            self.events.pop()
+            raise EnvironmentProblem(last.message, last.remedy)
+        assert isinstance(last, Finished)
+        return last.figures
+
+    async def _collect(self, request: RemoteRequest, cancel: CancelToken) -> None:
+        stream = self.session.stream(request)
+        cancel.set_hook(stream.cancel)
+        async for event in stream:
+            self.events.append(event)
+
+    def fail(self, url: str, **more: Any) -> EnvironmentProblem:
+        with pytest.raises(EnvironmentProblem) as told:
+            self.ask(url, **more)
+        assert told.value.remedy
+        return told.value
+
+    def said(self, kind: PartKind = PartKind.TEXT) -> str:
+        return "".join(
+            piece.text
+            for event in self.events
+            if isinstance(event, TextAdded)
+            for piece in event.pieces
+            if piece.kind is kind
+        )
+
+    @property
+    def notices(self) -> list[str]:
+        return [event.text for event in self.events if isinstance(event, Notice)]

@@ -1,0 +1,73 @@
+"""Drives the real window in tests: what a user does, and waiting for what they see."""
+
+from __future__ import annotations
+
+from headstart.assembly import App
+from headstart.core.settings import Sampling
+from headstart.core.values import Message, MessageStatus, Role
+from tests.conftest import until
+
+GREEDY = Sampling(temperature=0.0, max_tokens=48)
+
+
+def use_sampling(app: App, sampling: Sampling = GREEDY) -> None:
+    app.services.preferences.update(sampling=sampling)
+
+
+def stored_chat(app: App) -> str | None:
+    """The open chat's id; None before its first message."""
+    return app.controllers.open.id if app.controllers.open.stored else None
+
+
+async def branch(app: App) -> list[Message]:
+    assert app.controllers.open.stored
+    return await app.services.branches.whole(app.controllers.open.id)
+
+
+async def reply_done(app: App) -> Message:
+    """Wait for the reply to end and be shown; returns it."""
+    await until(lambda: not app.controllers.reply.writing)
+    await app.controllers.settle()
+    last = (await branch(app))[-1]
+    assert last.role is Role.ASSISTANT
+    assert last.status is not MessageStatus.OPEN
+    return last
+
+
+async def ask(app: App, text: str) -> Message:
+    """Type, press Send, wait for the whole reply."""
+    await begin(app, text)
+    return await reply_done(app)
+
+
+async def begin(app: App, text: str) -> None:
+    """Type and press Send; returns once the words are stored and the reply is open."""
+    app.window.composer.set_text(text)
+    app.window.composer.button.click()
+    await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible())
+    await app.controllers.settle()
+
+
+async def words_shown(app: App, at_least: int) -> None:
+    """Wait until the reply has so many characters on the screen."""
+
+    def shown() -> bool:
+        items = app.window.transcript._items
+        if not items or items[-1].widget is None:
+            return False
+        return sum(block.text_length() for block in items[-1].widget.blocks) >= at_least
+
+    await until(shown)
+
+
+def shown_text(app: App, index: int) -> str:
+    """The rendered text of a message as the window shows it."""
+    item = app.window.transcript._items[index]
+    widget = app.window.transcript.widget_of(item.message.id)
+    assert widget is not None
+    return "\n".join(block.document.toPlainText() for block in widget.blocks)
+
+
+def shown_version(app: App, index: int) -> tuple[int, int]:
+    message = app.window.transcript._items[index].message
+    return message.version, message.versions

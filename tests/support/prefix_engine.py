@@ -1,0 +1,156 @@
+"""An engine with a prefix store and a database in one folder, which can be started again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headstart.core.events import CancelToken, Finished, GenerationEvent, ReadAhead, TextAdded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
+from headstart.core.values import Chat, Role, TurnFigures
+from headstart.engine.local import LocalGenerator
+from headstart.engine.prefix.store import PrefixStore
+from headstart.hub.checked import CheckedModels
+from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.profiles import StoredProfiles
+from headstart.storage.worker import Storage
+
+OFF = Speculation(enabled=False)
+BANK = """river stone winter garden paper window morning letter music quiet harbour engine yellow
+mountain story clock market bridge silver forest island kitchen summer road"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    text: str
+    figures: TurnFigures
+
+    @property
+    def reused(self) -> int:
+        return self.figures.reused_tokens
+
+
+class PrefixEngine:
+    """`ask` on this thread, as the engine thread would; `rest` does what time would."""
+
+    def __init__(
+        self, folder: Path, model: ModelRef, kv: KvType = "bf16", context: int = 2048
+    ) -> None:
+        self.folder = folder
+        self.model = model
+        self.settings = EngineSettings(context_length=context, kv_type=kv)
+        self.start()
+
+    def start(self) -> None:
+        checked = CheckedModels(self.folder / "checked.json")
+        checked.add(self.model)
+        self.storage = Storage(self.folder / "a.db", self.folder / "backups")
+        self.store = PrefixStore(self.folder / "prefixes", StoredPrefixes(self.storage))
+        self.generator = LocalGenerator(
+            checked, StoredProfiles(self.storage), self.store, StoredTraces(self.storage)
+        )
+
+    def stop(self, save: bool = True) -> None:
+        """End the program; without `save` as if it were killed (what is written, is written)."""
+        if not save:
+            self.store.flush(10)
+            self.generator._store = None
+            if self.generator._reader is not None:
+                self.generator._reader.keeper = None
+        self.generator.close()
+        self.store.close(10)
+        self.storage.close()
+
+    def restart(self, save: bool = True) -> None:
+        self.stop(save)
+        self.start()
+
+    def chat(self, chat_id: str) -> str:
+        """Make the row that uses and traces refer to."""
+        self.storage.submit(lambda store: store.chats.create(Chat(chat_id, chat_id, 0, 0))).result()
+        return chat_id
+
+    def request(
+        self, chat_id: str, messages: Sequence[PromptMessage], tokens: int = 8, **more: Any
+    ) -> GenerationRequest:
+        more = {"speculation": OFF, **more}
+        sampling = Sampling(temperature=0, max_tokens=tokens)
+        load = LoadRequest(
+            more.pop("model", self.model),
+            more.pop("engine", self.settings),
+            more.pop("draft", None),
+        )
+        return GenerationRequest(
+            load,
+            tuple(messages),
+            more.pop("sampling", sampling),
+            chat_id=chat_id,
+            **more,
+        )
+
+    def ask(
+        self, chat_id: str, messages: Sequence[PromptMessage], tokens: int = 8, **more: Any
+    ) -> Answer:
+        events: list[GenerationEvent] = []
+        self.generator.generate(
+            self.request(chat_id, messages, tokens, **more), events.append, CancelToken()
+        )
+        last = events[-1]
+        assert isinstance(last, Finished)
+        pieces = [
+            piece for event in events if isinstance(event, TextAdded) for piece in event.pieces
+        ]
+        assert self.generator._decoder is not None
+        assert self.generator._decoder.n_past() == len(self.generator.resident.tokens)
+        return Answer("".join(piece.text for piece in pieces), last.figures)
+
+    def ahead(
+        self, chat_id: str, messages: Sequence[PromptMessage], typed: str = "", **more: Any
+    ) -> ReadAhead | None:
+        events: list[GenerationEvent] = []
+        load = LoadRequest(self.model, self.settings, more.pop("draft", None))
+        request = AheadRequest(load, tuple(messages), chat_id, typed, **more)
+        self.generator.ahead(request, events.append, CancelToken())
+        found = [event for event in events if isinstance(event, ReadAhead)]
+        return found[-1] if found else None
+
+    def rest(self) -> None:
+        self.generator.rest(CancelToken())
+
+    def leave(self) -> None:
+        """As if the chat had rested for a minute."""
+        self.generator.resident.rested_since -= 1000
+        self.rest()
+        assert self.store.flush(20)
+
+    def forget_memory(self) -> None:
+        """What is on disk has to come from there."""
+        with self.store._lock:
+            for entry in self.store._catalogue:
+                if entry.on_disk:
+                    self.store._drop_payload(entry)
+
+    def files(self) -> list[Path]:
+        return sorted(path for path in self.store._disk.folder.glob("*/*") if path.is_file())
+
+
+def user(text: str, key: str = "q") -> PromptMessage:
+    return PromptMessage(Role.USER, text, key)
+
+
+def assistant(text: str, key: str = "a") -> PromptMessage:
+    return PromptMessage(Role.ASSISTANT, text, key)
+
+
+def system(text: str) -> PromptMessage:
+    return PromptMessage(Role.SYSTEM, text, "system")
+
+
+def prose(words: int, seed: int = 0) -> str:
+    """So many words of nonsense that tokenizes like prose."""
+    bank = BANK.split()
+    return " ".join(bank[(at * 7 + at // 5 + seed * 11) % len(bank)] for at in range(words))
