@@ -17,7 +17,7 @@ from pathlib import Path
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import make_services
-from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent, Reading, TextAdded
+from headstart.core.events import Failed, Finished, GenerationEvent, Reading, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import Sampling, Settings
@@ -25,6 +25,7 @@ from headstart.core.values import Role, TurnFigures
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.runner import Runner
+from headstart.engine.stop import StopSignal
 from headstart.engine.template import ChatTemplate
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import starter_model
@@ -73,7 +74,7 @@ def turn(engine: LocalGenerator, wanted: GenerationRequest) -> tuple[TurnFigures
         elif isinstance(event, TextAdded):
             text.extend(piece.text for piece in event.pieces)
 
-    engine.generate(wanted, emit, CancelToken())
+    engine.generate(wanted, emit, StopSignal())
     return figures[0], "".join(text)
 
 
@@ -92,7 +93,7 @@ def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     engine = generator()
     # a template that adds nothing: one token is read, and the context is as empty as the peer's
     bare = ChatTemplate("{{ messages[0].content }}")
-    engine.preload(LoadRequest(model), lambda _event: None, CancelToken())
+    engine.preload(LoadRequest(model), lambda _event: None, StopSignal())
     assert engine._decoder is not None
     engine._template, engine._encoder = bare, PromptEncoder(engine._decoder, bare)
     for beginning in BEGINNINGS:

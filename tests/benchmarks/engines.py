@@ -28,13 +28,14 @@ import psutil
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
-from headstart.core.events import CancelToken, Finished, TextAdded
+from headstart.core.events import Finished, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.servers import Connection
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.local import LocalGenerator
+from headstart.engine.stop import StopSignal
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model, starter_model
@@ -77,7 +78,7 @@ class Ours:
                 speculation=wanted,
             ),
             events.append,
-            CancelToken(),
+            StopSignal(),
         )
         last = events[-1]
         assert isinstance(last, Finished)

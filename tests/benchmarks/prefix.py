@@ -21,10 +21,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headstart.core.events import CancelToken, TextAdded
+from headstart.core.events import TextAdded
 from headstart.core.requests import AheadRequest, LoadRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.runner import Runner
+from headstart.engine.stop import NEVER, StopSignal
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.prefix_child import CHAT, Program
@@ -146,8 +147,8 @@ def _hold(program: Program, tokens: list[int], chat_id: str) -> None:
     reader = program.generator._reader
     assert reader is not None
     reader.enter(chat_id, True)
-    reader.reuse(tokens, lambda: False)
-    reader.read(tokens, lambda _event: None, lambda: False, ahead=True)
+    reader.reuse(tokens, NEVER)
+    reader.read(tokens, lambda _event: None, NEVER, ahead=True)
 
 
 def bytes_on_disk(report: Report) -> None:
@@ -176,7 +177,7 @@ def bytes_on_disk(report: Report) -> None:
             chat.append(("user", f"{prose(40, turn)}?"))
             answer = program.ask(prompt(chat), 40)
             chat.append(("assistant", answer[2]))
-            program.generator.rest(CancelToken())
+            program.generator.rest(StopSignal())
         tokens = len(program.generator.resident.tokens)
         program.close()
         files = list((home / "prefixes").rglob("*.kv"))
@@ -200,17 +201,17 @@ def switch(report: Report, name: str, model: Path, switches: int) -> None:
         branches = [prompt(messages(f"{shared} {prose(1600, seed)}?")) for seed in (1, 2)]
         for branch in branches:
             program.ask(branch, 1)
-            program.generator.rest(CancelToken())
+            program.generator.rest(StopSignal())
         _, ended, _ = program.ask(branches[0], 24)
         figures = ended.figures
         step = figures.generate_seconds / max(1, figures.generated_tokens - 1)
-        program.generator.rest(CancelToken())
+        program.generator.rest(StopSignal())
         times = []
         for number in range(switches):
             seconds, ended, _ = program.ask(branches[(number + 1) % 2], 1)
             assert ended.figures.reused_tokens == ended.figures.prompt_tokens - 1
             times.append(seconds)
-            program.generator.rest(CancelToken())
+            program.generator.rest(StopSignal())
         program.close()
     print(f"{name}: {ended.figures.prompt_tokens} tokens, step {step * 1000:.1f} ms")
     report.add(

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from headstart.core.events import CancelToken, Finished, GenerationEvent, TextAdded
+from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Chat, Role
@@ -20,6 +20,7 @@ from headstart.engine import turn
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prompt import GUARD
+from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
@@ -56,7 +57,7 @@ class Program:
 
     def load(self) -> None:
         self.generator.preload(
-            LoadRequest(self.model, self.settings), lambda _event: None, CancelToken()
+            LoadRequest(self.model, self.settings), lambda _event: None, StopSignal()
         )
 
     def request(
@@ -89,7 +90,7 @@ class Program:
 
         request = self.request(messages, tokens, chat_id)
         began = perf_counter()
-        self.generator.generate(request, emit, CancelToken())
+        self.generator.generate(request, emit, StopSignal())
         return first[0], ended[0], "".join(text)
 
     def rendered(self, messages: list[PromptMessage]) -> str:
@@ -101,7 +102,7 @@ class Program:
     def save(self) -> None:
         """Have everything on disk, as after a minute of rest."""
         self.generator.resident.rested_since -= 1000
-        self.generator.rest(CancelToken())
+        self.generator.rest(StopSignal())
         if not self.store.flush(60):
             raise SystemExit("the prefixes were not written")
 

@@ -11,9 +11,9 @@ import statistics
 import threading
 from collections.abc import Callable, Sequence
 
-from headstart.core.events import CancelToken
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Speculation
+from headstart.engine.stop import StopSignal
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.speculation_runs import Engine
 from tests.benchmarks.speculation_texts import PROMPTS
@@ -28,11 +28,11 @@ WANTED = {"code": 1.5, "prose": 1.3, "chat": 1.3}
 
 def idle(engine: Engine, seconds: float) -> None:
     """Nobody asks for anything for so long."""
-    token = CancelToken()
-    timer = threading.Timer(seconds, token.cancel)
+    token = StopSignal()
+    timer = threading.Timer(seconds, token.stop)
     timer.start()
     try:
-        while not token.cancelled and engine.generator.idle(token, lambda _event: None):
+        while not token.stopped and engine.generator.idle(token, lambda _event: None):
             pass
     finally:
         timer.cancel()

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headstart.core.events import CancelToken, Finished, GenerationEvent, TextAdded
+from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
@@ -21,6 +21,7 @@ from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder, Guess, Sampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.benchmarks.peers import bench_cache, peer
 
@@ -68,7 +69,7 @@ class Engine:
         self._warm()
 
     def _warm(self) -> None:
-        self.generator.preload(self._load, lambda _event: None, CancelToken())
+        self.generator.preload(self._load, lambda _event: None, StopSignal())
 
     @property
     def _load(self) -> LoadRequest:
@@ -119,13 +120,13 @@ class Engine:
             speculation=wanted,
         )
         began = perf_counter()
-        self.generator.generate(request, emit, CancelToken())
+        self.generator.generate(request, emit, StopSignal())
         return Run(figures[0], tuple(times), "".join(text))
 
     def measure(self) -> None:
         """What the button in the window does."""
         assert self.draft is not None
-        self.generator.measure(self._load, lambda _event: None, CancelToken())
+        self.generator.measure(self._load, lambda _event: None, StopSignal())
 
     def rendered(self, prompt: str) -> str:
         """The prompt as the chat template makes it."""

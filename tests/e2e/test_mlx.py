@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headstart.core.events import CancelToken, Finished, TextAdded
+from headstart.core.events import Finished, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
@@ -25,6 +25,7 @@ from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.mlx_folder import make_mlx
 from tests.models.tiny_mlx import FAMILIES, WINDOW, make_tiny_mlx
@@ -451,12 +452,12 @@ def test_a_cancelled_reply_keeps_what_was_said(folders: dict[str, Path], tmp_pat
     engine = _engine(tmp_path, folders["llama"])
     engine.chat("c")
     told: list[object] = []
-    cancel = CancelToken()
+    cancel = StopSignal()
 
     def emit(event: object) -> None:
         told.append(event)
         if isinstance(event, TextAdded) and event.tokens > 5:
-            cancel.cancel()
+            cancel.stop()
 
     request: GenerationRequest = engine.request("c", [user(prose(20))], 400)
     engine.generator.generate(request, emit, cancel)

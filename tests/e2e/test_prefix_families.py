@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headstart.core.events import CancelToken
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import IndexState
 from headstart.core.requests import LoadRequest
@@ -22,6 +21,7 @@ from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.tiny import FAMILIES, make_tiny
 from tests.support.decoding import after, read
@@ -171,7 +171,7 @@ def test_another_process_goes_on_bit_for_bit(
     tokens = [int(token) for token in first.split()]
     engine = PrefixEngine(tmp_path, open_model(path), context=4096)
     engine.generator.preload(
-        LoadRequest(engine.model, engine.settings), lambda _: None, CancelToken()
+        LoadRequest(engine.model, engine.settings), lambda _: None, StopSignal()
     )
     reader, decoder = engine.generator._reader, engine.generator._decoder
     assert reader is not None

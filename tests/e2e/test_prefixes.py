@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.events import CancelToken
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import local, reading
 from headstart.engine.prefix import budget, disk, keys, record_file
+from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.drafts import drop_layers
 from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
@@ -542,8 +542,8 @@ def test_switched_off_nothing_more_is_written(engine: PrefixEngine) -> None:
 
 def test_saving_can_be_interrupted_and_goes_on(engine: PrefixEngine) -> None:
     _talk(engine)
-    stop = CancelToken()
-    stop.cancel()
+    stop = StopSignal()
+    stop.stop()
     assert engine.generator.rest(stop) == 0.0
     assert engine.generator.resident.unsaved
     engine.rest()

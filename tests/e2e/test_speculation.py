@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from headstart.core.events import (
-    CancelToken,
     Finished,
     GenerationEvent,
     Notice,
@@ -26,6 +25,7 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation import bridge
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 
@@ -116,7 +116,7 @@ class Engine:
                 speculation=wanted,
             ),
             events.append,
-            CancelToken(),
+            StopSignal(),
         )
         last = events[-1]
         assert isinstance(last, Finished)
@@ -305,7 +305,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     resident = list(engine.generator.resident.tokens)
     events: list[GenerationEvent] = []
     engine.generator.measure(
-        LoadRequest(engine.model, engine.settings, drafts["layers"]), events.append, CancelToken()
+        LoadRequest(engine.model, engine.settings, drafts["layers"]), events.append, StopSignal()
     )
     curves = [event for event in events if isinstance(event, SpeedCurve)]
     assert curves[-1].done == curves[-1].total

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent, Notice, TextAdded
+from headstart.core.events import Failed, Finished, GenerationEvent, Notice, TextAdded
 from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import PartKind, Role, TurnFigures
 from headstart.engine.remote.session import RemoteSession
+from headstart.engine.stop import StopSignal
 from tests.support.scripted_server import WORDS
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ class Asking:
         patience: int = 5,
         sampling: Sampling | None = None,
         so_far: str = "",
-        cancel: CancelToken | None = None,
+        cancel: StopSignal | None = None,
         context: int = 0,
         certificate: str = "",
     ) -> TurnFigures:
@@ -64,9 +65,9 @@ class Asking:
         )
         return self.send(request, cancel)
 
-    def send(self, request: RemoteRequest, cancel: CancelToken | None = None) -> TurnFigures:
+    def send(self, request: RemoteRequest, cancel: StopSignal | None = None) -> TurnFigures:
         """Raises the EnvironmentProblem that ends the reply, if one does."""
-        run(self._collect(request, cancel or CancelToken()))
+        run(self._collect(request, cancel or StopSignal()))
         last = self.events[-1]
         if isinstance(last, Failed):
             assert not last.bug, last.message
@@ -75,9 +76,9 @@ class Asking:
         assert isinstance(last, Finished)
         return last.figures
 
-    async def _collect(self, request: RemoteRequest, cancel: CancelToken) -> None:
+    async def _collect(self, request: RemoteRequest, cancel: StopSignal) -> None:
         stream = self.session.stream(request)
-        cancel.set_hook(stream.cancel)
+        cancel.set_abort(stream.cancel)
         async for event in stream:
             self.events.append(event)
 

@@ -16,6 +16,7 @@ from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.stop import NEVER
 
 
 class Rows(Decoder, Protocol):
@@ -76,7 +77,7 @@ def guessed(
     depth.begin(pair, wanted)
     repeats = RepeatIndex()
     repeats.sync(tokens)
-    model.begin(tokens, sampling, 0, lambda: False)
+    model.begin(tokens, sampling, 0, NEVER)
     draft = model if wanted.draft else None
     loop = Speculator(target, tokens, sampler, depth, wanted, repeats, draft, pytest.fail)
     written = [sampler.draw(0, len(tokens))]

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headstart.core.events import CancelToken, Finished, GenerationEvent, ReadAhead, TextAdded
+from headstart.core.events import Finished, GenerationEvent, ReadAhead, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.values import Chat, Role, TurnFigures
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.profiles import StoredProfiles
@@ -97,7 +98,7 @@ class PrefixEngine:
     ) -> Answer:
         events: list[GenerationEvent] = []
         self.generator.generate(
-            self.request(chat_id, messages, tokens, **more), events.append, CancelToken()
+            self.request(chat_id, messages, tokens, **more), events.append, StopSignal()
         )
         last = events[-1]
         assert isinstance(last, Finished)
@@ -114,12 +115,12 @@ class PrefixEngine:
         events: list[GenerationEvent] = []
         load = LoadRequest(self.model, self.settings, more.pop("draft", None))
         request = AheadRequest(load, tuple(messages), chat_id, typed, **more)
-        self.generator.ahead(request, events.append, CancelToken())
+        self.generator.ahead(request, events.append, StopSignal())
         found = [event for event in events if isinstance(event, ReadAhead)]
         return found[-1] if found else None
 
     def rest(self) -> None:
-        self.generator.rest(CancelToken())
+        self.generator.rest(StopSignal())
 
     def leave(self) -> None:
         """As if the chat had rested for a minute."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -157,29 +156,3 @@ GenerationEvent = (
     | Failed
 )
 Emit = Callable[[GenerationEvent], None]
-
-
-class CancelToken:
-    """Set from any thread; whoever blocks in native code hangs its own abort on it."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-        self._lock = threading.Lock()
-        self._hook: Callable[[], None] | None = None
-
-    @property
-    def cancelled(self) -> bool:
-        return self._event.is_set()
-
-    def cancel(self) -> None:
-        with self._lock:
-            self._event.set()
-            if self._hook is not None:
-                self._hook()
-
-    def set_hook(self, hook: Callable[[], None] | None) -> None:
-        """Call `hook` on cancel (at once when already cancelled); None takes it away."""
-        with self._lock:
-            self._hook = hook
-            if hook is not None and self._event.is_set():
-                hook()

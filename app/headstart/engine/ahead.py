@@ -15,6 +15,7 @@ from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.fitting import Fitting
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from headstart.engine.reading import Reader
+from headstart.engine.stop import StopSignal
 
 # two ways in which any text can go on
 _ONE, _OTHER = " a", "\nb"
@@ -54,7 +55,7 @@ def read_ahead(
     reader: Reader,
     size: int,
     emit: Emit,
-    cancelled: Callable[[], bool],
+    stop: StopSignal,
 ) -> list[int]:
     """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
 
@@ -78,11 +79,11 @@ def read_ahead(
     reader.enter(request.chat_id, request.keep_on_disk)
     resident = reader.resident.tokens
     if common_prefix(resident, tokens) < len(tokens):
-        if cancelled():
+        if stop.stopped:
             raise DecodeAborted
-        reader.reuse(tokens, cancelled)
+        reader.reuse(tokens, stop)
         try:
-            reader.read(tokens, lambda _event: None, cancelled, ahead=True, places=[len(history)])
+            reader.read(tokens, lambda _event: None, stop, ahead=True, places=[len(history)])
         except ContextFull:
             return []
     emit(ReadAhead(len(tokens), max(0, len(tokens) - len(history))))

@@ -7,13 +7,14 @@ type, key and value type, processor and kernels decide, so it is tried on the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
+from headstart.engine.stop import NEVER, StopSignal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ def save(profiles: Profiles | None, model: str, device: str, found: Exactness) -
         profiles.save(ProfileKey(model, _NAME, device), msgspec.json.encode(found))
 
 
-def measure(decoder: Decoder, cancelled: Callable[[], bool] = lambda: False) -> Exactness:
+def measure(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:
     """Compute the same tokens one by one and together, after a short and a longer text, and read
     a text in other pieces. The live sequence stays as it is. Raises DecodeAborted."""
     cuts = decoder.facts.rollback == "exact"
@@ -63,16 +64,16 @@ def measure(decoder: Decoder, cancelled: Callable[[], bool] = lambda: False) -> 
     try:
         for place in places:
             more = tokens[place : place + max(ROWS)]
-            _read(decoder, tokens[:place], (place,), cancelled)
-            single = [_rows(decoder, [token], cancelled)[0] for token in more]
+            _read(decoder, tokens[:place], (place,), stop)
+            single = [_rows(decoder, [token], stop)[0] for token in more]
             for count in ROWS:
-                _return_to(decoder, tokens[:place], cancelled)
-                together = _rows(decoder, more[:count], cancelled)
+                _return_to(decoder, tokens[:place], stop)
+                together = _rows(decoder, more[:count], stop)
                 for row, other in zip(together, single, strict=False):
                     gap = max(gap, float(abs(row - other).max()))
             # the same text in other pieces, as after a restart
-            _read(decoder, tokens[:place], (7, place // 2, place - 1), cancelled)
-            other = _rows(decoder, more[:1], cancelled)[0]
+            _read(decoder, tokens[:place], (7, place // 2, place - 1), stop)
+            other = _rows(decoder, more[:1], stop)[0]
             gap = max(gap, float(abs(single[0] - other).max()))
     except ContextFull:
         # a chat fills the context: what could be seen must do
@@ -83,29 +84,27 @@ def measure(decoder: Decoder, cancelled: Callable[[], bool] = lambda: False) -> 
 
 
 def _rows(
-    decoder: Decoder, tokens: Sequence[int], cancelled: Callable[[], bool]
+    decoder: Decoder, tokens: Sequence[int], stop: StopSignal
 ) -> list[npt.NDArray[np.float32]]:
-    if cancelled():
+    if stop.stopped:
         raise DecodeAborted
     decoder.forward(tokens, range(len(tokens)), SPARE)
     return [decoder.row(index) for index in range(len(tokens))]
 
 
-def _return_to(decoder: Decoder, text: Sequence[int], cancelled: Callable[[], bool]) -> None:
+def _return_to(decoder: Decoder, text: Sequence[int], stop: StopSignal) -> None:
     """Have the spare sequence hold `text` again, as it was read the first time."""
     if decoder.truncate(len(text), SPARE) != len(text):
-        _read(decoder, text, (len(text),), cancelled)
+        _read(decoder, text, (len(text),), stop)
 
 
-def _read(
-    decoder: Decoder, text: Sequence[int], ends: Sequence[int], cancelled: Callable[[], bool]
-) -> None:
+def _read(decoder: Decoder, text: Sequence[int], ends: Sequence[int], stop: StopSignal) -> None:
     """Prefill `text` from the start in pieces that end at `ends`, and at its own end."""
     decoder.truncate(0, SPARE)
     at = 0
     for end in sorted({*ends, len(text)}):
         while at < end:
-            if cancelled():
+            if stop.stopped:
                 raise DecodeAborted
             upto = min(end, at + decoder.facts.batch)
             decoder.forward(text[at:upto], [], SPARE)

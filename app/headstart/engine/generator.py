@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from headstart.core.events import CancelToken, Emit
+from headstart.core.events import Emit
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.engine.stop import StopSignal
 
 
 class LoadCancelled(Exception):
@@ -16,30 +17,30 @@ class Generator(Protocol):
     """Models on this computer. Called on one thread, always the same; the runner turns exceptions
     into `Failed`."""
 
-    def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+    def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn; the last event it emits is `Finished`."""
         ...
 
-    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         """Make ready for a request with this model and draft."""
         ...
 
-    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def measure(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         """Measure how fast each draft depth is; emits a growing `SpeedCurve`."""
         ...
 
-    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat; a cancel ends it within 50 ms."""
         ...
 
-    def rest(self, cancel: CancelToken) -> float | None:
+    def rest(self, stop: StopSignal) -> float | None:
         """Nobody asks for anything: keep what was read. Returns as soon as it is cancelled.
 
         The result says in how many seconds there is more to do; None: nothing.
         """
         ...
 
-    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+    def idle(self, stop: StopSignal, emit: Emit) -> bool:
         """After `rest` had nothing more to do: learn what will make replies faster. A cancel ends
         it within 50 ms, and what is left is done next time. True: `rest` has work again."""
         ...

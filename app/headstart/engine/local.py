@@ -15,7 +15,7 @@ from typing import Protocol
 import msgspec
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.events import CancelToken, Emit, Loaded, Loading, Notice
+from headstart.core.events import Emit, Loaded, Loading, Notice
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
@@ -39,6 +39,7 @@ from headstart.engine.reading import Reader, Resident
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.measure import measure
 from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
 from headstart.engine.turn import Turn
 
 log = logging.getLogger(__name__)
@@ -93,12 +94,12 @@ class LocalGenerator:
             raise RuntimeError("no model is loaded")
         return self._reader.resident
 
-    def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+    def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         model = request.load.model
         try:
-            decoder = self._load(model, request.load.engine, emit, cancel)
+            decoder = self._load(model, request.load.engine, emit, stop)
             request = self._exactly(request, emit)
-            self._load_draft(request.load.draft, request.load.engine, emit, cancel)
+            self._load_draft(request.load.draft, request.load.engine, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
         assert self._encoder is not None
@@ -114,7 +115,7 @@ class LocalGenerator:
             self._tracer if self._reader.keeper is not None else None,
             request,
             emit,
-            cancel,
+            stop,
             self._template.stop,
             self._speculation,
         )
@@ -136,7 +137,7 @@ class LocalGenerator:
             if self._store is not None:
                 self._store.resume()
 
-    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         decoder, reader, speculation = self._decoder, self._reader, self._speculation
         if decoder is None or self._wanted != (request.load.model, request.load.engine):
             return
@@ -152,11 +153,11 @@ class LocalGenerator:
             self._tracer.spellings.load(request.chat_id)
         if reader.resident.chat_id != request.chat_id:
             # nobody waits: all of the chat before is kept first
-            if not reader.keep(lambda: cancel.cancelled):
+            if not reader.keep(stop):
                 return
-            if not reader.keep(lambda: cancel.cancelled, leave=True):
+            if not reader.keep(stop, leave=True):
                 return
-        cancel.set_hook(abort)
+        stop.set_abort(abort)
         try:
             with noted(self._running, Doing("reading", request.load.model.name)):
                 tokens = read_ahead(
@@ -165,28 +166,28 @@ class LocalGenerator:
                     reader,
                     decoder.facts.context_length,
                     emit,
-                    lambda: cancel.cancelled,
+                    stop,
                 )
                 if tokens and request.load.draft is not None:
-                    speculation.read_ahead(request, tokens, lambda: cancel.cancelled)
+                    speculation.read_ahead(request, tokens, stop)
         except DecodeAborted:
             pass
         except template.TemplateError as error:
             # the request itself will say so
             log.info("nothing is read ahead: %s", error)
         finally:
-            cancel.set_hook(None)
+            stop.set_abort(None)
             decoder.clear_abort()
             speculation.clear_abort()
             reader.synchronize()
 
-    def rest(self, cancel: CancelToken) -> float | None:
+    def rest(self, stop: StopSignal) -> float | None:
         reader = self._reader
         if reader is None or reader.keeper is None:
             return None
         resident = reader.resident
         if resident.unsaved:
-            if not reader.keep(lambda: cancel.cancelled):
+            if not reader.keep(stop):
                 return 0.0
             speeds.save(self._profiles, *self._speed_key, self._speeds)
         if not resident.tail_unsaved:
@@ -194,9 +195,9 @@ class LocalGenerator:
         wait = resident.rested_since + REST_SECONDS - time.monotonic()
         if wait > 0:
             return wait
-        return None if reader.keep(lambda: cancel.cancelled, leave=True) else 0.0
+        return None if reader.keep(stop, leave=True) else 0.0
 
-    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+    def idle(self, stop: StopSignal, emit: Emit) -> bool:
         decoder, reader, speculation = self._decoder, self._reader, self._speculation
         if decoder is None or reader is None or speculation is None:
             return False
@@ -209,14 +210,14 @@ class LocalGenerator:
             speculation.abort()
 
         resident, has_read = reader.resident, False
-        cancel.set_hook(abort)
+        stop.set_abort(abort)
         try:
             with noted(self._running, Doing("reading", self._speed_key[0].partition(":")[0])):
-                has_read = speculation.idle(resident, emit, lambda: cancel.cancelled)
+                has_read = speculation.idle(resident, emit, stop)
         except DecodeAborted:
             pass
         finally:
-            cancel.set_hook(None)
+            stop.set_abort(None)
             decoder.clear_abort()
             speculation.clear_abort()
             # a forward that was cut may have left a part of itself
@@ -227,41 +228,39 @@ class LocalGenerator:
             resident.unsaved = resident.tail_unsaved = True
         return has_read
 
-    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         try:
-            self._load(wanted.model, wanted.engine, emit, cancel)
-            self._load_draft(wanted.draft, wanted.engine, emit, cancel)
+            self._load(wanted.model, wanted.engine, emit, stop)
+            self._load_draft(wanted.draft, wanted.engine, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
 
-    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
-        self.preload(wanted, emit, cancel)
+    def measure(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+        self.preload(wanted, emit, stop)
         assert self._decoder is not None
         assert self._speculation is not None
         try:
-            measure(self._decoder, self._speculation, emit, cancel)
+            measure(self._decoder, self._speculation, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
 
     def close(self) -> None:
         """Save what is missing if that is soon done, and free everything."""
-        until = time.monotonic() + QUIT_SECONDS
-        self._leave(lambda: time.monotonic() > until)
+        self._leave(StopSignal(QUIT_SECONDS))
         self._unload()
 
-    def _leave(self, stop: Callable[[], bool]) -> None:
+    def _leave(self, stop: StopSignal) -> None:
         """Have everything of the resident chat kept, unless `stop` says so."""
         if self._reader is not None:
             self._reader.keep(stop, leave=True)
 
     def _load(
-        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, stop: StopSignal
     ) -> Decoder:
         if self._decoder is not None and self._wanted == (model, engine):
             return self._decoder
         # another model: what this one has read comes back with it
-        until = time.monotonic() + SWITCH_SECONDS
-        self._leave(lambda: cancel.cancelled or time.monotonic() > until)
+        self._leave(stop.within(SWITCH_SECONDS))
         self._unload()
         began = time.perf_counter()
         emit(Loading(model, 0.0))
@@ -274,7 +273,7 @@ class LocalGenerator:
                 f"The model {model.path} is not there.",
                 "Was it moved or deleted? Choose another model.",
             )
-        self._check(model, engine, cancel)
+        self._check(model, engine, stop)
         shown = 0.0
 
         def on_progress(fraction: float) -> bool:
@@ -282,7 +281,7 @@ class LocalGenerator:
             if fraction - shown >= 0.02:
                 shown = fraction
                 emit(Loading(model, fraction))
-            return not cancel.cancelled
+            return not stop.stopped
 
         with noted(self._running, Doing("loading", model.name)):
             decoder = select.open_decoder(model, engine.as_run, on_progress)
@@ -312,13 +311,13 @@ class LocalGenerator:
         )
         self._reader.draft = self._speculation
         self._speculation.sample_prompt = self._sample_prompt(self._encoder)
-        self._exactness = self._check_exactness(model, engine, emit, cancel)
+        self._exactness = self._check_exactness(model, engine, emit, stop)
         self._wanted = (model, engine)
         emit(Loaded(model, facts.context_length, time.perf_counter() - began))
         return decoder
 
     def _check_exactness(
-        self, model: ModelRef, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self, model: ModelRef, engine: EngineSettings, emit: Emit, stop: StopSignal
     ) -> Exactness | None:
         """Whether the loaded model is exact, tried once and remembered. Raises DecodeAborted."""
         if not engine.exact or self._decoder is None:
@@ -330,11 +329,11 @@ class LocalGenerator:
         known = exactness.load(self._profiles, model.signature, device)
         if known is None:
             emit(Loading(model, 0.99))
-            cancel.set_hook(decoder.abort)
+            stop.set_abort(decoder.abort)
             try:
-                known = exactness.measure(decoder, lambda: cancel.cancelled)
+                known = exactness.measure(decoder, stop)
             finally:
-                cancel.set_hook(None)
+                stop.set_abort(None)
                 decoder.clear_abort()
             exactness.save(self._profiles, model.signature, device, known)
         return known
@@ -365,13 +364,13 @@ class LocalGenerator:
         except template.TemplateError:
             return encoder.encode(QUESTION)
 
-    def _check(self, model: ModelRef, engine: EngineSettings, cancel: CancelToken) -> None:
+    def _check(self, model: ModelRef, engine: EngineSettings, stop: StopSignal) -> None:
         """Raises ModelProblem for what cannot run here, or cannot be opened."""
         reason = select.cannot_run(model.format, engine.backend)
         if reason:
             raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
         if not self._checked.is_checked(model):
-            select.check_unknown(model, cancel)
+            select.check_unknown(model, stop)
             self._checked.add(model)
 
     def _make_keeper(self, model: ModelRef, decoder: Decoder) -> Keeper | None:
@@ -389,7 +388,7 @@ class LocalGenerator:
         return Keeper(decoder, self._store, family, self._speeds)
 
     def _load_draft(
-        self, draft: ModelRef | None, engine: EngineSettings, emit: Emit, cancel: CancelToken
+        self, draft: ModelRef | None, engine: EngineSettings, emit: Emit, stop: StopSignal
     ) -> None:
         assert self._decoder is not None
         assert self._speculation is not None
@@ -399,11 +398,11 @@ class LocalGenerator:
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
-            self._check(model, settings, cancel)
+            self._check(model, settings, stop)
             return select.open_decoder(model, settings.as_run, progress, clamp=True)
 
         with noted(self._running, Doing("loading", draft.name if draft is not None else "")):
-            self._speculation.load_draft(draft, engine, open_draft, emit, cancel)
+            self._speculation.load_draft(draft, engine, open_draft, emit, stop)
         curve = self._speculation.curve(0) if draft is not None else None
         if curve is not None:
             emit(curve)

@@ -7,7 +7,7 @@ rest is read. Engine thread; used by turns and by reading ahead.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.keeper import Keeper, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
+from headstart.engine.stop import StopSignal
 
 # what a request may wait for keeping what it is about to overwrite
 KEEP_SECONDS = 0.015
@@ -95,7 +96,7 @@ class Reader:
             resident.restored, resident.ahead = Restored(), 0
         resident.chat_id, resident.to_disk = chat_id, to_disk
 
-    def reuse(self, prompt: Sequence[int], cancelled: Callable[[], bool]) -> int:
+    def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
         """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
         resident, keeper = self.resident, self.keeper
         tokens = resident.tokens
@@ -105,7 +106,7 @@ class Reader:
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self._within(KEEP_SECONDS)
-        came = keeper.restore(tokens, prompt, cancelled, resident.to_disk)
+        came = keeper.restore(tokens, prompt, stop, resident.to_disk)
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
@@ -116,7 +117,7 @@ class Reader:
         self,
         prompt: Sequence[int],
         emit: Emit,
-        cancelled: Callable[[], bool],
+        stop: StopSignal,
         *,
         ahead: bool = False,
         places: Sequence[int] = (),
@@ -131,7 +132,7 @@ class Reader:
         marks = self._marks(places, total)
         slice_ = self._slice(ahead)
         while at < total:
-            if cancelled():
+            if stop.stopped:
                 raise DecodeAborted
             # slices end at multiples of their size, so that their borders do not depend on what
             # was resident before
@@ -172,10 +173,9 @@ class Reader:
         return size
 
     def _within(self, seconds: float, leave: bool = False) -> None:
-        until = time.monotonic() + seconds
-        self.keep(lambda: time.monotonic() > until, leave)
+        self.keep(StopSignal(seconds), leave)
 
-    def keep(self, stop: Callable[[], bool], leave: bool = False) -> bool:
+    def keep(self, stop: StopSignal, leave: bool = False) -> bool:
         """Keep what was read, and with `leave` the tail on disk too; False when stopped before
         the end. `stop` is asked after each short piece of work."""
         keeper, resident = self.keeper, self.resident
@@ -188,11 +188,11 @@ class Reader:
         else:
             work = keeper.save(resident.tokens, owner)
         for _ in work:
-            if stop():
+            if stop.stopped:
                 return False
         if self.draft is not None:
             for _ in self.draft.save_prefix(resident.chat_id, owner, leave):
-                if stop():
+                if stop.stopped:
                     return False
         resident.unsaved = False
         if leave or owner is None:

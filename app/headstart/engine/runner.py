@@ -15,15 +15,16 @@ import threading
 from collections.abc import Callable
 from enum import IntEnum
 
-from headstart.core.events import CancelToken, Emit, GenerationEvent
+from headstart.core.events import Emit, GenerationEvent
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.engine.generator import Generator
+from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream, final_event
 
 log = logging.getLogger(__name__)
 # address space only; what is never used takes no memory
 STACK_BYTES = 64 << 20
-_Work = Callable[[Emit, CancelToken], None]
+_Work = Callable[[Emit, StopSignal], None]
 _Job = tuple[int, int, _Work | None, Stream | None]
 
 
@@ -45,7 +46,7 @@ class Runner:
         self._order = itertools.count()
         self._generator: Generator | None = None
         self._current: tuple[Priority, Stream] | None = None
-        self._resting: CancelToken | None = None
+        self._resting: StopSignal | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._closing = False
         self._thread = _start(self._run)
@@ -54,28 +55,28 @@ class Runner:
         """Run one turn; the last event is Finished or Failed."""
         return self._submit(
             Priority.REQUEST,
-            lambda emit, cancel: self._made().generate(request, emit, cancel),
+            lambda emit, stop: self._made().generate(request, emit, stop),
         )
 
     def preload(self, wanted: LoadRequest) -> Stream:
         """Load models ahead of their first request; the last event is Loaded or Failed."""
         return self._submit(
             Priority.PRELOAD,
-            lambda emit, cancel: self._made().preload(wanted, emit, cancel),
+            lambda emit, stop: self._made().preload(wanted, emit, stop),
         )
 
     def measure(self, wanted: LoadRequest) -> Stream:
         """Measure the speed of each draft depth; SpeedCurve events while it goes on."""
         return self._submit(
             Priority.PRELOAD,
-            lambda emit, cancel: self._made().measure(wanted, emit, cancel),
+            lambda emit, stop: self._made().measure(wanted, emit, stop),
         )
 
     def ahead(self, request: AheadRequest) -> Stream:
         """Prefill what is sure to come; every other job ends it."""
         return self._submit(
             Priority.AHEAD,
-            lambda emit, cancel: self._made().ahead(request, emit, cancel),
+            lambda emit, stop: self._made().ahead(request, emit, stop),
         )
 
     def on_idle(self, listener: Callable[[GenerationEvent], None]) -> None:
@@ -117,7 +118,7 @@ class Runner:
         """Whatever is done in times of rest makes way."""
         resting = self._resting
         if resting is not None:
-            resting.cancel()
+            resting.stop()
 
     def _made(self) -> Generator:
         if self._generator is None:
@@ -156,13 +157,13 @@ class Runner:
     def _rest(self) -> float | None:
         if self._generator is None or self._closing:
             return None
-        token = self._resting = CancelToken()
+        token = self._resting = StopSignal()
         if not self._queue.empty():
             # it came before anyone could see the token
-            token.cancel()
+            token.stop()
         try:
             pause = self._generator.rest(token)
-            if pause == 0.0 or token.cancelled:
+            if pause == 0.0 or token.stopped:
                 return pause
             return 0.0 if self._generator.idle(token, self._listener) else pause
         except Exception:

@@ -8,9 +8,10 @@ import threading
 from collections.abc import AsyncIterator
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CancelToken, Failed, Finished, GenerationEvent
+from headstart.core.events import Failed, Finished, GenerationEvent
 from headstart.core.values import FinishReason, TurnFigures
 from headstart.engine.generator import LoadCancelled
+from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
@@ -26,12 +27,12 @@ class Stream:
         self._lock = threading.Lock()
         self._started = False
         self._ended = False
-        self.token = CancelToken()
+        self.token = StopSignal()
 
     def cancel(self) -> None:
         """Stop the job: at once when it still waits, else as soon as its thread lets go."""
         with self._lock:
-            self.token.cancel()
+            self.token.stop()
             if not self._started and not self._ended:
                 self._ended = True
                 self.put(Finished(_NOTHING))
@@ -55,7 +56,7 @@ class Stream:
         try:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
         except RuntimeError:
-            self.token.cancel()
+            self.token.stop()
 
 
 def final_event(error: BaseException) -> GenerationEvent:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    CancelToken,
     ContextUse,
     Emit,
     Finished,
@@ -33,6 +32,7 @@ from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reading import Reader
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 # text goes up at most this often: fluent to read, and on few cores painting takes from decoding
@@ -54,7 +54,7 @@ class Turn:
         tracer: Tracer | None,
         request: GenerationRequest,
         emit: Emit,
-        cancel: CancelToken,
+        stop: StopSignal,
         template_stop: Sequence[str],
         speculation: SpeculationState,
     ) -> None:
@@ -65,7 +65,7 @@ class Turn:
         self._tracer = tracer
         self._request = request
         self._emit = emit
-        self._cancel = cancel
+        self._signal = stop
         self._speculation = speculation
         self._speculator: Speculator | None = None
         self._size = decoder.facts.context_length
@@ -101,7 +101,7 @@ class Turn:
         called when the prompt has been read."""
         finish = FinishReason.CANCELLED
         stream = TextStream(self._stop)
-        self._cancel.set_hook(self._abort)
+        self._signal.set_abort(self._abort)
         try:
             self._reader.enter(self._request.chat_id, self._request.keep_on_disk)
             rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
@@ -119,7 +119,7 @@ class Turn:
             pass
         finally:
             # whatever ended the turn: no word is lost, and the token list is what the KV holds
-            self._cancel.set_hook(None)
+            self._signal.set_abort(None)
             self._decoder.clear_abort()
             self._speculation.clear_abort()
             self._reader.synchronize()
@@ -142,14 +142,14 @@ class Turn:
         """
         began = time.perf_counter()
         # the last token is always decoded, to get its logits
-        common = self._reader.reuse(prompt[:-1], lambda: self._cancel.cancelled)
+        common = self._reader.reuse(prompt[:-1], self._signal)
         total = len(prompt)
         self._emit(Reading(common, total, common))
         self._emit(ContextUse(total, self._size))
         self._reader.read(
             prompt,
             self._emit,
-            lambda: self._cancel.cancelled,
+            self._signal,
             places=self._places(total),
         )
         self._read_seconds += time.perf_counter() - began
@@ -185,7 +185,7 @@ class Turn:
         try:
             sampler.accept(tokens)
             self._speculator = self._speculation.begin(
-                self._request, tokens, sampler, self._seed, self._emit, self._cancel
+                self._request, tokens, sampler, self._seed, self._emit, self._signal
             )
             finish = self._loop(sampler, self._speculator, stream)
         finally:
@@ -223,7 +223,7 @@ class Turn:
                     speculator.cut(place + count)
                     return finish
             self._flush()
-            if self._cancel.cancelled:
+            if self._signal.stopped:
                 return FinishReason.CANCELLED
             try:
                 place = speculator.place

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headstart.core.events import CancelToken, Finished, GenerationEvent, Notice
+from headstart.core.events import Finished, GenerationEvent, Notice
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
@@ -22,6 +22,7 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.exactness import Exactness
 from headstart.engine.local import LocalGenerator
+from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
 from tests.unit.engine.speculation.fakes import FakeDecoder, table
@@ -55,7 +56,7 @@ def test_a_difference_between_one_row_and_several_is_found() -> None:
         assert exactness.measure(decoder).gap == pytest.approx(gap, abs=1e-6)
         assert decoder.tokens == [1, 2, 3]
     with pytest.raises(DecodeAborted):
-        exactness.measure(FakeDecoder(logits), lambda: True)
+        exactness.measure(FakeDecoder(logits), StopSignal(-1))
 
 
 def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
@@ -76,7 +77,7 @@ def _reply(
             speculation=wanted,
         ),
         events.append,
-        CancelToken(),
+        StopSignal(),
     )
     last = events[-1]
     assert isinstance(last, Finished)

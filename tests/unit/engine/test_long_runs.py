@@ -47,7 +47,7 @@ def work():
         assert b"".join(map(decoder.piece, tokens)).decode() == text
     print("done")
 
-thread = _start(work, "engine")
+thread = _start(work)
 thread.join()
 """
 

@@ -11,7 +11,6 @@ import pytest
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    CancelToken,
     ContextUse,
     Reading,
 )
@@ -19,6 +18,7 @@ from headstart.core.servers import Connection, ServerKind
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason, PartKind
 from headstart.engine.remote.client import list_models
+from headstart.engine.stop import StopSignal
 from tests.support.asking import STORY, Asking, run
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, chunk
 
@@ -188,8 +188,8 @@ def test_a_stop_is_heard_at_once_and_ends_the_servers_work(
 
     for handler, first in ((for_ever, "Once"), (silence, "")):
         server.handler = handler
-        cancel = CancelToken()
-        timer = _after(0.4, cancel.cancel)
+        cancel = StopSignal()
+        timer = _after(0.4, cancel.stop)
         began = time.monotonic()
         figures = asking.ask(server.url, cancel=cancel, patience=30)
         timer.join()

@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CancelToken, Emit, Failed, Finished, GenerationEvent, Loaded
+from headstart.core.events import Emit, Failed, Finished, GenerationEvent, Loaded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason, TurnFigures
 from headstart.engine.runner import Runner
+from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream
 
 FIGURES = TurnFigures(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
@@ -28,32 +29,32 @@ class FakeGenerator:
         self.order: list[str] = []
         self.threads: set[int] = set()
         self.gate = threading.Event()
-        self.plays: dict[str, Callable[[Emit, CancelToken], None]] = {}
+        self.plays: dict[str, Callable[[Emit, StopSignal], None]] = {}
         self.closed = False
         self.rests = 0
-        self.resting: Callable[[CancelToken], float | None] = lambda _cancel: None
+        self.resting: Callable[[StopSignal], float | None] = lambda _cancel: None
 
-    def generate(self, request: GenerationRequest, emit: Emit, cancel: CancelToken) -> None:
+    def generate(self, request: GenerationRequest, emit: Emit, cancel: StopSignal) -> None:
         assert request.chat_id is not None
         self.order.append(request.chat_id)
         self.threads.add(threading.get_ident())
         self.plays[request.chat_id](emit, cancel)
 
-    def preload(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def preload(self, wanted: LoadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append("warm")
         emit(Loaded(wanted.model, 1, 0.0))
 
-    def measure(self, wanted: LoadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def measure(self, wanted: LoadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append("measure")
 
-    def ahead(self, request: AheadRequest, emit: Emit, cancel: CancelToken) -> None:
+    def ahead(self, request: AheadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append(f"ahead {request.chat_id}")
         self.plays[f"ahead {request.chat_id}"](emit, cancel)
 
-    def idle(self, cancel: CancelToken, emit: Emit) -> bool:
+    def idle(self, cancel: StopSignal, emit: Emit) -> bool:
         return False
 
-    def rest(self, cancel: CancelToken) -> float | None:
+    def rest(self, cancel: StopSignal) -> float | None:
         self.rests += 1
         return self.resting(cancel)
 
@@ -77,7 +78,7 @@ async def _all(stream: Stream) -> list[GenerationEvent]:
 async def test_requests_run_in_order_and_before_warm_ups(
     fake: FakeGenerator, starter: ModelRef
 ) -> None:
-    def blocked(emit: Emit, cancel: CancelToken) -> None:
+    def blocked(emit: Emit, cancel: StopSignal) -> None:
         fake.gate.wait(5)
         emit(Finished(FIGURES))
 
@@ -99,7 +100,7 @@ async def test_requests_run_in_order_and_before_warm_ups(
 async def test_a_request_cancelled_while_it_waits_never_starts(
     fake: FakeGenerator, starter: ModelRef
 ) -> None:
-    def blocked(emit: Emit, cancel: CancelToken) -> None:
+    def blocked(emit: Emit, cancel: StopSignal) -> None:
         fake.gate.wait(5)
         emit(Finished(FIGURES))
 
@@ -121,10 +122,10 @@ async def test_a_request_cancelled_while_it_waits_never_starts(
 async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
     fake: FakeGenerator, starter: ModelRef, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def problem(emit: Emit, cancel: CancelToken) -> None:
+    def problem(emit: Emit, cancel: StopSignal) -> None:
         raise EnvironmentProblem("The disk is gone.", "Find it.")
 
-    def bug(emit: Emit, cancel: CancelToken) -> None:
+    def bug(emit: Emit, cancel: StopSignal) -> None:
         raise ZeroDivisionError("oops")
 
     fake.plays = {
@@ -147,9 +148,9 @@ async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
 async def test_close_cancels_what_runs(fake: FakeGenerator, starter: ModelRef) -> None:
     running = threading.Event()
 
-    def until_cancelled(emit: Emit, cancel: CancelToken) -> None:
+    def until_cancelled(emit: Emit, cancel: StopSignal) -> None:
         running.set()
-        cancel.set_hook(fake.gate.set)
+        cancel.set_abort(fake.gate.set)
         assert fake.gate.wait(5)
         emit(Finished(FIGURES))
 
@@ -181,8 +182,8 @@ async def test_reading_ahead_gives_way_to_a_request_at_once(
 ) -> None:
     reading = threading.Event()
 
-    def until_cancelled(emit: Emit, cancel: CancelToken) -> None:
-        cancel.set_hook(fake.gate.set)
+    def until_cancelled(emit: Emit, cancel: StopSignal) -> None:
+        cancel.set_abort(fake.gate.set)
         reading.set()
         assert fake.gate.wait(5)
 
@@ -204,10 +205,10 @@ async def test_what_is_done_in_times_of_rest_gives_way_too_and_goes_on_later(
 ) -> None:
     rested, done = threading.Event(), threading.Event()
 
-    def rest(cancel: CancelToken) -> float | None:
+    def rest(cancel: StopSignal) -> float | None:
         if fake.order == ["a"]:
             fake.gate.clear()
-            cancel.set_hook(fake.gate.set)
+            cancel.set_abort(fake.gate.set)
             rested.set()
             assert fake.gate.wait(5)
             return 0.0
@@ -231,7 +232,7 @@ async def test_rest_comes_again_after_the_time_it_asked_for(
 ) -> None:
     again = threading.Event()
 
-    def rest(_cancel: CancelToken) -> float | None:
+    def rest(_cancel: StopSignal) -> float | None:
         if fake.rests == 2:
             again.set()
             return None

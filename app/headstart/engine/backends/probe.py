@@ -12,14 +12,14 @@ import sys
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
-from headstart.core.events import CancelToken
 from headstart.engine.decoder import DecodeAborted
+from headstart.engine.stop import StopSignal
 
 PASSED = "headstart-probe: passed"
 OPTION = "--probe-model"
 
 
-def probe(path: Path, cancel: CancelToken) -> None:
+def probe(path: Path, stop: StopSignal) -> None:
     """Raises ModelProblem when the child could not use the file, DecodeAborted on a cancel."""
     child = subprocess.Popen(
         [sys.executable, "-m", "headstart", OPTION, str(path)],
@@ -29,12 +29,12 @@ def probe(path: Path, cancel: CancelToken) -> None:
         text=True,
         errors="replace",
     )
-    cancel.set_hook(child.kill)
+    stop.set_abort(child.kill)
     try:
         output, _ = child.communicate()
     finally:
-        cancel.set_hook(None)
-    if cancel.cancelled:
+        stop.set_abort(None)
+    if stop.stopped:
         raise DecodeAborted
     if PASSED in output:
         return

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from headstart.core.events import CancelToken
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.decoder import Decoder
+from headstart.engine.stop import StopSignal
 
 
 class Reason(NamedTuple):
@@ -87,7 +87,7 @@ def open_decoder(
     return LlamaCppDecoder(model.path, engine, progress, clamp)
 
 
-def check_unknown(model: ModelRef, cancel: CancelToken) -> None:
+def check_unknown(model: ModelRef, stop: StopSignal) -> None:
     """Try a file that was never opened here in a child process; raises ModelProblem.
 
     MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
@@ -96,4 +96,4 @@ def check_unknown(model: ModelRef, cancel: CancelToken) -> None:
         return
     from headstart.engine.backends.probe import probe
 
-    probe(model.path, cancel)
+    probe(model.path, stop)

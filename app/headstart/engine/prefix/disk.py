@@ -22,6 +22,7 @@ from headstart.engine.prefix import record_file
 from headstart.engine.prefix.budget import LEAST_FREE, budget, to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry
 from headstart.engine.prefix.record_file import WriteAbandoned
+from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class Disk:
         self._most = 8 * GB
         self._written: dict[str, int] = {}
         self._quiet_until = 0.0
-        self._abandoned = False
+        self._abandon = StopSignal()
         # cleared while a reply is made: files wait
         self._free = threading.Event()
         self._free.set()
@@ -128,7 +129,7 @@ class Disk:
     def close(self, seconds: float) -> None:
         self._free.set()
         if not self.flush(seconds):
-            self._abandoned = True
+            self._abandon.stop()
         self._jobs.put(None)
         self._thread.join(0.3)
 
@@ -189,13 +190,13 @@ class Disk:
         self._free.wait()
         info, payload = entry.info, entry.payload
         try:
-            if payload is None or self._abandoned or not self._has_parent(info):
+            if payload is None or self._abandon.stopped or not self._has_parent(info):
                 return
             if not self._make_room(info):
                 return
             path = self.path(info)
             path.parent.mkdir(parents=True, exist_ok=True)
-            record_file.write(path, info, payload, lambda: self._abandoned)
+            record_file.write(path, info, payload, self._abandon)
             with self._lock:
                 wanted = entry.chats and self._catalogue.get(info.key) is entry
                 entry.on_disk = bool(wanted)

@@ -23,6 +23,7 @@ from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import READERS, PrefixStore, make_info
 from headstart.engine.prompt import common_prefix
+from headstart.engine.stop import NEVER, StopSignal
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class Keeper:
         self,
         tokens: list[int],
         wanted: Sequence[int],
-        cancelled: Callable[[], bool] = lambda: False,
+        stop: StopSignal = NEVER,
         persist: bool = True,
     ) -> Restored:
         """Make `tokens` the longest beginning of `wanted` that is worth it; cuts what differs."""
@@ -83,9 +84,9 @@ class Keeper:
         if have < len(wanted) and not self._broken:
             packed = pack(wanted)
             if self.needs_snapshots:
-                restored = self._restore_snapshot(tokens, wanted, packed, common, have, cancelled)
+                restored = self._restore_snapshot(tokens, wanted, packed, common, have, stop)
             else:
-                restored = self._restore_ranges(tokens, packed, have, cancelled, persist)
+                restored = self._restore_ranges(tokens, packed, have, stop, persist)
         self._cut(tokens, common_prefix(tokens, wanted))
         self._expected()
         self._expected = _nothing
@@ -111,7 +112,7 @@ class Keeper:
         tokens: list[int],
         packed: bytes,
         have: int,
-        cancelled: Callable[[], bool],
+        stop: StopSignal,
         persist: bool,
     ) -> Restored:
         steps = self._store.steps(self.family, packed, self._chunk)
@@ -123,7 +124,7 @@ class Keeper:
         if len(tokens) != first * self._chunk:
             return Restored()
         steps = steps[first:count]
-        memory, disk = self._import(tokens, steps, None, cancelled)
+        memory, disk = self._import(tokens, steps, None, stop)
         self._store.touch([step.entry for step in steps], persist)
         # what lay within the resident part was there already
         lost = max(0, have - first * self._chunk)
@@ -134,7 +135,7 @@ class Keeper:
         tokens: list[int],
         steps: Sequence[Step],
         snapshot: Blob | None,
-        cancelled: Callable[[], bool] = lambda: False,
+        stop: StopSignal = NEVER,
     ) -> tuple[int, int]:
         """Append the records of `steps`; returns the tokens that came from memory and disk."""
         came = {False: 0, True: 0}
@@ -144,7 +145,7 @@ class Keeper:
         waiting = deque(self._store.fetch(step.entry) for step in steps[:READERS])
         for index, step in enumerate(steps):
             began = time.perf_counter()
-            if cancelled() or step.entry.info.end > self._context:
+            if stop.stopped or step.entry.info.end > self._context:
                 break
             payload = waiting.popleft().result()
             if payload is None:
@@ -153,12 +154,12 @@ class Keeper:
                 waiting.append(self._store.fetch(steps[index + READERS].entry))
             length = step.entry.info.length
             try:
-                fits = self._append(step.start, length, payload, snapshot, cancelled)
+                fits = self._append(step.start, length, payload, snapshot, stop)
             finally:
                 self._store.give_back(payload)
             if not fits:
                 self._cut(tokens, len(tokens))
-                if not cancelled():
+                if not stop.stopped:
                     log.warning("a stored prefix does not fit the model")
                     self._store.drop(step.entry)
                 break
@@ -176,11 +177,11 @@ class Keeper:
         length: int,
         payload: Payload,
         snapshot: Blob | None,
-        cancelled: Callable[[], bool],
+        stop: StopSignal,
     ) -> bool:
         at, end = start, start + length
         for part in payload.parts:
-            if cancelled():
+            if stop.stopped:
                 return False
             upto = min(at + payload.tokens_each, end)
             if not self._decoder.restore(part, at, upto, snapshot):
@@ -195,7 +196,7 @@ class Keeper:
         packed: bytes,
         common: int,
         have: int,
-        cancelled: Callable[[], bool],
+        stop: StopSignal,
     ) -> Restored:
         steps = self._store.steps(self.family, packed, self._chunk) if self._ranges else []
         held = have
@@ -217,11 +218,11 @@ class Keeper:
                     self._decoder.truncate(0)
                     tokens.clear()
                     common = have = 0
-                    self._import(tokens, needed, payload.parts[0], cancelled)
+                    self._import(tokens, needed, payload.parts[0], stop)
                     if needed and len(tokens) < place:
-                        # cancelled, or one of the records is gone: another way may be there
+                        # stopped, or one of the records is gone: there may be another way
                         self._clear(tokens)
-                        if cancelled():
+                        if stop.stopped:
                             return Restored()
                         steps = self._store.steps(self.family, packed, self._chunk)
                         continue

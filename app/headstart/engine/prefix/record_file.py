@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import xxhash
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
 from headstart.engine.decoder import Blob
 from headstart.engine.prefix.keys import record_key
+from headstart.engine.stop import NEVER, StopSignal
 
 MAGIC = b"HSKV"
 VERSION = 1
@@ -62,7 +63,7 @@ def write(
     path: Path,
     info: RecordInfo,
     payload: Payload,
-    abandoned: Callable[[], bool] = lambda: False,
+    stop: StopSignal = NEVER,
 ) -> None:
     """Make the file; raises OSError (nothing is left behind then) or WriteAbandoned."""
     sizes = struct.pack(f"<{len(payload.parts)}Q", *(len(part) for part in payload.parts))
@@ -84,7 +85,7 @@ def write(
         with partial.open("wb") as file:
             file.write(head + body + info.tokens + sizes)
             for part in payload.parts:
-                if abandoned():
+                if stop.stopped:
                     raise WriteAbandoned
                 file.write(part.data)
             file.flush()

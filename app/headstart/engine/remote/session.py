@@ -125,14 +125,14 @@ class RemoteSession:
         def stop() -> None:
             loop.call_soon_threadsafe(task.cancel)
 
-        stream.token.set_hook(stop)
+        stream.token.set_abort(stop)
         on_sent.set(stream.mark_sent)
         try:
             await self._write(request, stream)
         except (Exception, asyncio.CancelledError) as error:
             stream.put(final_event(error))
         finally:
-            stream.token.set_hook(None)
+            stream.token.set_abort(None)
             stream.put(None)
             stream.mark_sent()
 

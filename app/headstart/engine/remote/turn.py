@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    CancelToken,
     ContextUse,
     Emit,
     Finished,
@@ -29,6 +28,7 @@ from headstart.core.servers import parameter_names
 from headstart.core.values import FinishReason, Origin, PartKind, TurnFigures
 from headstart.engine.remote import problems
 from headstart.engine.remote.figures import Reported
+from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ class RemoteTurn:
         client: AsyncOpenAI,
         request: RemoteRequest,
         emit: Emit,
-        cancel: CancelToken,
+        stop: StopSignal,
     ) -> None:
         self._client = client
         self._model = request.model
         self._connection = request.model.connection
         self._request = request
         self._emit = emit
-        self._cancel = cancel
+        self._signal = stop
         # what is sent as the beginning of the reply, and may come back in front of the rest
         self._sent = _without_reasoning(request)
         self._text = TextStream(request.sampling.stop, at_start=not self._sent)
@@ -99,7 +99,7 @@ class RemoteTurn:
         try:
             finish = await self._write()
         except asyncio.CancelledError:
-            if not self._cancel.cancelled:
+            if not self._signal.stopped:
                 raise
         finally:
             self._waiting.extend(self._text.finish(ended=finish is FinishReason.END))

@@ -18,6 +18,7 @@ from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth import KNOWN_TESTS, LIVE_LAG
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile
+from headstart.engine.stop import NEVER, StopSignal
 
 if TYPE_CHECKING:
     from headstart.engine.speculation.state import SpeculationState
@@ -58,6 +59,10 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     draft_unknown = pair.costs.unit_samples < _DRAFT_STEPS
     # a first sample of a size may have met a slow moment
     sizes = [*costs.unmeasured(SIZES[:4], context, 2), *costs.unmeasured(SIZES[:4], context)]
+    if not state.timed_again and state.depth is not None and state.depth.doubted(context):
+        # once after each reply
+        state.timed_again = draft_unknown = True
+        sizes += [1, 1, *SIZES[:4], 1, *SIZES[:4]]
     later = [*costs.unmeasured(SIZES[4:], context), *costs.unmeasured(SIZES[4:], context, 2)]
     total = few + len(sizes) + write * WRITTEN + draft_unknown + len(later)
     if not total:
@@ -93,14 +98,14 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     tell(total, total)
 
 
-def learn_from_reply(state: SpeculationState, cancelled: Callable[[], bool]) -> bool:
+def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
     """Score the draft on the target's own tokens of the last reply, in one batch where they fit;
     it has read the text then. Returns whether anything was read. Raises DecodeAborted."""
     draft, pair, reply = state.draft, state.pair, state.last_reply
     if draft is None or pair is None or reply is None:
         return False
     context = len(reply.tokens)
-    draft.begin(reply.tokens, reply.sampling, reply.seed, cancelled)
+    draft.begin(reply.tokens, reply.sampling, reply.seed, stop)
     try:
         if not draft.ready or (draft.sees_all and draft.lag <= LIVE_LAG):
             return False
@@ -160,7 +165,7 @@ def _score_on_text(
             target.argmax(0)
             costs.observe(1, len(tokens), perf_counter() - began)
             yield
-        for margin, right in draft.score(tokens, start, pair.costs, lambda: False):
+        for margin, right in draft.score(tokens, start, pair.costs, NEVER):
             pair.margins.observe(margin, right)
         yield
     except ContextFull:

@@ -22,6 +22,9 @@ _FLOOR = 0.12
 _UNIT_WEIGHT = 0.25
 # samples after which a ratio is trusted, so that a difference is the machine's and not its own
 _TRUSTED = 4
+# so much faster than what was known says: that was measured in a slow moment, and other sizes with
+# it, unless they were measured so often
+_SURPRISE, _WELL_KNOWN = 0.6, 8
 # contexts shorter than this share their figures; above, each doubling has its own
 _FIRST_BUCKET = 256
 
@@ -31,6 +34,13 @@ class Curve(msgspec.Struct):
 
     ratios: dict[int, float] = {}
     counts: dict[int, int] = {}
+
+    def forget_doubtful(self, unless: int) -> None:
+        """Another program had the computer when these were measured."""
+        for size in [size for size in self.ratios if size != unless]:
+            if self.counts.get(size, 0) < _WELL_KNOWN:
+                del self.ratios[size]
+                self.counts.pop(size, None)
 
 
 class Costs(msgspec.Struct):
@@ -104,6 +114,9 @@ class Costs(msgspec.Struct):
         fresh = seconds / self.unit
         if known is None or count < 2:
             curve.ratios[n] = fresh
+        elif fresh < _SURPRISE * known and self.unit_samples > 1:
+            curve.forget_doubtful(unless=n)
+            curve.ratios[n], count = fresh, min(count, 1)
         else:
             # one slow moment of the machine must not look like a slow n
             fresh = min(fresh, 1.5 * known)
@@ -133,7 +146,9 @@ class Costs(msgspec.Struct):
         if samples <= 2:
             self.unit = seconds if samples == 1 else min(self.unit, seconds)
             return
-        self.unit += _UNIT_WEIGHT * (min(seconds, 2 * self.unit) - self.unit)
+        # nothing runs faster than it can: what was slower before was the machine's doing
+        weight = 2 * _UNIT_WEIGHT if seconds < _SURPRISE * self.unit else _UNIT_WEIGHT
+        self.unit += weight * (min(seconds, 2 * self.unit) - self.unit)
 
     def _curve(self, context: int) -> Curve:
         key = bucket(context)

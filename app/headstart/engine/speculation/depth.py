@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from headstart.core.settings import Speculation
 from headstart.core.values import Origin
-from headstart.engine.speculation.costs import bucket
+from headstart.engine.speculation.costs import PRIOR_SLOPE, bucket
 from headstart.engine.speculation.plan import PLAIN, Path, Plan
 from headstart.engine.speculation.profile import BANK_LIMIT, PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import Match
@@ -33,6 +33,8 @@ SHARE = 0.01
 FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
 # a pair is known when so many of its drafts were verified
 KNOWN_TESTS = 24.0
+# what a reply gained counts whole with so many tokens of rounds with drafts
+GAIN_TOKENS = 32
 MAX_DRAFT = 16
 MAX_REPEAT = 31
 # a draft that lags by more has to be read in a step of its own
@@ -42,6 +44,11 @@ FIRST_PROBE, PROBE_WINDOW = 16, 32
 REST_FIRST, REST_LONGEST = 64, 1024
 # sizes of forwards that say most about the others are tried first, each before the next one
 _SIZES = (2, 4, 8, 16)
+# of drafts that are right often enough for most computers: so many rows are timed again, after so
+# many tokens at first, and each time that they are as slow as they were after twice as many
+LOOK_ROWS, LOOK_FIRST, LOOK_LONGEST = (4, 2), 64, 2048
+# so much slower may a draft have been measured than it is
+LOOK_FACTOR = 3.0
 # a plain forward now and then keeps the unit of cost honest
 PLAIN_EVERY = 48
 # the best rate known is a long average: a lucky streak must not make every guess look dear
@@ -74,6 +81,9 @@ class Depth:
         self._since_probe = 0
         self._gain_tokens = 0
         self._gain_seconds = 0.0
+        # drafts that are verified only to time it, tokens since the last time, and until the next
+        self._looking = 0
+        self._since_look, self._look_wait = LOOK_FIRST, LOOK_FIRST
         # the length that a first reply is taken to have; 0 for later ones
         self._first = 0.0
         # tokens for each forward of one that time is worth: what the draft gives at its best
@@ -122,7 +132,9 @@ class Depth:
             pair.reply_tokens = known + 0.3 * (self._tokens - known)
             if self._gain_tokens and unit > 0:
                 gain = self._gain_seconds / unit / self._gain_tokens
-                pair.gain += (0.5 if pair.gain else 1.0) * (gain - pair.gain)
+                # of few tokens it says how long the text was that the draft had to read
+                weight = min(1.0, self._gain_tokens / GAIN_TOKENS)
+                pair.gain += weight * (0.5 if pair.gain else 1.0) * (gain - pair.gain)
         if unit > 0:
             left = (self._saved + SHARE * self._elapsed) / unit
             # no debt of the next reply is what the first one with a pair may spend, nor what a pair
@@ -158,6 +170,7 @@ class Depth:
         self._elapsed += seconds
         self._tokens += tokens
         self._since_probe += tokens
+        self._since_look += tokens
         self._since_plain = self._since_plain + 1 if guessed else 0
         if guessed:
             self._saved += tokens * unit - seconds
@@ -174,6 +187,7 @@ class Depth:
         self._elapsed += seconds
         self._tokens += 1
         self._since_probe += 1
+        self._since_look += 1
         self._since_plain = 0
         self._rate_tokens = self._rate_tokens * _RATE_FADE + 1
         self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
@@ -202,6 +216,7 @@ class Depth:
         `lag`: how many tokens the draft has to read before it can guess, None without one;
         `unseen`: how much of the text it would have to read to see all of it, 0 if it does."""
         draft = lag is not None and self.pair is not None
+        self._end_look(context)
         if self._first:
             # a reply that is to be short has less to spend
             self._first = min(self._first, float(self._tokens + room + 1))
@@ -233,7 +248,9 @@ class Depth:
         if plan is PLAIN and live:
             # on the whole it does not pay, but guesses that look sure may
             value = self._draft_value(table, lag or 1, context, room, allowed)
-            return Plan(Origin.DRAFT, min(room, MAX_DRAFT)) if value > 0 else PLAIN
+            if value > 0:
+                return Plan(Origin.DRAFT, min(room, MAX_DRAFT))
+            return self._look(context, lag or 1, room)
         if lag is not None and not live and self.pair is not None:
             return self._entry(context, lag) or plan
         return plan
@@ -280,6 +297,44 @@ class Depth:
         """Whether drafts gain anything if nothing has to be read or risked first."""
         freely = (self._costs(context), 1, context, MAX_DRAFT, float("inf"))
         return self._draft_rate(*freely) > 1 or self._draft_value(*freely) > 0
+
+    def doubted(self, context: int) -> bool:
+        """Whether only the costs speak against drafts that are right often enough for most
+        computers: another program may have been running when they were measured."""
+        pair = self.pair
+        if pair is None or pair.margins.all_tested < KNOWN_TESTS or self._pays(context):
+            return False
+        step, reach, expected = self._draft_cost(1, context) / LOOK_FACTOR, 1.0, 1.0
+        for guesses in range(1, MAX_DRAFT + 1):
+            reach *= pair.margins.mean
+            expected += reach
+            if expected > 1 + guesses * (PRIOR_SLOPE + step):
+                return True
+        return False
+
+    def _look(self, context: int, lag: int, room: int) -> Plan:
+        """A round that times a verification whose cost is doubted, where that may be spent. At the
+        worst it costs as much as its rows one by one."""
+        if self._since_look < self._look_wait or not self.doubted(context):
+            return PLAIN
+        allowed = self.allowance() / self.target.costs.unit
+        first, step = self._worst_draft_cost(lag, context), self._draft_cost(1, context)
+        for rows in LOOK_ROWS:
+            worst = min(self._worst[rows], rows + self.target.checkpoint) - 1
+            if rows - 1 <= room and first + (rows - 2) * step + worst <= allowed:
+                self._looking = rows - 1
+                return Plan(Origin.DRAFT, rows - 1)
+        return PLAIN
+
+    def _end_look(self, context: int) -> None:
+        if self._looking:
+            self._looking = self._since_look = 0
+            if self._pays(context):
+                self._look_wait = LOOK_FIRST
+                assert self.pair is not None
+                self.pair.rest = 0
+            else:
+                self._look_wait = min(LOOK_LONGEST, 2 * self._look_wait)
 
     def _fixed(self, room: int, match: Match | None, draft: bool) -> Plan:
         depth = min(self.settings.depth, room)
@@ -364,7 +419,7 @@ class Depth:
         made = len(path.chances)
         if made >= room:
             return False
-        if self.settings.depth_mode == "fixed":
+        if self.settings.depth_mode == "fixed" or self._looking:
             return True
         table, rate = self._costs(context), self._worth
         unit = self.target.costs.unit
@@ -378,7 +433,7 @@ class Depth:
 
     def cut(self, path: Path, context: int) -> int:
         """How many of the guesses to put before the target."""
-        if self.settings.depth_mode == "fixed":
+        if self.settings.depth_mode == "fixed" or self._looking:
             return len(path.chances)
         table, rate = self._costs(context), self._worth
         values = [expected - rate * table[n + 1] for n, expected in enumerate(path.expected)]
@@ -388,6 +443,8 @@ class Depth:
         """Where a second candidate is worth a row: indices into the path, best first."""
         pair = self.pair
         if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
+            return []
+        if self._looking:
             return []
         most = min(most, self._tried_next(context) - len(path.chances))
         table, rate = self._costs(context), self._worth
@@ -409,7 +466,7 @@ class Depth:
         """Read the draft up to here, if that may pay back; only ever in a step of its own."""
         pair, allowed = self.pair, self.allowance()
         assert pair is not None
-        if self.known_to_lose(context):
+        if self.known_to_lose(context) and not self.doubted(context):
             return None
         if pair.rest == 0 and pair.costs.known and (self._proven() or self._promises(context)):
             # the whole text; else only its end, which makes drafts a little worse

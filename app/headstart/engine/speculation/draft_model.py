@@ -14,6 +14,7 @@ from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.speculation.bridge import Bridge, Guessed
 from headstart.engine.speculation.costs import Costs
+from headstart.engine.stop import NEVER, StopSignal
 
 # room that must be left in the draft's context for a round of guesses
 _ROOM = 40
@@ -35,17 +36,15 @@ class DraftModel:
         self._sampler: Sampler | None = None
         self._next: Guess | None = None
         self._context = decoder.facts.context_length
-        self._cancelled: Callable[[], bool] = lambda: False
+        self._stop = NEVER
 
     # --- the text ------------------------------------------------------------------------
 
-    def begin(
-        self, tokens: Sequence[int], sampling: Sampling, seed: int, cancelled: Callable[[], bool]
-    ) -> None:
+    def begin(self, tokens: Sequence[int], sampling: Sampling, seed: int, stop: StopSignal) -> None:
         """A new turn over the text `tokens`; what was read of it before is kept."""
         self.end()
         self._bridge.begin(tokens)
-        self._cancelled = cancelled
+        self._stop = stop
         if self._bridge.greedy:
             sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
         self._sampler = self.decoder.sampler(sampling, seed, self._bridge.names)
@@ -72,7 +71,7 @@ class DraftModel:
             self._sampler.close()
             self._sampler = None
         self._next = None
-        self._cancelled = lambda: False
+        self._stop = NEVER
 
     def close(self) -> None:
         self.end()
@@ -128,7 +127,7 @@ class DraftModel:
             return
         if self._offset:
             self.forget()
-        self._keeper.restore(self._held, tokens[:-1], self._cancelled, self.persist)
+        self._keeper.restore(self._held, tokens[:-1], self._stop, self.persist)
         self._good = 0
         self._match()
 
@@ -213,11 +212,11 @@ class DraftModel:
                 self._cut_to(place)
 
     def score(
-        self, tokens: Sequence[int], start: int, costs: Costs, cancelled: Callable[[], bool]
+        self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
     ) -> list[tuple[float, bool]]:
         """How the draft guesses the text `tokens` of the target from `start` on: margin and
         whether it was right, token by token. What it held before is forgotten."""
-        self.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:
             scores = self.read(costs, score=len(tokens) - start)
@@ -289,7 +288,7 @@ class DraftModel:
         self._good = min(self._good, kept)
 
     def _check(self) -> None:
-        if self._cancelled():
+        if self._stop.stopped:
             raise DecodeAborted
 
     def _match(self) -> None:

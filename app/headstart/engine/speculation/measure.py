@@ -12,18 +12,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import CancelToken, Emit, SpeedCurve
+from headstart.core.events import Emit, SpeedCurve
 from headstart.core.settings import Sampling
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.calibration import SPARE, time_forward
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth import MAX_DRAFT
 from headstart.engine.speculation.profile import PairProfile
+from headstart.engine.stop import StopSignal
 
 if TYPE_CHECKING:
     from headstart.engine.speculation.state import SpeculationState
 
-REPEATED = 3
 WRITTEN = 32
 CONTEXT = 120
 BEGINNINGS = (
@@ -49,7 +49,7 @@ def speed_curve(
     return SpeedCurve(tuple(points), best, done, total)
 
 
-def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: CancelToken) -> None:
+def measure(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSignal) -> None:
     """Fill the profiles of the loaded pair; emits the curve as it becomes better known.
 
     Raises DecodeAborted on a cancel; what was measured until then is kept.
@@ -58,40 +58,42 @@ def measure(target: Decoder, state: SpeculationState, emit: Emit, cancel: Cancel
     if draft is None or pair is None:
         raise EnvironmentProblem("The draft is not loaded.", "Choose another one.")
     costs = state.target_costs()
-    total = len(BEGINNINGS) + MAX_DRAFT
+    sizes = range(2, MAX_DRAFT + 2)
+    total = len(BEGINNINGS) + 3 * len(sizes)
 
     def abort() -> None:
         target.abort()
         state.abort()
 
-    cancel.set_hook(abort)
+    stop.set_abort(abort)
     try:
         for number, beginning in enumerate(BEGINNINGS, 1):
-            written, start = _write(target, beginning, costs, cancel)
-            for margin, right in draft.score(written, start, pair.costs, lambda: cancel.cancelled):
+            written, start = _write(target, beginning, costs, stop)
+            for margin, right in draft.score(written, start, pair.costs, stop):
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
         tokens = target.encode(BEGINNINGS[1] * 8)
         # a context as replies have it: rows cost more the more they look back on
         target.forward(tokens[:CONTEXT], [], SPARE)
         context = target.n_past(SPARE)
-        for depth in range(1, MAX_DRAFT + 1):
-            # a first sample of a size is taken for a rough one
-            for _ in range(REPEATED):
-                if cancel.cancelled:
+        # each size in every round, so that a slow moment does not meet all samples of one
+        for number, size in enumerate((*sizes, *sizes, *sizes), 1):
+            # against the speed of the same moment
+            for count in (1, size):
+                if stop.stopped:
                     raise DecodeAborted
-                time_forward(target, tokens[: depth + 1], costs, SPARE)
+                time_forward(target, tokens[:count], costs, SPARE)
                 if target.n_past(SPARE) != context:
                     # a cache that cannot be cut: the figure holds for a short context
                     target.truncate(0, SPARE)
-            _tell(emit, costs, pair, len(BEGINNINGS) + depth, total)
+            _tell(emit, costs, pair, len(BEGINNINGS) + number, total)
     except ContextFull as error:
         raise EnvironmentProblem(
             "This chat fills the model's context: there is no room to measure.",
             "Open a new chat and measure there.",
         ) from error
     finally:
-        cancel.set_hook(None)
+        stop.set_abort(None)
         target.clear_abort()
         state.clear_abort()
         target.truncate(0, SPARE)
@@ -104,7 +106,7 @@ def _tell(emit: Emit, costs: Costs, pair: PairProfile, done: int, total: int) ->
 
 
 def _write(
-    target: Decoder, beginning: str, costs: Costs, cancel: CancelToken
+    target: Decoder, beginning: str, costs: Costs, stop: StopSignal
 ) -> tuple[Sequence[int], int]:
     """Go on from a beginning without guesses; the tokens, and where the written ones start."""
     target.truncate(0, SPARE)
@@ -121,7 +123,7 @@ def _write(
             if target.is_end(token):
                 break
             tokens.append(token)
-            if cancel.cancelled:
+            if stop.stopped:
                 raise DecodeAborted
             began = perf_counter()
             target.forward([token], [0], SPARE)

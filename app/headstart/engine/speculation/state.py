@@ -14,7 +14,6 @@ from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
-    CancelToken,
     DraftActivity,
     DraftStage,
     Emit,
@@ -39,6 +38,7 @@ from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.measure import speed_curve
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
@@ -98,6 +98,8 @@ class SpeculationState:
         self._writing: tuple[list[int], int, Sampling, int] | None = None
         self.last_reply: WrittenReply | None = None
         self.match: VocabularyMatch | None = None
+        # whether costs that speak against good drafts were timed again since the last reply
+        self.timed_again = False
 
     @property
     def target_profile(self) -> TargetProfile:
@@ -126,7 +128,7 @@ class SpeculationState:
         engine: EngineSettings,
         open_draft: OpenDraft,
         emit: Emit,
-        cancel: CancelToken,
+        stop: StopSignal,
     ) -> None:
         """Have the wanted draft loaded; None leaves the one that is loaded, unused.
 
@@ -138,7 +140,7 @@ class SpeculationState:
         if wanted.key in self._failed:
             return
         try:
-            self._load(wanted, engine, open_draft, emit, cancel)
+            self._load(wanted, engine, open_draft, emit, stop)
         except EnvironmentProblem as problem:
             self._fail(wanted, str(problem), emit)
 
@@ -148,7 +150,7 @@ class SpeculationState:
         engine: EngineSettings,
         open_draft: OpenDraft,
         emit: Emit,
-        cancel: CancelToken,
+        stop: StopSignal,
     ) -> None:
         if wanted.path == self._model.path:
             raise EnvironmentProblem("It is the model itself.", "Choose a smaller one.")
@@ -161,7 +163,7 @@ class SpeculationState:
             raise EnvironmentProblem("It is not smaller than the model.", "Choose a smaller one.")
         emit(Loading(wanted, 0.0, draft=True))
 
-        decoder = open_draft(wanted, engine, lambda _fraction: not cancel.cancelled)
+        decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
         bridge, self.match = make_bridge(self._target, decoder)
         if bridge is None:
             decoder.close()
@@ -194,7 +196,7 @@ class SpeculationState:
         sampler: Sampler,
         seed: int,
         emit: Emit,
-        cancel: CancelToken,
+        stop: StopSignal,
     ) -> Speculator:
         """The loop for one reply after the text `tokens`, which it lets grow."""
         wanted = request.speculation
@@ -219,7 +221,7 @@ class SpeculationState:
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
             self._draft_chat = ()
-            draft.begin(text, request.sampling, seed, lambda: cancel.cancelled)
+            draft.begin(text, request.sampling, seed, stop)
             self._draft_chat = (request.chat_id,)
 
         def on_draft_failed(reason: str) -> None:
@@ -249,6 +251,7 @@ class SpeculationState:
         if self._writing is not None:
             tokens, start, sampling, seed = self._writing
             self._writing = None
+            self.timed_again = False
             self.last_reply = WrittenReply(tuple(tokens), start, sampling, seed)
         self.save()
 
@@ -257,7 +260,7 @@ class SpeculationState:
         if not self._repeats.whole:
             self._repeats.sync(list(self._repeats.tokens))
 
-    def idle(self, resident: ResidentText, emit: Emit, cancelled: Callable[[], bool]) -> bool:
+    def idle(self, resident: ResidentText, emit: Emit, stop: StopSignal) -> bool:
         """Learn what is not known yet of the pair; returns whether the draft has read what is
         resident. Raises DecodeAborted; the caller has the live sequence cut to what it held."""
         if self._draft is None or self._pair is None:
@@ -276,15 +279,15 @@ class SpeculationState:
         try:
             if self.last_reply is not None:
                 self._draft_chat = ()
-                has_read = learn_from_reply(self, cancelled)
+                has_read = learn_from_reply(self, stop)
                 self._draft_chat = (resident.chat_id,) if has_read else ()
                 self.last_reply = None
             for _ in calibrate(self._target, self, tell):
                 # what it had read gave way to the text that it was scored on
                 self._draft_chat = ()
-                if cancelled():
+                if stop.stopped:
                     raise DecodeAborted
-            has_read = self._follow_resident(resident, cancelled) or has_read
+            has_read = self._follow_resident(resident, stop) or has_read
         finally:
             if told or has_read:
                 self.save()
@@ -294,7 +297,7 @@ class SpeculationState:
                     emit(curve)
         return has_read
 
-    def _follow_resident(self, resident: ResidentText, cancelled: Callable[[], bool]) -> bool:
+    def _follow_resident(self, resident: ResidentText, stop: StopSignal) -> bool:
         """Have a draft that pays read what the target has read, so that no reply waits for it."""
         draft, pair, depth = self._draft, self._pair, self._depth
         assert draft is not None
@@ -305,7 +308,7 @@ class SpeculationState:
             return False
         if depth.known_to_lose(len(tokens)):
             return False
-        draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        draft.begin(tokens, Sampling(temperature=0), 0, stop)
         try:
             if draft.ready and draft.lag > LIVE_LAG:
                 draft.persist = resident.to_disk
@@ -326,14 +329,12 @@ class SpeculationState:
             return DraftActivity(DraftStage.NOT_PAYING, 0, *facts)
         return DraftActivity(DraftStage.READY, 0, *facts)
 
-    def read_ahead(
-        self, request: AheadRequest, tokens: Sequence[int], cancelled: Callable[[], bool]
-    ) -> None:
+    def read_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
         if self._draft is None or self._draft_ref != request.load.draft or self._pair is None:
             return
         self._draft_chat = ()
-        self._draft.begin(tokens, Sampling(temperature=0), 0, cancelled)
+        self._draft.begin(tokens, Sampling(temperature=0), 0, stop)
         self._draft_chat = (request.chat_id,)
         self._draft.persist = request.keep_on_disk
         try:

@@ -13,6 +13,7 @@ from headstart.engine.prefix import keys
 from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.stop import StopSignal
 from tests.unit.engine.speculation.fakes import FakeDecoder, table
 
 FAMILY = b"f" * 32
@@ -201,5 +202,5 @@ def test_restoring_stops_when_it_is_cancelled(store: PrefixStore) -> None:
     decoder, keeper, text, held = _kept(store, "exact", 24)
     decoder.truncate(0)
     held.clear()
-    keeper.restore(held, text, cancelled=lambda: True)
+    keeper.restore(held, text, StopSignal(-1))
     assert held == decoder.tokens == []

@@ -15,6 +15,7 @@ from headstart.engine.prefix import record_file
 from headstart.engine.prefix.keys import pack, record_key, root
 from headstart.engine.prefix.record_file import Payload, RecordDamaged, WriteAbandoned
 from headstart.engine.prefix.store import make_info
+from headstart.engine.stop import StopSignal
 
 FAMILY = bytes(range(32))
 DAMAGES = 10_000
@@ -101,7 +102,7 @@ def test_a_file_whose_key_is_not_that_of_its_tokens_is_refused(tmp_path: Path) -
 def test_an_abandoned_write_leaves_nothing(tmp_path: Path) -> None:
     info, payload = _record()
     with pytest.raises(WriteAbandoned):
-        record_file.write(tmp_path / "a.kv", info, payload, lambda: True)
+        record_file.write(tmp_path / "a.kv", info, payload, StopSignal(-1))
     assert list(tmp_path.iterdir()) == []
 
 

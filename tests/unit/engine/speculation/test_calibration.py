@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from headstart.core.events import (
-    CancelToken,
     DraftActivity,
     DraftStage,
     GenerationEvent,
@@ -24,10 +23,24 @@ from headstart.engine.reading import Resident
 from headstart.engine.speculation import calibration, draft_model, loop, state
 from headstart.engine.speculation.depth import KNOWN_TESTS
 from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
 from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table
 
 VOCABULARY = 8
 LOGITS = table(VOCABULARY, 7, 3)
+
+
+class Pieces(StopSignal):
+    """Stops after so many pieces of work."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._left = count
+
+    @property
+    def stopped(self) -> bool:
+        self._left -= 1
+        return self._left < 0
 
 
 class Pair:
@@ -45,7 +58,7 @@ class Pair:
         self.state = SpeculationState(big, self.target, None)
         self.events: list[GenerationEvent] = []
         self.state.load_draft(
-            ref, EngineSettings(), lambda *_: self.draft, self.events.append, CancelToken()
+            ref, EngineSettings(), lambda *_: self.draft, self.events.append, StopSignal()
         )
         self.request = GenerationRequest(
             LoadRequest(big, draft=ref),
@@ -55,11 +68,8 @@ class Pair:
         )
 
     def idle(self, resident: Resident | None = None, pieces: int = 10**6) -> None:
-        left = iter(range(pieces))
         self.state.idle(
-            resident or Resident(list(self.target.tokens)),
-            self.events.append,
-            lambda: next(left, None) is None,
+            resident or Resident(list(self.target.tokens)), self.events.append, Pieces(pieces)
         )
 
     def reply(self, tokens: int, prompt: int = 30) -> float:
@@ -70,7 +80,7 @@ class Pair:
         sampler = self.target.sampler(self.request.sampling, 3)
         began = self.clock.now
         speculator = self.state.begin(
-            self.request, text, sampler, 3, self.events.append, CancelToken()
+            self.request, text, sampler, 3, self.events.append, StopSignal()
         )
         pending, written = sampler.draw(0, len(text)), 0
         while written < tokens:

@@ -20,6 +20,7 @@ from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.plan import Path, confidence_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.stop import NEVER
 from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table
 
 VOCABULARY = 8
@@ -64,7 +65,7 @@ def simulate(
         # as after loading
         model.time_steps(pair.costs, 2, 8)
         clock.now = 0.0
-    model.begin(text, sampling, 3, lambda: False)
+    model.begin(text, sampling, 3, NEVER)
     repeats = RepeatIndex()
     repeats.sync(text)
     speculator = Speculator(target, text, sampler, depth, wanted, repeats, model, pytest.fail)
@@ -93,6 +94,80 @@ def test_a_cold_pair_is_never_slower_than_the_bound(
     saved = state[0].bank
     seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
     assert seconds <= bound + max(0.0, saved)
+
+
+def _measured_in_a_slow_moment() -> tuple[TargetProfile, PairProfile]:
+    """Costs as "Measure" finds them while another program has the computer; drafts are good."""
+    target, pair = TargetProfile(), PairProfile()
+    for _ in range(3):
+        target.costs.observe(1, 0, 1.0)
+        for size in range(2, 18):
+            target.costs.observe(size, 0, 1.0 + 1.5 * (size - 1))
+        pair.costs.observe(1, 0, 0.5)
+        pair.costs.observe(32, 0, 1.0)
+    for _ in range(60):
+        pair.margins.observe(5.0, True)
+    pair.replies = 1
+    return target, pair
+
+
+def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state = _measured_in_a_slow_moment()
+    wanted = Speculation(draft="d", repeats=False)
+    first, _ = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
+    # finding out costs no more than is always allowed
+    assert first <= 400 / (1 - SHARE) + START + 0.01
+    for _ in range(2):
+        seconds, speculator = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
+    assert speculator.figures.draft_accepted > 200
+    assert seconds < 0.5 * 400
+
+
+def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, pair = _measured_in_a_slow_moment()
+    pair.margins = PairProfile().margins
+    for _ in range(60):
+        pair.margins.observe(5.0, False)
+    depth = Depth(target, pair, Speculation(draft="d"))
+    depth.begin(pair, Speculation(draft="d"))
+    assert depth.known_to_lose(0)
+    assert not depth.doubted(0)
+
+
+def test_one_fast_forward_makes_what_was_measured_beside_it_doubtful() -> None:
+    costs = _measured_in_a_slow_moment()[0].costs
+    assert costs.ratio(8, 0) > 10
+    costs.observe(4, 0, 1.3)
+    assert costs.measured(0) == {4: pytest.approx(1.3, rel=0.01)}
+    # what was measured often holds
+    for _ in range(9):
+        costs.observe(4, 0, 1.3)
+    costs.observe(8, 0, 1.5)
+    costs.observe(8, 0, 1.5)
+    costs.observe(8, 0, 0.5)
+    assert 4 in costs.measured(0)
+
+
+def test_what_few_tokens_gained_says_little() -> None:
+    target, pair = TargetProfile(), PairProfile()
+    target.costs.observe(1, 0, 1.0)
+    depth = Depth(target, pair, Speculation(draft="d"))
+    gains = []
+    for tokens in (3, 40):
+        pair.gain = 0.0
+        depth.begin(pair, Speculation(draft="d"))
+        for _ in range(20):
+            depth.earn_plain(1.0)
+        # the draft read a text first, for four forwards a token
+        depth.spend(4.0 * tokens)
+        depth.earn(tokens, float(tokens), guessed=True, drafted=True)
+        depth.end()
+        gains.append(pair.gain)
+    assert gains == [pytest.approx(-4 * 3 / 32), pytest.approx(-4.0)]
 
 
 @pytest.mark.parametrize("kind", COSTS)

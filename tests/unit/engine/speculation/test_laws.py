@@ -17,6 +17,7 @@ from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.stop import NEVER
 from tests.unit.engine.speculation.fakes import FakeDecoder, table
 from tests.unit.engine.speculation.laws import p_value, survival
 
@@ -109,7 +110,7 @@ def test_the_whole_loop_draws_by_the_targets_law(draws: int) -> None:
     model = DraftModel(draft, SameBridge())
     repeats = RepeatIndex()
     repeats.sync(tokens)
-    model.begin(tokens, sampling, 11, lambda: False)
+    model.begin(tokens, sampling, 11, NEVER)
     loop = Speculator(target, tokens, sampler, depth, wanted, repeats, model, lambda _reason: None)
     written = [0, 1, sampler.draw(0, 2)]
     while len(written) < draws:

@@ -18,6 +18,7 @@ from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.stop import NEVER, StopSignal
 from tests.unit.engine.speculation.fakes import FakeDecoder, table
 
 VOCABULARY = 6
@@ -60,7 +61,7 @@ class Chat:
         sampler = self.target.sampler(sampling, seed)
         self.depth.begin(self.pair, wanted)
         self.repeats.sync(self.tokens)
-        self.model.begin(self.tokens, sampling, seed, lambda: False)
+        self.model.begin(self.tokens, sampling, seed, NEVER)
         loop = Speculator(
             self.target,
             self.tokens,
@@ -147,7 +148,7 @@ def _loop(target: FakeDecoder, draft: FakeDecoder | None, wanted: Speculation) -
     model = None
     if draft is not None:
         model = DraftModel(draft, SameBridge())
-        model.begin(tokens, sampling, 0, lambda: False)
+        model.begin(tokens, sampling, 0, NEVER)
     depth = Depth(TargetProfile(), PairProfile() if model else None, wanted)
     # a target that was timed: before that, the first rounds are plain
     depth.target.costs.observe(1, 0, 1.0)
@@ -187,7 +188,7 @@ def test_a_cancel_while_guessing_stops_the_round() -> None:
     draft = FakeDecoder(LOGITS)
     loop = _loop(FakeDecoder(LOGITS), draft, SETTINGS[3])
     assert loop._draft is not None
-    loop._draft._cancelled = lambda: True
+    loop._draft._stop = StopSignal(-1)
     with pytest.raises(DecodeAborted):
         loop.step(3, 8)
     assert loop._target.n_past() == 2

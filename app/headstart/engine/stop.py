@@ -1,0 +1,60 @@
+"""The stop signal: how work is asked to end, from another thread or when its time is over."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+
+class StopSignal:
+    """Long work looks at `stopped` after each short piece. With `seconds` it stops then at last.
+
+    Whoever blocks in native code has its own abort called while it does (`aborting`).
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._abort: Callable[[], None] | None = None
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._parent: StopSignal | None = None
+
+    @property
+    def stopped(self) -> bool:
+        if self._event.is_set() or (self._parent is not None and self._parent.stopped):
+            return True
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def stop(self) -> None:
+        """From any thread."""
+        with self._lock:
+            self._event.set()
+            if self._abort is not None:
+                self._abort()
+
+    def within(self, seconds: float) -> StopSignal:
+        """A signal that also stops after so many seconds."""
+        signal = StopSignal(seconds)
+        signal._parent = self
+        return signal
+
+    def set_abort(self, abort: Callable[[], None] | None) -> None:
+        """Call `abort` on `stop` (at once when it was called already); None takes it away."""
+        with self._lock:
+            self._abort = abort
+            if abort is not None and self._event.is_set():
+                abort()
+
+    @contextlib.contextmanager
+    def aborting(self, abort: Callable[[], None]) -> Iterator[None]:
+        self.set_abort(abort)
+        try:
+            yield
+        finally:
+            self.set_abort(None)
+
+
+# for work that nobody stops
+NEVER = StopSignal()
