@@ -7,6 +7,7 @@ file, same threads, flash attention on, 128 greedy tokens. Everything runs witho
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import statistics
 import subprocess
@@ -94,8 +95,9 @@ def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     # a template that adds nothing: one token is read, and the context is as empty as the peer's
     bare = ChatTemplate("{{ messages[0].content }}")
     engine.preload(LoadRequest(model), lambda _event: None, StopSignal())
-    assert engine._decoder is not None
-    engine._template, engine._encoder = bare, PromptEncoder(engine._decoder, bare)
+    loaded = engine.loaded
+    encoder = PromptEncoder(loaded.decoder, bare)
+    loaded.template, loaded.parts = bare, dataclasses.replace(loaded.parts, encoder=encoder)
     for beginning in BEGINNINGS:
         wanted = request(model, beginning, tokens=TOKENS + 1)
         figures, _ = turn(engine, wanted)

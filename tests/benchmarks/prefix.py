@@ -144,7 +144,7 @@ def reopen(report: Report, name: str, model: Path, wanted: tuple[float, int], ru
 
 def _hold(program: Program, tokens: list[int], chat_id: str) -> None:
     """Have the engine hold these tokens, as a turn would."""
-    reader = program.generator._reader
+    reader = program.generator.loaded.reader
     assert reader is not None
     reader.enter(chat_id, True)
     reader.reuse(tokens, NEVER)
@@ -178,7 +178,7 @@ def bytes_on_disk(report: Report) -> None:
             answer = program.ask(prompt(chat), 40)
             chat.append(("assistant", answer[2]))
             program.generator.rest(StopSignal())
-        tokens = len(program.generator.resident.tokens)
+        tokens = len(program.generator.loaded.resident.tokens)
         program.close()
         files = list((home / "prefixes").rglob("*.kv"))
         kept = sum(path.stat().st_size for path in files)

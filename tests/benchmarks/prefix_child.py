@@ -48,6 +48,11 @@ class Program:
         )
         self.make_chat(CHAT)
 
+    def forget_store(self) -> None:
+        """From now on nothing that was kept is used."""
+        checked = CheckedModels(bench_cache() / "checked-models.json")
+        self.generator = LocalGenerator(checked, StoredProfiles(self.storage))
+
     def make_chat(self, chat_id: str) -> None:
         def create(store: Store) -> None:
             if store.chats.get(chat_id) is None:
@@ -95,13 +100,13 @@ class Program:
 
     def rendered(self, messages: list[PromptMessage]) -> str:
         """The prompt as text, for a peer that tokenizes it as we do."""
-        encoder = self.generator._encoder
+        encoder = self.generator.loaded.encoder
         assert encoder is not None
         return encoder.render(messages).replace(GUARD, "")
 
     def save(self) -> None:
         """Have everything on disk, as after a minute of rest."""
-        self.generator.resident.rested_since -= 1000
+        self.generator.loaded.resident.rested_since -= 1000
         self.generator.rest(StopSignal())
         if not self.store.flush(60):
             raise SystemExit("the prefixes were not written")
@@ -131,7 +136,7 @@ def main() -> None:
     program = Program(options.home, options.model)
     if options.reread:
         program.store.wait_until_ready()
-        program.generator._store = None
+        program.forget_store()
     program.load()
     seconds, finished, text = program.ask(read_chat(options.chat), options.tokens)
     if options.save:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 from collections.abc import Callable, Sequence
@@ -77,11 +78,11 @@ class Engine:
 
     @property
     def decoder(self) -> Any:
-        return self.generator._decoder
+        return self.generator.loaded.decoder
 
     @property
     def state(self) -> SpeculationState:
-        state = self.generator._speculation
+        state = self.generator.loaded.speculation
         assert state is not None
         return state
 
@@ -90,8 +91,10 @@ class Engine:
         self.profiles.kept.clear()
         self.state.close()
         prompt = self.state.sample_prompt
-        self.generator._speculation = SpeculationState(self.model, self.decoder, self.profiles)
-        self.state.sample_prompt = prompt
+        loaded = self.generator.loaded
+        state = SpeculationState(self.model, self.decoder, self.profiles)
+        loaded.parts = dataclasses.replace(loaded.parts, speculation=state)
+        state.sample_prompt = prompt
         self._warm()
 
     def run(
@@ -99,7 +102,7 @@ class Engine:
     ) -> Run:
         """Write a reply to `prompt`, with nothing read before."""
         self.decoder.truncate(0)
-        self.generator.resident.tokens.clear()
+        self.generator.loaded.resident.tokens.clear()
         if self.state.draft is not None:
             self.state.draft.forget()
         times: list[tuple[int, float]] = []
@@ -130,7 +133,7 @@ class Engine:
 
     def rendered(self, prompt: str) -> str:
         """The prompt as the chat template makes it."""
-        encoder = self.generator._encoder
+        encoder = self.generator.loaded.encoder
         assert encoder is not None
         return encoder.render([PromptMessage(Role.USER, prompt, "question")])
 

@@ -464,7 +464,7 @@ def test_a_cancelled_reply_keeps_what_was_said(folders: dict[str, Path], tmp_pat
     last = told[-1]
     assert isinstance(last, Finished)
     assert 5 < last.figures.generated_tokens < 400
-    decoder = engine.generator._decoder
+    decoder = engine.generator.loaded.decoder
     assert decoder is not None
-    assert decoder.n_past() == len(engine.generator.resident.tokens)
+    assert decoder.n_past() == len(engine.generator.loaded.resident.tokens)
     engine.stop()

@@ -146,13 +146,12 @@ speeds.PrefixSpeeds.see_reading = lambda *_: None
 engine = PrefixEngine(Path(sys.argv[1]), open_model(Path(sys.argv[2])))
 engine.chat("c")
 engine.ask("c", [system("Be brief."), user(prose(300))], 24)
-tokens = engine.generator.resident.tokens
+tokens = engine.generator.loaded.resident.tokens
 engine.leave()
 print(*tokens)
-engine.generator._decoder.forward([300, 301, 302], [2])
-print(engine.generator._decoder.logits(0).tobytes().hex())
-engine.generator._store = None
-engine.stop()
+engine.generator.loaded.decoder.forward([300, 301, 302], [2])
+print(engine.generator.loaded.decoder.logits(0).tobytes().hex())
+engine.stop(save=False)
 """
 
 
@@ -173,7 +172,7 @@ def test_another_process_goes_on_bit_for_bit(
     engine.generator.preload(
         LoadRequest(engine.model, engine.settings), lambda _: None, StopSignal()
     )
-    reader, decoder = engine.generator._reader, engine.generator._decoder
+    reader, decoder = engine.generator.loaded.reader, engine.generator.loaded.decoder
     assert reader is not None
     assert reader.keeper is not None
     assert isinstance(decoder, LlamaCppDecoder)

@@ -137,7 +137,7 @@ def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
         engine.rest()
     engine.leave()
     lengths = sorted(path.stat().st_size for path in engine.files())
-    whole = len(engine.generator.resident.tokens) // 256
+    whole = len(engine.generator.loaded.resident.tokens) // 256
     # the whole chunks once, and a tail for each branch
     assert len(lengths) == whole + 3
     engine.restart()
@@ -166,7 +166,7 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     engine.restart()
     after = engine.ask("c", first, 24, **more)
     assert after.text == before.text
-    state = engine.generator._speculation
+    state = engine.generator.loaded.speculation
     assert state is not None
     assert state.draft is not None
     read = state.draft.decoder.facts.batch
@@ -464,7 +464,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
     if rests:
         engine.rest()
     engine.ask("c", [user(shared)])
-    regular = list(engine.generator.resident.tokens)
+    regular = list(engine.generator.loaded.resident.tokens)
     engine.leave()
     engine.stop()
     engine.start()
@@ -545,6 +545,6 @@ def test_saving_can_be_interrupted_and_goes_on(engine: PrefixEngine) -> None:
     stop = StopSignal()
     stop.stop()
     assert engine.generator.rest(stop) == 0.0
-    assert engine.generator.resident.unsaved
+    assert engine.generator.loaded.resident.unsaved
     engine.rest()
-    assert not engine.generator.resident.unsaved
+    assert not engine.generator.loaded.resident.unsaved

@@ -158,4 +158,4 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
         await until(lambda: any(text.startswith("calibrating") for text in said))
         await until(lambda: panel._live["Now"].text() in ("ready", "not drafting"))
         assert "of the time here" in panel._why.text()
-        assert panel.curve._curve is not None
+        await until(lambda: panel.curve._curve is not None)

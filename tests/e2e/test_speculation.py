@@ -139,7 +139,7 @@ OFF = Speculation(enabled=False)
 def _remember_cheap_guesses(engine: Engine) -> None:
     """As if earlier starts had found guesses cheap and right: they begin at once then, whatever
     the clock of a busy machine would say about them."""
-    state = engine.generator._speculation
+    state = engine.generator.loaded.speculation
     assert state is not None
     costs, lengths = state.target_profile.costs, state.target_profile.lengths
     known = [costs] if state.pair is None else [costs, state.pair.costs]
@@ -167,7 +167,7 @@ def test_greedy_words_are_those_of_plain_decoding(
     tested = 0
     if wanted.depth_mode == "auto":
         # what fixed depths have shown of this draft would keep it quiet for a long time
-        engine.generator._unload()
+        engine.generator.unload()
         engine.write(prompts[0], wanted, drafts.get(name), tokens=2)
         _remember_cheap_guesses(engine)
     for prompt in prompts:
@@ -231,7 +231,7 @@ def test_in_the_default_setting_each_token_is_the_arg_max_of_its_forward(
     for prompt in PROMPTS[::13]:
         drawn.clear()
         written = engine.write(prompt, MODES["fixed 5"][1], drafts["layers"])
-        decoder: Any = engine.generator._decoder
+        decoder: Any = engine.generator.loaded.decoder
         places = sorted(drawn)[: written.figures.generated_tokens]
         text = b"".join(decoder.piece(drawn[place]) for place in places)
         assert text.decode("utf-8", "ignore").startswith(written.text.rstrip("\ufffd"))
@@ -291,18 +291,18 @@ def test_turning_it_off_and_on_keeps_model_and_kv(
     engine: Engine, drafts: dict[str, ModelRef]
 ) -> None:
     engine.write(PROMPTS[2], MODES["automatic"][1], drafts["layers"])
-    decoder = engine.generator._decoder
+    decoder = engine.generator.loaded.decoder
     for wanted in (OFF, MODES["fixed 2"][1], Speculation()):
         written = engine.write(PROMPTS[2], wanted, drafts["layers"])
         assert written.figures.reused_tokens == written.figures.prompt_tokens - 1
-        assert engine.generator._decoder is decoder
+        assert engine.generator.loaded.decoder is decoder
 
 
 def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     engine: Engine, drafts: dict[str, ModelRef]
 ) -> None:
     before = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
-    resident = list(engine.generator.resident.tokens)
+    resident = list(engine.generator.loaded.resident.tokens)
     events: list[GenerationEvent] = []
     engine.generator.measure(
         LoadRequest(engine.model, engine.settings, drafts["layers"]), events.append, StopSignal()
@@ -311,7 +311,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     assert curves[-1].done == curves[-1].total
     assert [depth for depth, _ in curves[-1].points] == list(range(17))
     assert all(speed > 0 for _, speed in curves[-1].points)
-    decoder: Any = engine.generator._decoder
+    decoder: Any = engine.generator.loaded.decoder
     assert decoder.n_past(0) == len(resident)
     assert decoder.n_past(1) == 0
     again = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
@@ -337,7 +337,7 @@ def test_a_draft_by_text_changes_no_word_and_is_often_right(
         assert guessed.notices == []
         assert guessed.figures.speculation is not None
         accepted += guessed.figures.speculation.draft_accepted
-    assert isinstance(engine.generator._speculation, SpeculationState)
-    assert engine.generator._speculation.match is match
+    assert isinstance(engine.generator.loaded.speculation, SpeculationState)
+    assert engine.generator.loaded.speculation.match is match
     assert accepted > 20
     engine.generator.close()

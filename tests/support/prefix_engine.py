@@ -59,9 +59,7 @@ class PrefixEngine:
         """End the program; without `save` as if it were killed (what is written, is written)."""
         if not save:
             self.store.flush(10)
-            self.generator._store = None
-            if self.generator._reader is not None:
-                self.generator._reader.keeper = None
+            self.generator.unload()
         self.generator.close()
         self.store.close(10)
         self.storage.close()
@@ -105,8 +103,8 @@ class PrefixEngine:
         pieces = [
             piece for event in events if isinstance(event, TextAdded) for piece in event.pieces
         ]
-        assert self.generator._decoder is not None
-        assert self.generator._decoder.n_past() == len(self.generator.resident.tokens)
+        assert self.generator.loaded.decoder is not None
+        assert self.generator.loaded.decoder.n_past() == len(self.generator.loaded.resident.tokens)
         return Answer("".join(piece.text for piece in pieces), last.figures)
 
     def ahead(
@@ -124,7 +122,7 @@ class PrefixEngine:
 
     def leave(self) -> None:
         """As if the chat had rested for a minute."""
-        self.generator.resident.rested_since -= 1000
+        self.generator.loaded.resident.rested_since -= 1000
         self.rest()
         assert self.store.flush(20)
 

@@ -57,6 +57,14 @@ class ModelState:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUnloaded:
+    """There was not enough memory for a model beside the one that is loaded now."""
+
+    name: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
 class DraftState:
     """Which draft is really loaded; an empty name when one could not be."""
 
@@ -115,6 +123,7 @@ Change = (
     | BranchChanged
     | ReplyEvent
     | ModelState
+    | ModelUnloaded
     | DraftState
     | DraftProgress
     | Measured

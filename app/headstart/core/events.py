@@ -35,6 +35,14 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
+class Unloaded:
+    """There was not enough memory for this model beside the other one."""
+
+    model: ModelRef
+    other: ModelRef
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """`done` of `total` prompt tokens are in the KV state; `reused` were there before."""
 
@@ -144,6 +152,7 @@ class Failed:
 GenerationEvent = (
     Loading
     | Loaded
+    | Unloaded
     | Reading
     | TextAdded
     | Notice

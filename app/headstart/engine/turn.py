@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -43,33 +44,37 @@ GUESSING_SECONDS = 0.25
 WARN_SHARE = 0.85
 
 
+@dataclass(frozen=True, slots=True)
+class TurnParts:
+    """What turns of one loaded model run on."""
+
+    decoder: Decoder
+    encoder: PromptEncoder
+    reader: Reader
+    speculation: SpeculationState
+    tracer: Tracer | None = None
+    # what ends a reply by the template
+    template_stop: Sequence[str] = ()
+
+
 class Turn:
     """The state of one generation; `run` is called once."""
 
     def __init__(
-        self,
-        decoder: Decoder,
-        encoder: PromptEncoder,
-        reader: Reader,
-        tracer: Tracer | None,
-        request: GenerationRequest,
-        emit: Emit,
-        stop: StopSignal,
-        template_stop: Sequence[str],
-        speculation: SpeculationState,
+        self, parts: TurnParts, request: GenerationRequest, emit: Emit, stop: StopSignal
     ) -> None:
-        self._decoder = decoder
-        self._encoder = encoder
-        self._reader = reader
+        self._decoder = decoder = parts.decoder
+        self._encoder = encoder = parts.encoder
+        self._reader = reader = parts.reader
         self._resident = reader.resident
-        self._tracer = tracer
+        self._tracer = parts.tracer
         self._request = request
         self._emit = emit
         self._signal = stop
-        self._speculation = speculation
+        self._speculation = parts.speculation
         self._speculator: Speculator | None = None
         self._size = decoder.facts.context_length
-        self._stop = (*request.sampling.stop, *template_stop)
+        self._stop = (*request.sampling.stop, *parts.template_stop)
         self._seed = (
             random.getrandbits(32) % (2**32 - 1)
             if request.sampling.seed is None

@@ -25,7 +25,7 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
-from tests.unit.engine.speculation.fakes import FakeDecoder, table
+from tests.support.fake_decoder import FakeDecoder, table
 
 EXACT = EngineSettings(context_length=1024, exact=True)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import DraftState, Measured, ModelState
+from headstart.chat.changes import DraftState, Measured, ModelState, ModelUnloaded
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
 from headstart.core.events import (
@@ -20,6 +20,7 @@ from headstart.core.events import (
     Notice,
     SpeedCurve,
     TextAdded,
+    Unloaded,
 )
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
@@ -147,8 +148,13 @@ class Loader:
             self._loaded = None
             tell(ModelState(wanted.model.name, event.fraction))
         elif isinstance(event, Loaded):
+            if self._loaded is not None and self._loaded.model != wanted.model:
+                # it was loaded before, beside the other one, with a draft of its own
+                tell(DraftState("", False))
             self._loaded = wanted
             tell(ModelState(wanted.model.name, 1.0))
+        elif isinstance(event, Unloaded):
+            tell(ModelUnloaded(event.model.name, event.other.name))
         elif isinstance(event, TextAdded):
             self._held_back = False
             if self._loaded is not None:

@@ -87,6 +87,18 @@ def open_decoder(
     return LlamaCppDecoder(model.path, engine, progress, clamp)
 
 
+def has_own_memory(form: ModelFormat, engine: EngineSettings) -> bool:
+    """Whether the model runs in memory of its own, a graphics card's, as llama.cpp would have it.
+
+    Apple's chips share theirs with the processor.
+    """
+    if form == "mlx" or sys.platform == "darwin" or engine.gpu_layers == 0:
+        return False
+    from headstart.engine.backends.llama_library import offloads
+
+    return offloads()
+
+
 def check_unknown(model: ModelRef, stop: StopSignal) -> None:
     """Try a file that was never opened here in a child process; raises ModelProblem.
 

@@ -10,6 +10,7 @@ import functools
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
@@ -29,31 +30,34 @@ _T = TypeVar("_T")
 _CHATS = 64
 
 
-class Tracer:
-    """Lives as long as the engine; `use` says which model is loaded."""
-
-    spellings: Spellings
+class TraceMemory:
+    """What chats' last prompts were made of, whichever model they were for."""
 
     def __init__(self, traces: Traces | None) -> None:
-        self._traces = traces
-        self._known: OrderedDict[str, Trace] = OrderedDict()
-        self._tokens: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()
-        self._family = self._model = ""
-        self._encoder: PromptEncoder | None = None
-        self._cannot_cut = self._reads_clock = False
+        self.traces = traces
+        self.known: OrderedDict[str, Trace] = OrderedDict()
+        self.tokens: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()
 
-    def use(
-        self,
-        family: bytes,
-        model: str,
-        encoder: PromptEncoder,
-        *,
-        cannot_cut: bool,
-        reads_clock: bool,
-    ) -> None:
-        self._family, self._model, self._encoder = family.hex(), model, encoder
-        self._cannot_cut, self._reads_clock = cannot_cut, reads_clock
-        self.spellings = Spellings(self._traces, family, encoder)
+
+@dataclass(frozen=True, slots=True)
+class TracedModel:
+    """What of a loaded model decides whether tokens are read again."""
+
+    family: bytes
+    name: str
+    cannot_cut: bool
+    reads_clock: bool
+
+
+class Tracer:
+    """For one loaded model; the memory is shared with the others."""
+
+    def __init__(self, memory: TraceMemory, model: TracedModel, encoder: PromptEncoder) -> None:
+        self._memory = memory
+        self._facts = model
+        self._family = model.family.hex()
+        self._encoder = encoder
+        self.spellings = Spellings(memory.traces, model.family, encoder)
 
     def explain(
         self,
@@ -67,16 +71,16 @@ class Tracer:
         before = self._before(request.chat_id)
         if before is None or request.chat_id is None:
             return 0, ""
-        family, tokens = self._tokens.get(request.chat_id, ("", []))
+        family, tokens = self._memory.tokens.get(request.chat_id, ("", []))
         now = Now(
-            trace=Trace(self._family, self._model, traced(messages), len(prompt)),
+            trace=Trace(self._family, self._facts.name, traced(messages), len(prompt)),
             texts=tuple(message.text for message in messages),
             reused=reused,
             end_of=self._ends(messages, rendered),
             same_tokens=common_prefix(tokens, prompt) if family == self._family else None,
             kept_on_disk=request.keep_on_disk,
-            cannot_cut=self._cannot_cut,
-            reads_clock=self._reads_clock,
+            cannot_cut=self._facts.cannot_cut,
+            reads_clock=self._facts.reads_clock,
             dropped=len(messages) < len(request.messages),
         )
         return explain(before, now)
@@ -96,18 +100,18 @@ class Tracer:
             # what a later prompt has of it
             reply = reply.partition(THINK_CLOSE)[2].lstrip("\n")
         said = PromptMessage(Role.ASSISTANT, reply, request.reply_key)
-        trace = Trace(self._family, self._model, traced([*messages, said]), len(tokens))
-        _put(self._known, chat_id, trace)
-        _put(self._tokens, chat_id, (self._family, list(tokens)))
-        if self._traces is not None and request.keep_on_disk:
-            self._traces.save(chat_id, msgspec.json.encode(trace))
+        trace = Trace(self._family, self._facts.name, traced([*messages, said]), len(tokens))
+        _put(self._memory.known, chat_id, trace)
+        _put(self._memory.tokens, chat_id, (self._family, list(tokens)))
+        if self._memory.traces is not None and request.keep_on_disk:
+            self._memory.traces.save(chat_id, msgspec.json.encode(trace))
 
     def _before(self, chat_id: str | None) -> Trace | None:
         if chat_id is None:
             return None
-        known = self._known.get(chat_id)
-        if known is None and self._traces is not None:
-            data = self._traces.load(chat_id)
+        known = self._memory.known.get(chat_id)
+        if known is None and self._memory.traces is not None:
+            data = self._memory.traces.load(chat_id)
             try:
                 known = None if data is None else msgspec.json.decode(data, type=Trace)
             except msgspec.MsgspecError as error:
@@ -115,7 +119,6 @@ class Tracer:
         return known
 
     def _ends(self, messages: Sequence[PromptMessage], rendered: str) -> _Ends:
-        assert self._encoder is not None
         return _Ends(self._encoder, messages, rendered)
 
 

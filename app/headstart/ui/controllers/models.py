@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ModelState, ReplyEnded, What
+from headstart.chat.changes import ChatChanged, ModelState, ModelUnloaded, ReplyEnded, What
 from headstart.chat.models import ModelList
 from headstart.chat.services import Services
 from headstart.core.errors import EnvironmentProblem
@@ -23,6 +23,7 @@ class ModelsController(QObject):
     model_changed = Signal(str, str)  # name, state
     answering = Signal(object)  # the model that answers in the open chat, or None
     listed = Signal(object)  # ModelList
+    unloaded = Signal(str, str)  # name, the model that needed its memory
 
     def __init__(
         self,
@@ -118,6 +119,7 @@ class ModelsController(QObject):
 
     def _listen(self, broadcast: Broadcast) -> None:
         broadcast.on(ModelState, self._on_state)
+        broadcast.on(ModelUnloaded, lambda change: self.unloaded.emit(change.name, change.other))
         broadcast.on(ReplyEnded, lambda change: self._on_other(change.chat_id))
         broadcast.on(ChatChanged, self._on_chat)
 

@@ -71,6 +71,9 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.consent.needed.connect(partial(ask_consent, window))
     controllers.conversation.message_stored.connect(on_stored)
     controllers.chat_list.deleted.connect(show_deleted)
+    controllers.models.unloaded.connect(
+        lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")
+    )
     controllers.chat.exported.connect(lambda path: toast.show_text(f"Exported to {path}"))
 
 

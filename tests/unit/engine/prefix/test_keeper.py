@@ -14,7 +14,7 @@ from headstart.engine.prefix.keeper import Keeper
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.stop import StopSignal
-from tests.unit.engine.speculation.fakes import FakeDecoder, table
+from tests.support.fake_decoder import FakeDecoder, table
 
 FAMILY = b"f" * 32
 LOGITS = table(4, 0)

@@ -24,7 +24,7 @@ from headstart.engine.speculation import calibration, draft_model, loop, state
 from headstart.engine.speculation.depth import KNOWN_TESTS
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
-from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table
+from tests.support.fake_decoder import Clock, FakeDecoder, table
 
 VOCABULARY = 8
 LOGITS = table(VOCABULARY, 7, 3)

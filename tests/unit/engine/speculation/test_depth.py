@@ -21,7 +21,7 @@ from headstart.engine.speculation.plan import Path, confidence_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.engine.stop import NEVER
-from tests.unit.engine.speculation.fakes import Clock, FakeDecoder, table
+from tests.support.fake_decoder import Clock, FakeDecoder, table
 
 VOCABULARY = 8
 LOGITS = table(VOCABULARY, 7, 3)

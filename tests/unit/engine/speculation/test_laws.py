@@ -18,7 +18,7 @@ from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.engine.stop import NEVER
-from tests.unit.engine.speculation.fakes import FakeDecoder, table
+from tests.support.fake_decoder import FakeDecoder, table
 from tests.unit.engine.speculation.laws import p_value, survival
 
 DRAWS = 200_000

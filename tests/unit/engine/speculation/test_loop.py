@@ -19,7 +19,7 @@ from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.engine.stop import NEVER, StopSignal
-from tests.unit.engine.speculation.fakes import FakeDecoder, table
+from tests.support.fake_decoder import FakeDecoder, table
 
 VOCABULARY = 6
 LOGITS = table(VOCABULARY, 4)

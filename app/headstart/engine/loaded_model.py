@@ -1,0 +1,384 @@
+"""A model on this computer with all that runs it: made whole, or not at all. Engine thread."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import Emit, Loaded, Loading, Notice
+from headstart.core.model_ref import ModelRef
+from headstart.core.prefixes import Traces
+from headstart.core.profiles import Profiles
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.running import Doing, NotNoted, Running, noted
+from headstart.core.settings import EngineSettings
+from headstart.core.values import Role
+from headstart.engine import exactness, template
+from headstart.engine.ahead import read_ahead
+from headstart.engine.backends import select
+from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.exactness import Exactness
+from headstart.engine.prefix import fingerprint, keys, speeds
+from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.tracer import TracedModel, TraceMemory, Tracer
+from headstart.engine.prompt import PromptEncoder
+from headstart.engine.reading import Reader, Resident
+from headstart.engine.speculation.calibration import QUESTION
+from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.stop import StopSignal
+from headstart.engine.turn import Turn, TurnParts
+
+log = logging.getLogger(__name__)
+
+# a chat that has rested for so long has its tail on disk
+REST_SECONDS = 60.0
+
+
+class CheckedModels(Protocol):
+    """Remembers which files were opened without harm; see `backends.probe`."""
+
+    def is_checked(self, model: ModelRef) -> bool: ...
+
+    def add(self, model: ModelRef) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What all loaded models share."""
+
+    checked: CheckedModels
+    profiles: Profiles | None = None
+    store: PrefixStore | None = None
+    traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
+    running: Running = field(default_factory=NotNoted)
+
+    @classmethod
+    def of(
+        cls,
+        checked: CheckedModels,
+        profiles: Profiles | None,
+        store: PrefixStore | None,
+        traces: Traces | None,
+        running: Running | None,
+    ) -> Resources:
+        return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
+
+    def check(self, model: ModelRef, engine: EngineSettings, stop: StopSignal) -> None:
+        """Raises ModelProblem for what cannot run here, or cannot be opened."""
+        reason = select.cannot_run(model.format, engine.backend)
+        if reason:
+            raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
+        if not self.checked.is_checked(model):
+            select.check_unknown(model, stop)
+            self.checked.add(model)
+
+    def make_keeper(
+        self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
+    ) -> Keeper | None:
+        """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
+        if self.store is None:
+            return None
+        try:
+            weights = fingerprint.fingerprint(model.path)
+        except OSError as error:
+            log.warning("prefixes of %s are not kept: %s", model.name, error)
+            return None
+        self.store.wait_until_ready()
+        family = keys.family(weights, decoder.facts.state, decoder.facts.chunk)
+        self.store.prepare(family)
+        return Keeper(decoder, self.store, family, measured)
+
+
+@dataclass(slots=True)
+class LoadedModel:
+    """`wanted` is what it was loaded for; its draft is loaded, and changed, with requests."""
+
+    wanted: LoadRequest
+    resources: Resources
+    parts: TurnParts
+    template: template.ChatTemplate
+    speeds: speeds.PrefixSpeeds
+    # where the settings ask for it
+    exactness: Exactness | None = None
+
+    @property
+    def decoder(self) -> Decoder:
+        return self.parts.decoder
+
+    @property
+    def encoder(self) -> PromptEncoder:
+        return self.parts.encoder
+
+    @property
+    def reader(self) -> Reader:
+        return self.parts.reader
+
+    @property
+    def resident(self) -> Resident:
+        """What the context holds."""
+        return self.parts.reader.resident
+
+    @property
+    def speculation(self) -> SpeculationState:
+        return self.parts.speculation
+
+    def fits(self, wanted: LoadRequest) -> bool:
+        """Whether it is the model that is wanted, with the same settings."""
+        return (self.wanted.model, self.wanted.engine) == (wanted.model, wanted.engine)
+
+    # --- what is asked of it -------------------------------------------------------------
+
+    def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
+        """Run one turn. Raises EnvironmentProblem."""
+        name = self.wanted.model.name
+        if self.template.fallback:
+            emit(Notice("template", f"{name}: {self.template.fallback}."))
+        store, running = self.resources.store, self.resources.running
+        try:
+            if store is not None:
+                # files wait until the reply is written
+                store.pause()
+            if self.parts.tracer is not None:
+                self.parts.tracer.spellings.load(request.chat_id)
+            with noted(running, Doing("reading", name)):
+                Turn(self.parts, request, emit, stop).run(running.end)
+        except template.TemplateError as error:
+            raise EnvironmentProblem(
+                f"The chat template of {name} refuses this chat: {error}.",
+                "Try without a system prompt, or with another model.",
+                quotes=True,
+            ) from error
+        finally:
+            if store is not None:
+                store.resume()
+
+    def read_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
+        """Prefill what is sure to come of a chat."""
+        reader = self.reader
+        if self.parts.tracer is not None:
+            self.parts.tracer.spellings.load(request.chat_id)
+        if reader.resident.chat_id != request.chat_id and not (
+            # nobody waits: all of the chat before is kept first
+            reader.keep(stop) and reader.keep(stop, leave=True)
+        ):
+            return
+        try:
+            with self.aborting(stop), noted(self.resources.running, self._doing):
+                size = self.decoder.facts.context_length
+                tokens = read_ahead(request, self.encoder, reader, size, emit, stop)
+                if tokens and request.load.draft is not None:
+                    self.speculation.read_ahead(request, tokens, stop)
+        except template.TemplateError as error:
+            # the request itself will say so
+            log.info("nothing is read ahead: %s", error)
+
+    def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
+        """The request without drafts, where they could change a word and must not."""
+        if self.exactness is None or self.exactness.exact:
+            return request
+        emit(
+            Notice(
+                "exact",
+                f"{self.wanted.model.name} is not exact on this computer: numbers differ by up to "
+                f"{self.exactness.gap:.2g} when several are computed at once. Nothing is drafted "
+                "for it while “Exact” is on.",
+            )
+        )
+        off = msgspec.structs.replace(request.speculation, enabled=False)
+        load = dataclasses.replace(request.load, draft=None)
+        return dataclasses.replace(request, speculation=off, load=load)
+
+    def load_draft(self, draft: ModelRef | None, emit: Emit, stop: StopSignal) -> None:
+        """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
+        context = self.decoder.facts.context_length
+        engine = msgspec.structs.replace(self.wanted.engine, context_length=context)
+
+        def open_draft(
+            model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
+        ) -> Decoder:
+            self.resources.check(model, settings, stop)
+            return select.open_decoder(model, settings.as_run, progress, clamp=True)
+
+        name = draft.name if draft is not None else ""
+        with noted(self.resources.running, Doing("loading", name)):
+            self.speculation.load_draft(draft, engine, open_draft, emit, stop)
+        if draft is not None:
+            self.wanted = dataclasses.replace(self.wanted, draft=draft)
+            curve = self.speculation.curve(0)
+            if curve is not None:
+                emit(curve)
+
+    # --- when nobody asks ----------------------------------------------------------------
+
+    def rest(self, stop: StopSignal) -> float | None:
+        """Keep what was read; in how many seconds there is more to do, None: nothing."""
+        reader, resident = self.reader, self.resident
+        if reader.keeper is None:
+            return None
+        if resident.unsaved:
+            if not reader.keep(stop):
+                return 0.0
+            model, device = self.wanted.model.signature, self.decoder.facts.device
+            speeds.save(self.resources.profiles, model, device, self.speeds)
+        if not resident.tail_unsaved:
+            return None
+        wait = resident.rested_since + REST_SECONDS - time.monotonic()
+        if wait > 0:
+            return wait
+        return None if reader.keep(stop, leave=True) else 0.0
+
+    def learn(self, emit: Emit, stop: StopSignal) -> bool:
+        """Learn what will make replies faster; True: there is something to keep."""
+        speculation, resident, has_read = self.speculation, self.resident, False
+        speculation.complete_index()
+        if speculation.draft is None:
+            return False
+        try:
+            with self.aborting(stop), noted(self.resources.running, self._doing):
+                has_read = speculation.idle(resident, emit, stop)
+        finally:
+            # a forward that was cut may have left a part of itself
+            del resident.tokens[self.decoder.truncate(len(resident.tokens)) :]
+        if has_read:
+            # what the draft has read is kept beside what the target has
+            resident.unsaved = resident.tail_unsaved = True
+        return has_read
+
+    def leave(self, stop: StopSignal) -> None:
+        """Have everything of the resident chat kept, unless `stop` says so."""
+        self.reader.keep(stop, leave=True)
+
+    def close(self) -> None:
+        self.speculation.close()
+        self.decoder.close()
+
+    @contextlib.contextmanager
+    def aborting(self, stop: StopSignal) -> Iterator[None]:
+        """Work that a stop cuts in the middle of a forward; the resident text is what is held."""
+
+        def abort() -> None:
+            self.decoder.abort()
+            self.speculation.abort()
+
+        stop.set_abort(abort)
+        try:
+            yield
+        except DecodeAborted:
+            pass
+        finally:
+            stop.set_abort(None)
+            self.decoder.clear_abort()
+            self.speculation.clear_abort()
+            self.reader.synchronize()
+
+    @property
+    def _doing(self) -> Doing:
+        return Doing("reading", self.wanted.model.name)
+
+
+def open_model(
+    resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal
+) -> LoadedModel:
+    """Load a model without its draft. Raises ModelProblem, DecodeAborted."""
+    model, engine = wanted.model, wanted.engine
+    began = time.perf_counter()
+    emit(Loading(model, 0.0))
+    if not _exists(model):
+        raise ModelProblem(
+            f"The model {model.path} does not exist.",
+            "Was it moved or deleted? Choose another model.",
+        )
+    resources.check(model, engine, stop)
+    shown = 0.0
+
+    def on_progress(fraction: float) -> bool:
+        nonlocal shown
+        if fraction - shown >= 0.02:
+            shown = fraction
+            emit(Loading(model, fraction))
+        return not stop.stopped
+
+    with noted(resources.running, Doing("loading", model.name)):
+        decoder = select.open_decoder(model, engine.as_run, on_progress)
+    try:
+        loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
+        if engine.exact:
+            loaded.exactness = _check_exactness(loaded, emit, stop)
+    except BaseException:
+        decoder.close()
+        raise
+    emit(Loaded(model, decoder.facts.context_length, time.perf_counter() - began))
+    return loaded
+
+
+def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> LoadedModel:
+    """All that runs a decoder."""
+    model, facts = wanted.model, decoder.facts
+    chosen = template.choose(
+        facts.chat_template,
+        facts.begin_text,
+        facts.end_text,
+        frozenset(token.text for token in facts.special_tokens),
+    )
+    encoder = PromptEncoder(decoder, chosen)
+    measured = speeds.load(resources.profiles, model.signature, facts.device)
+
+    def make_keeper(which: ModelRef, of: Decoder) -> Keeper | None:
+        return resources.make_keeper(which, of, measured)
+
+    keeper = make_keeper(model, decoder)
+    reader = Reader(decoder, Resident(), keeper, measured)
+    tracer = None
+    if keeper is not None:
+        facts_traced = TracedModel(
+            keeper.family, model.name, keeper.needs_snapshots, chosen.reads_clock
+        )
+        tracer = Tracer(resources.traces, facts_traced, encoder)
+    speculation = SpeculationState(
+        model, decoder, resources.profiles, make_keeper if keeper is not None else None
+    )
+    reader.draft = speculation
+    speculation.sample_prompt = _sample_prompt(encoder)
+    parts = TurnParts(decoder, encoder, reader, speculation, tracer, chosen.stop)
+    return LoadedModel(wanted, resources, parts, chosen, measured)
+
+
+def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:
+    """Whether the model is exact, tried once and remembered. Raises DecodeAborted."""
+    decoder, profiles = loaded.decoder, loaded.resources.profiles
+    model, device = loaded.wanted.model, f"{decoder.facts.device}, {decoder.facts.state}"
+    known = exactness.load(profiles, model.signature, device)
+    if known is None:
+        emit(Loading(model, 0.99))
+        try:
+            with stop.aborting(decoder.abort):
+                known = exactness.measure(decoder, stop)
+        finally:
+            decoder.clear_abort()
+        exactness.save(profiles, model.signature, device, known)
+    return known
+
+
+def _sample_prompt(encoder: PromptEncoder) -> list[int]:
+    """A question as this model's chats have it; without a template's help where it refuses."""
+    messages = [PromptMessage(Role.USER, QUESTION, "")]
+    try:
+        return encoder.encode(encoder.render(messages))
+    except template.TemplateError:
+        return encoder.encode(QUESTION)
+
+
+def _exists(model: ModelRef) -> bool:
+    try:
+        return model.path.exists()
+    except OSError:
+        return False

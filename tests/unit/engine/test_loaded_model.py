@@ -1,0 +1,202 @@
+"""Loaded models: a turn over a decoder made of a table, and which ones stay loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headstart.core.errors import ModelProblem
+from headstart.core.events import Finished, GenerationEvent, Loaded, TextAdded, Unloaded
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.values import FinishReason, Role
+from headstart.engine import loaded_model, local
+from headstart.engine.backends import select
+from headstart.engine.decoder import Decoder
+from headstart.engine.loaded_model import Resources, assemble
+from headstart.engine.local import LocalGenerator
+from headstart.engine.stop import StopSignal
+from tests.support.fake_decoder import FakeDecoder, table
+
+LOGITS = table(16, 3)
+GB = 1 << 30
+
+
+class Checked:
+    """Every file was opened before."""
+
+    def is_checked(self, model: ModelRef) -> bool:
+        return True
+
+    def add(self, model: ModelRef) -> None: ...
+
+
+def _request(model: ModelRef, tokens: int = 12, chat_id: str = "c") -> GenerationRequest:
+    return GenerationRequest(
+        LoadRequest(model),
+        (PromptMessage(Role.USER, "Tell me.", "q"),),
+        Sampling(temperature=0, max_tokens=tokens),
+        speculation=Speculation(enabled=False),
+        chat_id=chat_id,
+    )
+
+
+def _text(events: list[GenerationEvent]) -> str:
+    added = [event for event in events if isinstance(event, TextAdded)]
+    return "".join(piece.text for event in added for piece in event.pieces)
+
+
+def test_a_turn_needs_no_more_than_a_decoder(tmp_path: Path) -> None:
+    model = ModelRef(tmp_path / "m.gguf", "m", 1)
+    decoder = FakeDecoder(LOGITS)
+    loaded = assemble(Resources(Checked()), LoadRequest(model), decoder)
+    events: list[GenerationEvent] = []
+    loaded.write(_request(model), events.append, StopSignal())
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert last.figures.finish is FinishReason.LENGTH
+    assert last.figures.generated_tokens == 12
+    assert len(_text(events)) == 12
+    assert decoder.tokens == loaded.resident.tokens
+    # the same again: all but the last token of the prompt is there
+    again: list[GenerationEvent] = []
+    loaded.write(_request(model), again.append, StopSignal())
+    last = again[-1]
+    assert isinstance(last, Finished)
+    assert _text(again) == _text(events)
+    assert last.figures.reused_tokens == last.figures.prompt_tokens - 1
+
+
+class World:
+    """A generator whose models are made of tables, on a computer with so much memory."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.memory = (32 * GB, 30 * GB)
+        self.opened: list[str] = []
+        self.closed: list[str] = []
+        self.fails = False
+        self._folder = folder
+        monkeypatch.setattr(local, "memory", lambda: self.memory)
+        monkeypatch.setattr(select, "open_decoder", self._open)
+        monkeypatch.setattr(select, "has_own_memory", lambda *_: self.own_memory)
+        self.own_memory = False
+        self.generator = LocalGenerator(Checked())
+        self.events: list[GenerationEvent] = []
+
+    def model(self, name: str, size: int) -> ModelRef:
+        path = self._folder / f"{name}.gguf"
+        path.touch()
+        return ModelRef(path, name, size)
+
+    def ask(self, model: ModelRef, chat_id: str = "c") -> None:
+        self.events.clear()
+        self.generator.generate(_request(model, 4, chat_id), self.events.append, StopSignal())
+
+    def names(self) -> list[str]:
+        return [loaded.wanted.model.name for loaded in self.generator.all_loaded]
+
+    @property
+    def unloaded(self) -> list[str]:
+        return [event.model.name for event in self.events if isinstance(event, Unloaded)]
+
+    def _open(
+        self, model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool],
+        clamp: bool = False,
+    ) -> Decoder:  # fmt: skip
+        self.opened.append(model.name)
+        decoder = FakeDecoder(LOGITS)
+        close = decoder.close
+
+        def closed() -> None:
+            self.closed.append(model.name)
+            close()
+
+        decoder.close = closed  # type: ignore[method-assign]
+        return decoder
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def test_a_model_stays_loaded_beside_another_one(world: World) -> None:
+    first, second = world.model("first", 4 * GB), world.model("second", 4 * GB)
+    world.ask(first, "a")
+    held = list(world.generator.loaded.resident.tokens)
+    world.ask(second, "b")
+    world.ask(first, "a")
+    assert world.opened == ["first", "second"]
+    assert world.names() == ["second", "first"]
+    # what it has read is still there, and the window hears which model it is
+    last = world.events[-1]
+    assert isinstance(last, Finished)
+    assert last.figures.reused_tokens == last.figures.prompt_tokens - 1
+    assert world.generator.loaded.resident.tokens[: len(held) - 4] == held[:-4]
+    assert [event.model for event in world.events if isinstance(event, Loaded)] == [first]
+    assert world.closed == []
+
+
+def test_the_one_used_longest_ago_is_unloaded_when_memory_is_short(world: World) -> None:
+    models = [world.model(name, 6 * GB) for name in ("one", "two", "three")]
+    for model in models:
+        world.ask(model)
+    assert world.closed == []
+    world.ask(models[0])
+    world.ask(world.model("four", 7 * GB))
+    assert world.closed == ["two"]
+    assert world.unloaded == ["two"]
+    assert world.names() == ["three", "one", "four"]
+
+
+def test_a_graphics_card_holds_one_model_at_a_time(world: World) -> None:
+    world.own_memory = True
+    world.ask(world.model("one", GB))
+    world.ask(world.model("two", GB))
+    assert world.names() == ["two"]
+    assert world.closed == ["one"]
+
+
+def test_other_settings_load_the_model_again_and_not_beside_itself(world: World) -> None:
+    model = world.model("one", GB)
+    world.ask(model)
+    wanted = LoadRequest(model, EngineSettings(context_length=1024))
+    world.generator.preload(wanted, world.events.append, StopSignal())
+    assert world.names() == ["one"]
+    assert world.closed == ["one"]
+    assert world.unloaded == []
+
+
+def test_a_model_that_cannot_be_put_together_leaves_nothing_open(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise ModelProblem("Its template is broken.", "Choose another one.")
+
+    monkeypatch.setattr(loaded_model.template, "choose", broken)
+    with pytest.raises(ModelProblem):
+        world.ask(world.model("one", GB))
+    assert world.closed == world.opened == ["one"]
+    assert world.generator.all_loaded == ()
+
+
+def test_what_is_typed_for_a_model_that_is_still_loaded_is_prefilled_there(world: World) -> None:
+    first, second = world.model("first", GB), world.model("second", GB)
+    world.ask(first, "a")
+    world.ask(second, "b")
+    messages = (PromptMessage(Role.USER, "Tell me about rivers and hills.", "q"),)
+    request = AheadRequest(LoadRequest(first), messages, "a")
+    world.generator.ahead(request, world.events.append, StopSignal())
+    (of_first, of_second) = world.generator.all_loaded
+    assert len(of_first.resident.tokens) > 20
+    assert of_second.resident.chat_id == "b"
+    # a model that is not loaded is not loaded for that
+    world.generator.ahead(
+        AheadRequest(LoadRequest(world.model("third", GB)), messages, "a"),
+        world.events.append,
+        StopSignal(),
+    )
+    assert world.opened == ["first", "second"]

@@ -1,0 +1,43 @@
+"""The stop signal."""
+
+from __future__ import annotations
+
+import time
+
+from headstart.engine.stop import NEVER, StopSignal
+
+
+def test_a_signal_stops_when_it_is_told() -> None:
+    signal = StopSignal()
+    assert not signal.stopped
+    signal.stop()
+    assert signal.stopped
+    assert not NEVER.stopped
+
+
+def test_a_deadline_stops_by_itself() -> None:
+    assert StopSignal(-1).stopped
+    signal = StopSignal(0.01)
+    assert not signal.stopped
+    time.sleep(0.02)
+    assert signal.stopped
+
+
+def test_a_part_of_the_time_ends_with_the_whole() -> None:
+    whole = StopSignal()
+    part = whole.within(60)
+    assert not part.stopped
+    whole.stop()
+    assert part.stopped
+    assert StopSignal().within(-1).stopped
+
+
+def test_native_work_is_aborted_even_if_the_stop_came_first() -> None:
+    calls: list[str] = []
+    signal = StopSignal()
+    with signal.aborting(lambda: calls.append("during")):
+        signal.stop()
+    signal.stop()
+    with signal.aborting(lambda: calls.append("after")):
+        pass
+    assert calls == ["during", "after"]
