@@ -152,6 +152,8 @@ def _remember_cheap_guesses(engine: Engine) -> None:
             lengths.observe(value, True)
             if state.pair is not None:
                 state.pair.margins.observe(value, True)
+    if state.pair is not None:
+        state.pair.gain = 1.0
 
 
 @pytest.mark.parametrize("mode", MODES)
