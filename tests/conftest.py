@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
@@ -23,7 +24,7 @@ from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
 from headstart.home import Home
 from headstart.hub.library import starter_model
-from headstart.launch import make_application
+from headstart.launch import make_application, start_logging
 
 TEST_SECONDS = 120
 PROOF_SECONDS = 3600
@@ -80,6 +81,19 @@ def starter() -> ModelRef:
     model = starter_model()
     assert model is not None, "the set-up installs the starter model"
     return model
+
+
+@pytest.fixture
+def logged(home: Home) -> Iterator[None]:
+    """The program's own log, as `run` begins it, and taken away again."""
+    root = logging.getLogger("headstart")
+    before = list(root.handlers)
+    start_logging(home, debug=True)
+    yield
+    for handler in [one for one in root.handlers if one not in before]:
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(logging.NOTSET)
 
 
 OpenApp = Callable[..., Any]

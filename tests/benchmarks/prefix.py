@@ -23,6 +23,7 @@ from typing import Any
 
 from headstart.core.events import TextAdded
 from headstart.core.requests import AheadRequest, LoadRequest, PromptMessage
+from headstart.core.retention import Retention
 from headstart.core.values import Role
 from headstart.engine.runner import Runner
 from headstart.engine.stop import NEVER, StopSignal
@@ -146,7 +147,7 @@ def _hold(program: Program, tokens: list[int], chat_id: str) -> None:
     """Have the engine hold these tokens, as a turn would."""
     reader = program.generator.loaded.reader
     assert reader is not None
-    reader.enter(chat_id, True)
+    reader.enter(chat_id, Retention.DISK)
     reader.reuse(tokens, NEVER)
     reader.read(tokens, lambda _event: None, NEVER, ahead=True)
 

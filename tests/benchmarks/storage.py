@@ -24,7 +24,8 @@ from sqlalchemy import insert
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
-from headstart.core.values import MessageStatus, new_id, now_ms, text_part
+from headstart.core.parts import text_part
+from headstart.core.values import MessageStatus, new_id, now_ms
 from headstart.home import Home
 from headstart.launch import run
 from headstart.storage import rows, tables

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from headstart.core.parts import Origin
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.core.values import FinishReason, MessageStatus, Origin, Role
+from headstart.core.values import FinishReason, MessageStatus, Role
 from tests.conftest import OpenApp, until
 from tests.support.driver import (
     GREEDY,

@@ -110,7 +110,10 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         assert await ahead.allowed()
 
 
-async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Home) -> None:
+async def test_a_private_chat_leaves_nothing_on_disk(
+    running: OpenApp, home: Home, logged: None
+) -> None:
+    """Neither in chats nor in KV state, traces, profiles, settings and logs."""
     secret = "xylophone-marmalade"
     async with running() as app:
         _short(app)
@@ -130,9 +133,10 @@ async def test_a_private_chat_leaves_nothing_on_disk(running: OpenApp, home: Hom
         assert again.figures.reused_tokens > 300
         await app.services.chat_list.rename(stored_chat(app) or "", secret)
         assert "nothing of this chat" in app.window.inspector.prefix.note.text()
-    for path in home.path.rglob("*"):
-        if path.is_file():
-            assert secret.encode() not in path.read_bytes(), path
+    files = [path for path in home.path.rglob("*") if path.is_file()]
+    for path in files:
+        assert secret.encode() not in path.read_bytes(), path
+    assert {home.database, home.log} <= set(files)
     assert list(home.prefixes.rglob("*.kv")) == []
     async with running() as app:
         assert await app.services.chat_list.summaries() == []

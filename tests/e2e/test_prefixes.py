@@ -19,6 +19,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
+from headstart.core.retention import Retention
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import local, reading
 from headstart.engine.prefix import budget, disk, keys, record_file
@@ -423,13 +424,13 @@ def test_fifty_kills_while_saving_cost_no_word(starter: ModelRef, tmp_path: Path
 
 def test_a_chat_that_may_not_be_on_disk_leaves_no_file(engine: PrefixEngine) -> None:
     first = [system("Be brief."), user(LONG)]
-    answer = engine.ask("p1", first, keep_on_disk=False)
+    answer = engine.ask("p1", first, retention=Retention.MEMORY)
     engine.leave()
-    engine.ask("c", [user("Hello")], keep_on_disk=False)
+    engine.ask("c", [user("Hello")], retention=Retention.MEMORY)
     engine.leave()
     assert engine.files() == []
     assert engine.storage.submit(lambda opened: opened.prefixes.load()).result().records == []
-    again = engine.ask("p1", first, keep_on_disk=False)
+    again = engine.ask("p1", first, retention=Retention.MEMORY)
     assert again.text == answer.text
     assert again.figures.prefix.from_memory > 500
 
@@ -438,7 +439,7 @@ def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
     engine: PrefixEngine,
 ) -> None:
     first = [system("Be brief."), user(LONG)]
-    engine.ask("p1", first, keep_on_disk=False)
+    engine.ask("p1", first, retention=Retention.MEMORY)
     engine.rest()
     engine.ask("c", first)
     engine.leave()
@@ -457,7 +458,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
         "p1",
         [user(f"{shared} {prose(200, 5)}")],
         24,
-        keep_on_disk=False,
+        retention=Retention.MEMORY,
         speculation=wanted,
         draft=draft,
     )
@@ -475,11 +476,11 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
 
 
 def test_when_memory_is_short_the_ends_of_chats_go_first(engine: PrefixEngine) -> None:
-    engine.ask("p1", [user(prose(900))], keep_on_disk=False)
+    engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
     engine.store._most_memory = 13_000_000
     engine.rest()
-    engine.ask("p2", [user("Hello")], keep_on_disk=False)
-    again = engine.ask("p1", [user(prose(900))], keep_on_disk=False)
+    engine.ask("p2", [user("Hello")], retention=Retention.MEMORY)
+    again = engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
     assert again.reused >= 256
 
 
@@ -487,7 +488,7 @@ def test_a_chat_off_the_disk_leaves_no_digests_or_tokens_in_the_database(
     engine: PrefixEngine,
 ) -> None:
     _talk(engine)
-    engine.ask("c", [user("Hello")], keep_on_disk=False)
+    engine.ask("c", [user("Hello")], retention=Retention.MEMORY)
     engine.store.forget_chat("c")
     assert engine.store.flush(5)
     engine.stop(save=False)

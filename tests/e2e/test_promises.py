@@ -3,8 +3,6 @@ drafts that are learned while nobody waits."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from headstart.core.running import Doing
 from headstart.core.settings import Sampling
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
-from headstart.launch import start_logging
 from headstart.storage.running import RunningFile
 from tests.conftest import OpenApp, until
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
@@ -55,19 +52,6 @@ def quoting(starter: ModelRef, tmp_path: Path) -> ModelRef:
     fields = {**found.fields, "tokenizer.chat_template": Field(QUOTING, old.kind)}
     path = write_gguf(tmp_path / "quoting.gguf", found.architecture, fields, found.tensors)
     return ModelRef(path, path.stem, path.stat().st_size)
-
-
-@pytest.fixture
-def logged(home: Home) -> Iterator[None]:
-    """The program's own log, as `run` begins it, and taken away again."""
-    root = logging.getLogger("headstart")
-    before = list(root.handlers)
-    start_logging(home, debug=True)
-    yield
-    for handler in [one for one in root.handlers if one not in before]:
-        root.removeHandler(handler)
-        handler.close()
-    root.setLevel(logging.NOTSET)
 
 
 async def test_no_text_of_a_chat_reaches_the_log(

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.parts import OriginRun, TextPart
 from headstart.core.settings import Sampling
-from headstart.core.values import MessageStatus, OriginRun, Part, PartKind
+from headstart.core.values import MessageStatus
 from headstart.home import Home
 from tests.conftest import OpenApp, until
 from tests.e2e.stream_and_print import QUESTION
@@ -140,7 +141,7 @@ async def test_a_kill_while_continuing_keeps_both_halves(running: OpenApp, home:
     async with running() as app:
         use_sampling(app, Sampling(temperature=0.0, max_tokens=10))
         reply = await ask(app, "Tell me of the sea.")
-        more = Part(PartKind.TEXT, " and more", (OriginRun(9, reply.parts[0].origins[0].origin),))
+        more = TextPart(" and more", (OriginRun(9, reply.parts[0].origins[0].origin),))
         # what a continue does before a kill: open again, journal
         await app.storage.run(lambda store: store.messages.reopen(reply.id))
         await app.storage.run(lambda store: store.messages.journal(reply.id, [more]))

@@ -133,7 +133,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         assert app.window.header.remote.text() == f"on 127.0.0.1:{server.port}"
         answer = await ask(app, "Tell me a story.")
         assert answer.text == STORY
-        assert answer.model == f"harbour-7b on 127.0.0.1:{server.port}"
+        assert answer.author == f"harbour-7b on 127.0.0.1:{server.port}"
         assert answer.figures is not None
         assert answer.figures.reused_tokens == 20
         assert shown_text(app, 1) == STORY

@@ -17,9 +17,10 @@ from headstart.core.events import (
     TextAdded,
 )
 from headstart.core.model_ref import ModelRef
+from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import Origin, Role, TurnFigures
+from headstart.core.values import Role, TurnFigures
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation import bridge

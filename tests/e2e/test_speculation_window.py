@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.model_ref import ModelRef
+from headstart.core.parts import Origin
 from headstart.core.settings import Sampling
-from headstart.core.values import Origin
 from headstart.hub.checked import CheckedModels
 from tests.conftest import OpenApp, until
 from tests.models.drafts import drop_layers

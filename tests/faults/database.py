@@ -21,18 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.parts import TextPart, text_part
 from headstart.core.values import (
     Chat,
     FinishReason,
     Message,
     MessageStatus,
-    Part,
-    PartKind,
     Role,
     TurnFigures,
     new_id,
     now_ms,
-    text_part,
 )
 from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
@@ -80,7 +78,7 @@ def _fill(store: Store, texts: list[str]) -> None:
         )
         store.messages.add([other])
         text = next(left)
-        store.messages.journal(other.id, [Part(PartKind.TEXT, text[:20])])
+        store.messages.journal(other.id, [TextPart(text[:20])])
         store.messages.finish(other.id, text_part(text), MessageStatus.COMPLETE, _FIGURES)
 
 

@@ -11,10 +11,11 @@ import pytest
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, Notice, TextAdded
+from headstart.core.parts import PartKind
 from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
-from headstart.core.values import PartKind, Role, TurnFigures
+from headstart.core.values import Role, TurnFigures
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal
 from tests.support.scripted_server import WORDS

@@ -20,6 +20,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication, QScrollArea
 
 from headstart.assembly import App
+from headstart.core.parts import text_part
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Sampling
 from headstart.core.values import (
@@ -32,7 +33,6 @@ from headstart.core.values import (
     TurnFigures,
     new_id,
     now_ms,
-    text_part,
 )
 from headstart.home import Home
 from headstart.launch import run

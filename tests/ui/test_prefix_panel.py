@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from headstart.core.prefixes import PrefixUse
+from headstart.core.text import size_text
 from headstart.core.values import FinishReason, PrefixFigures, TurnFigures
-from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text, size_text
+from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text
 from headstart.ui.inspector.prefix_sizes import PrefixSizes
 
 FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
@@ -47,7 +48,7 @@ def test_reuse_is_told_in_words(figures: TurnFigures, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("size", "words"),
-    [(0, "0 KB"), (1, "1 KB"), (12_000, "12 KB"), (5_900_000, "6 MB"), (8_000_000_000, "8.0 GB")],
+    [(0, "0 kB"), (1, "1 kB"), (12_000, "12 kB"), (5_900_000, "6 MB"), (8_000_000_000, "8.0 GB")],
 )
 def test_sizes_are_told_as_people_read_them(size: int, words: str) -> None:
     assert size_text(size) == words
@@ -63,7 +64,7 @@ def test_the_panel_shows_this_chats_numbers_and_says_why_nothing_is_kept(
     assert panel._values["This chat on disk"].text() == "6 MB"
     assert panel.note.text() == "The disk is full."
     panel.set_chat("b", keep=True, private=False)
-    assert panel._values["This chat on disk"].text() == "0 KB"
+    assert panel._values["This chat on disk"].text() == "0 kB"
     told: list[bool] = []
     panel.keep_changed.connect(told.append)
     panel.keep.click()

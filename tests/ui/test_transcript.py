@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from headstart.core.values import (
-    FinishReason,
-    Message,
-    MessageStatus,
-    Part,
-    PartKind,
-    Role,
-    TurnFigures,
+from headstart.core.parts import (
+    BlobRef,
+    FilePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
     text_part,
 )
+from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnFigures
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.highlight import lex
@@ -153,7 +154,7 @@ async def test_an_edit_in_progress_survives_a_refresh_of_the_branch(view: Transc
 
 
 async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptView) -> None:
-    parts = (Part(PartKind.REASONING, "first this"), Part(PartKind.TEXT, "then that"))
+    parts = (ReasoningPart("first this"), TextPart("then that"))
     reply = Message("m1", "c", None, Role.ASSISTANT, MessageStatus.COMPLETE, parts, 0)
     view.set_branch([_message(0, "q"), reply], False)
     widget = view.widget_of("m1")
@@ -228,3 +229,21 @@ def test_only_web_and_mail_links_open(url: str, monkeypatch: pytest.MonkeyPatch)
     assert opened == []
     open_link("https://example.org")
     assert len(opened) == 1
+
+
+def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptView) -> None:
+    blob = BlobRef("0" * 64, 12_000, "text/plain")
+    notes = FilePart("notes.txt", blob, "Rivers flow.")
+    question = replace(_message(0, ""), parts=(notes, TextPart("What is this?")))
+    call = ToolCallPart("1", "search", "{}")
+    answer = replace(_message(1, ""), parts=(call, TextPart("Notes on rivers.")))
+    view.set_branch([question, answer], same_chat=False)
+    for message, text in ((question, "File notes.txt (12 kB)"), (answer, "Call of search")):
+        widget = view.widget_of(message.id)
+        assert widget is not None
+        (box,) = widget.findChildren(QLabel, "partBox")
+        assert isinstance(box, QLabel)
+        assert box.text() == text
+        assert box.isVisibleTo(view)
+        # above the text, and not over it
+        assert box.geometry().bottom() < widget.blocks[0].geometry().top()

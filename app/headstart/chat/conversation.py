@@ -6,6 +6,8 @@ engine does afterwards, it stays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
@@ -16,7 +18,8 @@ from headstart.chat.requests import Asked, new_question, open_reply
 from headstart.chat.titles import title_from
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
-from headstart.core.values import Chat, Message, Part
+from headstart.core.parts import OtherPart, Part
+from headstart.core.values import Chat, Message
 
 
 class Conversation:
@@ -53,9 +56,9 @@ class Conversation:
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
         """A new version of a user message beside the old one, and an answer to it."""
         async with self._replies.starting:
-            chat, before, _ = await self._find(chat_id, message_id)
+            chat, before, message = await self._find(chat_id, message_id)
             model = await self._answering.model_of(chat)
-            await self._ask(chat, before, text, model)
+            await self._ask(chat, before, text, model, others=message.others)
         if not before:
             title = title_from(text)
             await self._databases.change(
@@ -103,10 +106,16 @@ class Conversation:
         return chat, branch[:at], branch[at]
 
     async def _ask(
-        self, chat: Chat, before: list[Message], text: str, model: AnyModel, fresh: bool = False
+        self,
+        chat: Chat,
+        before: list[Message],
+        text: str,
+        model: AnyModel,
+        fresh: bool = False,
+        others: Sequence[OtherPart] = (),
     ) -> None:
         """Store a question after `before` (and the chat itself when `fresh`), then answer it."""
-        question = new_question(chat.id, before[-1].id if before else None, text)
+        question = new_question(chat.id, before[-1].id if before else None, text, others)
         answer = open_reply(chat.id, question.id, model)
         created = chat if fresh else None
         await self._databases.run(

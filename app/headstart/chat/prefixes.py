@@ -10,7 +10,6 @@ from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import PrefixSettings, Settings
-from headstart.core.values import Chat
 from headstart.engine.prefix.store import PrefixStore
 
 
@@ -32,10 +31,6 @@ class Prefixes:
         preferences.listen(self._apply)
         if store is not None:
             store.on_trouble(self._on_trouble)
-
-    def may_be_on_disk(self, chat: Chat) -> bool:
-        settings = self._preferences.current.prefix
-        return settings.on_disk and chat.options.keep_on_disk and not chat.private
 
     async def use(self) -> PrefixUse | None:
         """Sizes by chat and in total, budget, bytes written today, location."""

@@ -20,15 +20,8 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
-from headstart.core.values import (
-    FinishReason,
-    Message,
-    MessageStatus,
-    OriginRun,
-    Part,
-    TurnFigures,
-    joined,
-)
+from headstart.core.parts import OriginRun, Part, joined, written
+from headstart.core.values import FinishReason, Message, MessageStatus, TurnFigures
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -156,6 +149,6 @@ class Reply:
 
 def _parts(pieces: list[TextPiece]) -> list[Part]:
     return [
-        Part(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
+        written(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
         for piece in pieces
     ]

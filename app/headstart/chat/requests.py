@@ -10,6 +10,14 @@ from dataclasses import dataclass
 
 from headstart.core.inheritance import effective
 from headstart.core.model_ref import AnyModel
+from headstart.core.parts import (
+    OtherPart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    prompt_text,
+    text_part,
+)
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -17,19 +25,10 @@ from headstart.core.requests import (
     PromptMessage,
     RemoteRequest,
 )
+from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings import Settings
-from headstart.core.values import (
-    Chat,
-    Message,
-    MessageStatus,
-    Part,
-    PartKind,
-    Role,
-    new_id,
-    now_ms,
-    text_part,
-)
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +41,31 @@ class Asked:
     written: tuple[Part, ...] = ()
 
 
-def new_question(chat_id: str, parent: str | None, text: str) -> Message:
-    """A user's message, complete."""
-    status = MessageStatus.COMPLETE
-    return Message(new_id(), chat_id, parent, Role.USER, status, text_part(text), now_ms())
+def new_question(
+    chat_id: str, parent: str | None, text: str, others: Sequence[OtherPart] = ()
+) -> Message:
+    """A user's message, complete; `others` come before the text."""
+    status, parts = MessageStatus.COMPLETE, (*others, *text_part(text))
+    return Message(new_id(), chat_id, parent, Role.USER, status, parts, now_ms())
 
 
 def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
     """A reply that is going to be written."""
-    name = f"{model.name} on {model.host}" if model.host else model.name
-    status = MessageStatus.OPEN
-    return Message(new_id(), chat_id, parent, Role.ASSISTANT, status, (), now_ms(), model=name)
+    return Message(
+        new_id(),
+        chat_id,
+        parent,
+        Role.ASSISTANT,
+        MessageStatus.OPEN,
+        (),
+        now_ms(),
+        model=model.name,
+        model_host=model.host or None,
+        model_key=model.key,
+    )
 
 
-def local_request(
-    asked: Asked, wanted: LoadRequest, settings: Settings, on_disk: bool
-) -> GenerationRequest:
-    """`on_disk`: whether the KV state of the chat may be kept there."""
+def local_request(asked: Asked, wanted: LoadRequest, settings: Settings) -> GenerationRequest:
     chosen = effective(settings, asked.chat.options, wanted.model.key)
     return GenerationRequest(
         load=wanted,
@@ -69,7 +76,7 @@ def local_request(
         reply_so_far=reply_so_far(asked.written),
         speculation=chosen.speculation,
         reply_key=asked.reply_id,
-        keep_on_disk=on_disk,
+        retention=decide(settings, asked.chat),
     )
 
 
@@ -89,7 +96,6 @@ def ahead_request(
     typed: str,
     wanted: LoadRequest,
     settings: Settings,
-    on_disk: bool,
 ) -> AheadRequest:
     """What any next message of the chat needs, and `typed` as far as it is settled."""
     chosen = effective(settings, chat.options, wanted.model.key)
@@ -99,8 +105,7 @@ def ahead_request(
         chat_id=chat.id,
         typed=typed,
         when_full=chosen.when_full,
-        # of a chat that is not stored yet nothing is on disk
-        keep_on_disk=bool(branch) and on_disk,
+        retention=decide(settings, chat, stored=bool(branch)),
     )
 
 
@@ -113,7 +118,7 @@ def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[Prom
     if system_prompt.strip():
         result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
     for message in branch:
-        text = message.text
+        text = prompt_text(message.parts)
         if not text.strip() and message.role is Role.ASSISTANT:
             continue
         if result and result[-1].role is message.role is Role.USER:
@@ -125,8 +130,8 @@ def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[Prom
 
 def reply_so_far(parts: Sequence[Part]) -> str:
     """A partly written reply as the model wrote it, its reasoning in tags, to go on from."""
-    reasoning = "".join(part.text for part in parts if part.kind is PartKind.REASONING)
-    text = "".join(part.text for part in parts if part.kind is PartKind.TEXT)
+    reasoning = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
+    text = "".join(part.text for part in parts if isinstance(part, TextPart))
     if not reasoning:
         return text
     closed = f"\n</think>\n\n{text}" if text else ""

@@ -93,9 +93,7 @@ def make_services(
     servers = Servers(preferences, keychain)
     models = Models(preferences, servers)
     prefixes = Prefixes(prefix_store, preferences, broadcast)
-    local = make_local_models(
-        runner, models, branches, prefixes, preferences, broadcast, background
-    )
+    local = make_local_models(runner, models, branches, preferences, broadcast, background)
     session = RemoteSession(keychain.get)
     answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
     return Services(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.model_ref import ModelRef
-from headstart.core.values import Origin, PartKind, SpeculationFigures, TurnFigures
+from headstart.core.parts import Origin, PartKind
+from headstart.core.values import SpeculationFigures, TurnFigures
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headstart.core.model_ref import ModelRef
+from headstart.core.retention import Retention, owner_of
 from headstart.core.servers import ServerModel
 from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
 from headstart.core.values import Role
@@ -37,15 +38,20 @@ class GenerationRequest:
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
     when_full: WhenFull = "stop"
-    # None: no chat's, and nothing of it is kept on disk
+    # None: no chat's
     chat_id: str | None = None
     reply_so_far: str = ""
     # the draft of `load` is loaded only when speculation is on
     speculation: Speculation = field(default_factory=Speculation)
     # the key that the reply will have among later messages
     reply_key: str = ""
-    # whether what was read may be kept on disk, or in memory only
-    keep_on_disk: bool = True
+    # how long what was computed for it may be kept
+    retention: Retention = Retention.DISK
+
+    @property
+    def owner(self) -> str | None:
+        """The chat that may have something of it on disk."""
+        return owner_of(self.chat_id, self.retention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +76,9 @@ class AheadRequest:
     chat_id: str
     typed: str = ""
     when_full: WhenFull = "stop"
-    keep_on_disk: bool = True
+    retention: Retention = Retention.DISK
+
+    @property
+    def owner(self) -> str | None:
+        """The chat that may have something of it on disk."""
+        return owner_of(self.chat_id, self.retention)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from headstart.core.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
 from headstart.core.settings import ChatOptions
 
 # of fewer verified drafts nothing is said about speed: it would be about something else
@@ -22,19 +22,6 @@ class Role(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
-
-
-class PartKind(StrEnum):
-    TEXT = "text"
-    REASONING = "reasoning"
-
-
-class Origin(StrEnum):
-    """Where a token came from: the target itself, its draft model, or repeated text."""
-
-    TARGET = "target"
-    DRAFT = "draft"
-    REPEAT = "repeat"
 
 
 class MessageStatus(StrEnum):
@@ -51,21 +38,6 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     CANCELLED = "cancelled"
     CONTEXT_FULL = "context full"
-
-
-@dataclass(frozen=True, slots=True)
-class OriginRun:
-    """A run of characters of one part that share an origin."""
-
-    length: int
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    kind: PartKind
-    text: str
-    origins: tuple[OriginRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +121,10 @@ class Message:
     status: MessageStatus
     parts: tuple[Part, ...]
     created_at: int
+    # of the model that wrote it: its name, the server that it ran on, its key
     model: str | None = None
+    model_host: str | None = None
+    model_key: str | None = None
     error: str | None = None
     figures: TurnFigures | None = None
     # its place among the messages with the same parent, for "2 / 3"
@@ -158,11 +133,22 @@ class Message:
 
     @property
     def text(self) -> str:
-        return "".join(part.text for part in self.parts if part.kind is PartKind.TEXT)
+        """What was written, without what else belongs to the message."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
     def reasoning(self) -> str:
-        return "".join(part.text for part in self.parts if part.kind is PartKind.REASONING)
+        return "".join(part.text for part in self.parts if isinstance(part, ReasoningPart))
+
+    @property
+    def others(self) -> tuple[OtherPart, ...]:
+        """What belongs to the message besides its text: files, images, calls of tools."""
+        return tuple(part for part in self.parts if not isinstance(part, WrittenPart))
+
+    @property
+    def author(self) -> str:
+        """The model that wrote it, as people see it."""
+        return f"{self.model} on {self.model_host}" if self.model_host else self.model or ""
 
 
 # messages that are read of a branch at once
@@ -225,30 +211,3 @@ def new_id() -> str:
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def text_part(text: str) -> tuple[Part, ...]:
-    return (Part(PartKind.TEXT, text),) if text else ()
-
-
-def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
-    """Add `length` characters to a run-length list, joining runs of the same origin."""
-    if runs and runs[-1].origin is origin:
-        runs[-1] = OriginRun(runs[-1].length + length, origin)
-    elif length:
-        runs.append(OriginRun(length, origin))
-
-
-def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Neighbouring parts of the same kind as one, origins kept."""
-    result: list[Part] = []
-    for part in parts:
-        if result and result[-1].kind is part.kind:
-            last = result.pop()
-            runs = list(last.origins)
-            for run in part.origins:
-                append_run(runs, run.length, run.origin)
-            part = Part(part.kind, last.text + part.text, tuple(runs))
-        if part.text:
-            result.append(part)
-    return tuple(result)

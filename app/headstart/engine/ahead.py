@@ -76,7 +76,7 @@ def read_ahead(
     tokens = sure_tokens(encode, request.messages, typed) if typed else history
     if not tokens:
         return []
-    reader.enter(request.chat_id, request.keep_on_disk)
+    reader.enter(request.chat_id, request.retention)
     resident = reader.resident.tokens
     if common_prefix(resident, tokens) < len(tokens):
         if stop.stopped:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from headstart.core.events import Emit, Reading
 from headstart.core.requests import PromptMessage
+from headstart.core.retention import Retention, owner_of
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.keeper import Keeper, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -45,7 +46,7 @@ class Resident:
     # chat id -> key of the oldest user message still kept
     kept_from: dict[str, str] = field(default_factory=dict)
     chat_id: str | None = None
-    to_disk: bool = False
+    retention: Retention = Retention.MEMORY
     # since the last reply: what came back, and what was read ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
@@ -56,8 +57,8 @@ class Resident:
 
     @property
     def owner(self) -> str | None:
-        """The chat for which this may be kept on disk; None: in memory only."""
-        return self.chat_id if self.to_disk else None
+        """The chat that may have this on disk."""
+        return owner_of(self.chat_id, self.retention)
 
     def touched(self) -> None:
         self.unsaved = self.tail_unsaved = True
@@ -79,13 +80,13 @@ class Reader:
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
 
-    def enter(self, chat_id: str | None, to_disk: bool) -> None:
+    def enter(self, chat_id: str | None, retention: Retention) -> None:
         """What follows is about this chat; the one before is left, its tail goes to disk."""
         resident = self.resident
         if resident.chat_id != chat_id:
             if self.keeper is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and the rule of the chat that it was read for
-                self._within(KEEP_SECONDS, leave=resident.to_disk)
+                self._within(KEEP_SECONDS, leave=resident.owner is not None)
             resident.unsaved = resident.tail_unsaved = False
             if self.keeper is not None:
                 self.keeper.begin_chat()
@@ -94,7 +95,7 @@ class Reader:
             if self.draft is not None:
                 self.draft.begin_chat()
             resident.restored, resident.ahead = Restored(), 0
-        resident.chat_id, resident.to_disk = chat_id, to_disk
+        resident.chat_id, resident.retention = chat_id, retention
 
     def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
         """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
@@ -106,7 +107,7 @@ class Reader:
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self._within(KEEP_SECONDS)
-        came = keeper.restore(tokens, prompt, stop, resident.to_disk)
+        came = keeper.restore(tokens, prompt, stop, resident.owner is not None)
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
@@ -180,6 +181,9 @@ class Reader:
         the end. `stop` is asked after each short piece of work."""
         keeper, resident = self.keeper, self.resident
         if keeper is None or not (resident.tail_unsaved if leave else resident.unsaved):
+            return True
+        if resident.retention is Retention.NOTHING:
+            resident.unsaved = resident.tail_unsaved = False
             return True
         owner = resident.owner
         leave = leave and owner is not None

@@ -6,6 +6,7 @@ that begin with an underscore, no changes to what they are given, no files, no i
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import functools
 import json
@@ -33,6 +34,7 @@ PLAIN = (
 )
 LARGEST_PRODUCT = 100_000
 PLAIN_STOP = "\nUser:"
+_SAMPLE = "Hello"
 
 
 class TemplateError(Exception):
@@ -48,6 +50,8 @@ class ChatTemplate:
     end_text: str = ""
     fallback: str | None = None
     stop: tuple[str, ...] = ()
+    # whether it wants a message's content as a list of items, each with its type
+    lists: bool = False
 
     @property
     def reads_clock(self) -> bool:
@@ -75,8 +79,12 @@ class ChatTemplate:
             raise TemplateError(f"{error}" or type(error).__name__) from error
 
     def _call(self, template: jinja2.Template, messages: list[dict[str, str]]) -> str:
+        given: list[dict[str, Any]] = [
+            {**message, "content": [{"type": "text", "text": message["content"]}]}
+            for message in messages
+        ]
         return template.render(
-            messages=messages,
+            messages=given if self.lists else messages,
             add_generation_prompt=True,
             bos_token=self.begin_text,
             eos_token=self.end_text,
@@ -91,12 +99,15 @@ def choose(
     reason = "the model brings no chat template"
     if source:
         own = ChatTemplate(source, begin_text, end_text)
-        try:
-            own.render([PromptMessage(Role.USER, "Hello")])
-        except TemplateError as error:
-            reason = f"the model's chat template does not work ({error})"
-        else:
-            return own
+        for template in (own, dataclasses.replace(own, lists=True)):
+            try:
+                shown = template.render([PromptMessage(Role.USER, _SAMPLE)])
+            except TemplateError as error:
+                reason = f"the model's chat template does not work ({error})"
+            else:
+                if _SAMPLE in shown:
+                    return template
+                reason = "the model's chat template leaves out what is written"
     if {"<|im_start|>", "<|im_end|>"} <= special_texts:
         return ChatTemplate(CHATML, fallback=f"{reason}; the ChatML form is used instead")
     return ChatTemplate(

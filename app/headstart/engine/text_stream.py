@@ -9,7 +9,7 @@ import codecs
 from collections.abc import Sequence
 
 from headstart.core.events import TextPiece
-from headstart.core.values import Origin, OriginRun, PartKind, append_run
+from headstart.core.parts import Origin, OriginRun, PartKind, append_run
 
 THINK_OPEN, THINK_CLOSE = "<think>", "</think>"
 

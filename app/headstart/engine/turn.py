@@ -22,8 +22,9 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
+from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, PromptMessage
-from headstart.core.values import FinishReason, Origin, PrefixFigures, Role, TurnFigures
+from headstart.core.values import FinishReason, PrefixFigures, Role, TurnFigures
 from headstart.engine.ahead import sure_tokens
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
@@ -108,7 +109,7 @@ class Turn:
         stream = TextStream(self._stop)
         self._signal.set_abort(self._abort)
         try:
-            self._reader.enter(self._request.chat_id, self._request.keep_on_disk)
+            self._reader.enter(self._request.chat_id, self._request.retention)
             rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
             self._prompt_tokens = len(prompt)
             stream = TextStream(
@@ -213,9 +214,9 @@ class Turn:
             cut -= len(self._decoder.piece(tokens.pop()))
         if cut == 0:
             other = self._encoder.remember_reply(rendered, stream.raw, tokens)
-            chat_id = self._request.chat_id if self._request.keep_on_disk else None
-            if other is not None and self._tracer is not None and chat_id is not None:
-                self._tracer.spellings.keep(chat_id, *other)
+            owner = self._request.owner
+            if other is not None and self._tracer is not None and owner is not None:
+                self._tracer.spellings.keep(owner, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens

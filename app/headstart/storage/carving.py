@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from headstart.core.parts import PartKind
 from headstart.storage.pages import Image, Record, header_at
 
 # a text of 32 characters, as ids are; small integers; "text" or "reasoning"
@@ -19,7 +20,7 @@ _PART = re.compile(rb"[\x06-\x12]\x4d[\x00-\x04\x08\x09](?=[\x15\x1f])")
 _MESSAGE = re.compile(rb"[\x0a-\x18]\x4d\x4d(?=[\x4d\x00])")
 _CHAT = re.compile(rb"[\x0b-\x1a]\x4d(?=[\x0d-\xff])")
 _ID = re.compile(rb"[0-9a-f]{32}")
-_KINDS = (b"text", b"reasoning")
+_KINDS = tuple(kind.value.encode() for kind in PartKind)
 _ROLES = (b"user", b"assistant", b"system")
 # shorter ones are found too often by chance
 _LEAST_FRAGMENT = 12
@@ -40,11 +41,11 @@ class Found:
 def carve(image: Image) -> Found:
     found = Found()
     for at in _starts(_PART, image.data):
-        record = _record(image, at, (5, 6))
+        record = _record(image, at, (5, 6, 8))
         if record is not None and _is_part(record):
             found.parts.append(record)
     for at in _starts(_MESSAGE, image.data):
-        record = _record(image, at, (10,))
+        record = _record(image, at, (10, 12))
         if record is not None and _is_message(record):
             found.messages.append(record)
     for at in _starts(_CHAT, image.data):

@@ -16,15 +16,14 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from headstart.core.parts import Part, WrittenPart, joined
 from headstart.core.values import (
     PAGE,
     BranchPage,
     Chat,
     Message,
     MessageStatus,
-    Part,
     TurnFigures,
-    joined,
     now_ms,
 )
 from headstart.storage import rows
@@ -154,6 +153,12 @@ class MessageTable:
             return replace(part, text=text), True
         return part, False
 
+    def used_blobs(self) -> set[str]:
+        """The digests of the blobs that messages name."""
+        with self._engine.begin() as connection:
+            found = select(parts.c.blob).where(parts.c.blob.is_not(None)).distinct()
+            return set(connection.execute(found).scalars())
+
     def take_repaired(self) -> list[str]:
         """The chats whose trees had to be repaired since this was last asked."""
         repaired, self._repaired = self._repaired, []
@@ -225,7 +230,7 @@ class MessageTable:
             target = ids[min(max(ids.index(message_id) + step, 0), len(ids) - 1)]
             self._activate(connection, row.chat_id, row.parent_id, target)
 
-    def journal(self, message_id: str, new: Iterable[Part]) -> None:
+    def journal(self, message_id: str, new: Iterable[WrittenPart]) -> None:
         """Add streamed text that is not yet in parts; called at least once a second."""
         with self._engine.begin() as connection:
             last = connection.execute(
@@ -311,6 +316,8 @@ class MessageTable:
                 status=message.status.value,
                 created_at=message.created_at,
                 model=message.model,
+                model_host=message.model_host,
+                model_key=message.model_key,
                 error=message.error,
             )
         )
@@ -330,14 +337,7 @@ class MessageTable:
             connection.execute(
                 insert(parts),
                 [
-                    {
-                        "message_id": message_id,
-                        "position": position,
-                        "kind": part.kind.value,
-                        "text": part.text,
-                        "origins": rows.encode_origins(part.origins),
-                        "digest": rows.digest_of(part.text),
-                    }
+                    {"message_id": message_id, "position": position, **rows.part_row(part)}
                     for position, part in enumerate(new)
                 ],
             )

@@ -11,16 +11,26 @@ import msgspec
 import xxhash
 from sqlalchemy import Row
 
+from headstart.core.parts import (
+    FilePart,
+    ImagePart,
+    Origin,
+    OriginRun,
+    OtherPart,
+    Part,
+    PartKind,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    WrittenPart,
+    written,
+)
 from headstart.core.settings import ChatOptions
 from headstart.core.values import (
     Chat,
     FinishReason,
     Message,
     MessageStatus,
-    Origin,
-    OriginRun,
-    Part,
-    PartKind,
     PrefixFigures,
     Role,
     SpeculationFigures,
@@ -84,12 +94,41 @@ def chat_value(row: Row[Any]) -> Chat:
 
 
 def part_value(row: Row[Any]) -> tuple[Part, bool]:
-    """A part, and whether it is as it was stored. Characters that are gone are marked."""
+    """A part, and whether it is as it was stored. Characters that are gone are marked; of a part
+    that cannot be read any more its text is shown."""
     text = row.text if isinstance(row.text, str) else str(row.text or "")
     kind = _one_of(PartKind, row.kind)
     sound = kind is not None and is_sound(text, getattr(row, "digest", None))
     shown = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return Part(kind or PartKind.TEXT, shown, decode_origins(row.origins)), sound
+    other = _OTHERS.get(kind) if kind is not None else None
+    if other is None:
+        return written(kind or PartKind.TEXT, shown, decode_origins(row.origins)), sound
+    try:
+        data = json.loads(row.data)
+        return msgspec.convert({**data, "text": shown}, other), sound
+    except (ValueError, TypeError, msgspec.MsgspecError):
+        return TextPart(shown), False
+
+
+def part_row(part: Part) -> dict[str, Any]:
+    """The columns of a part, without those that say where it belongs."""
+    data = None if isinstance(part, WrittenPart) else msgspec.to_builtins(part)
+    if data is not None:
+        del data["text"]
+    blob = getattr(part, "blob", None)
+    return {
+        "kind": part.kind.value,
+        "text": part.text,
+        "origins": encode_origins(part.origins) if isinstance(part, WrittenPart) else "[]",
+        "digest": digest_of(part.text),
+        "data": None if data is None else json.dumps(data, ensure_ascii=False),
+        "blob": None if blob is None else blob.digest,
+    }
+
+
+_OTHERS: dict[PartKind, type[OtherPart]] = {
+    kind.kind: kind for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart)
+}
 
 
 def _one_of(kind: type[_E], value: object) -> _E | None:
@@ -189,6 +228,8 @@ def message_value(
         parts=tuple(part for part, _ in found),
         created_at=row.created_at if isinstance(row.created_at, int) else 0,
         model=row.model,
+        model_host=row.model_host,
+        model_key=row.model_key,
         error=row.error if sound else DAMAGED,
         figures=figures,
         version=version,

@@ -247,6 +247,8 @@ def _complete(saved: Saved) -> None:
     for part in saved.parts.values():
         # what was damaged stays marked: its digest does not fit
         part.setdefault("digest", rows.digest_of(part["text"]))
+        for name in ("data", "blob"):
+            part.setdefault(name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,8 @@ def _fill(row: Row, now: int) -> None:
     for name, value in (("role", "?"), ("status", "?"), ("created_at", now)):
         if row.get(name) is None:
             row[name] = value
+    for name in ("model_host", "model_key"):
+        row.setdefault(name, None)
 
 
 def _loose_chat(saved: Saved, title: str, now: int) -> str:

@@ -50,9 +50,12 @@ messages = Table(
     Column("role", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("created_at", Integer, nullable=False),
+    # of the model that wrote it: its name, see below for its server and key
     Column("model", Text),
     Column("error", Text),
     Column("active_child_id", Text),
+    Column("model_host", Text),
+    Column("model_key", Text),
     Index("ix_messages_chat", "chat_id", "position"),
     Index("ix_messages_parent", "parent_id"),
     Index("ix_messages_status", "status"),
@@ -69,6 +72,10 @@ parts = Table(
     Column("origins", Text, nullable=False),
     # of the text, see `rows.digest_of`: SQLite itself does not notice a changed byte
     Column("digest", Integer),
+    # of a part that is more than text: what else it says, as JSON, and the blob that it needs
+    Column("data", Text),
+    Column("blob", Text),
+    Index("ix_parts_blob", "blob"),
 )
 
 turns = Table(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from headstart.core.errors import DatabaseProblem
+from headstart.storage.blobs import Blobs
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -39,6 +40,7 @@ class Store:
     messages: MessageTable
     profiles: ProfileTable
     prefixes: PrefixTable
+    blobs: Blobs
     interrupted: int  # replies that the last run left unfinished
     # what the user should hear about the state that the database was in
     notices: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ class Storage:
             MessageTable(engine),
             ProfileTable(engine),
             PrefixTable(engine),
+            Blobs(None if self._path is None else self._path.parent / "blobs"),
             opened.interrupted,
             opened.notices,
             opened.read_only,
@@ -162,6 +165,8 @@ class Storage:
 
     def _purge(self, store: Store, chat_id: str | None) -> None:
         gone = store.chats.purge(chat_id)
+        if gone or chat_id is None:
+            store.blobs.free(store.messages.used_blobs())
         if not gone or self._path is None or self._backups is None:
             return
         from headstart.storage.copies import remove_chat

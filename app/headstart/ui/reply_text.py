@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headstart.core.events import TextPiece
-from headstart.core.values import OriginRun, Part, PartKind, append_run
+from headstart.core.parts import OriginRun, Part, PartKind, ReasoningPart, TextPart, append_run
 
 
 class ReplyText:
@@ -15,11 +15,11 @@ class ReplyText:
         self.text = self.reasoning = ""
         self.origins: list[OriginRun] = []
         for part in parts:
-            if part.kind is PartKind.TEXT:
+            if isinstance(part, TextPart):
                 self.text += part.text
                 for run in part.origins:
                     append_run(self.origins, run.length, run.origin)
-            else:
+            elif isinstance(part, ReasoningPart):
                 self.reasoning += part.text
 
     def add(self, piece: TextPiece) -> None:

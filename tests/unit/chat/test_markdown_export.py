@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from headstart.chat.exchange.markdown import to_markdown
 from headstart.chat.requests import prompt_messages
-from headstart.core.values import Chat, Message, MessageStatus, Part, PartKind, Role, text_part
+from headstart.core.parts import Part, ReasoningPart, TextPart, text_part
+from headstart.core.values import Chat, Message, MessageStatus, Role
 
 CHAT = Chat("c", 'A "quoted" title: ünï', 0, 0)
 
@@ -29,8 +30,8 @@ def test_words_are_exported_as_they_were_written() -> None:
 def test_reasoning_is_folded_and_an_interrupted_reply_says_so() -> None:
     reply = _message(
         Role.ASSISTANT,
-        Part(PartKind.REASONING, "hm"),
-        Part(PartKind.TEXT, "yes"),
+        ReasoningPart("hm"),
+        TextPart("yes"),
         status=MessageStatus.INTERRUPTED,
     )
     text = to_markdown(CHAT, [reply])

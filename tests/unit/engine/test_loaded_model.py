@@ -13,7 +13,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import FinishReason, Role
-from headstart.engine import loaded_model, local
+from headstart.engine import local, template
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder
 from headstart.engine.loaded_model import Resources, assemble
@@ -75,6 +75,7 @@ class World:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.memory = (32 * GB, 30 * GB)
+        self.own_memory = False
         self.opened: list[str] = []
         self.closed: list[str] = []
         self.fails = False
@@ -82,7 +83,6 @@ class World:
         monkeypatch.setattr(local, "memory", lambda: self.memory)
         monkeypatch.setattr(select, "open_decoder", self._open)
         monkeypatch.setattr(select, "has_own_memory", lambda *_: self.own_memory)
-        self.own_memory = False
         self.generator = LocalGenerator(Checked())
         self.events: list[GenerationEvent] = []
 
@@ -176,7 +176,7 @@ def test_a_model_that_cannot_be_put_together_leaves_nothing_open(
     def broken(*_arguments: object) -> None:
         raise ModelProblem("Its template is broken.", "Choose another one.")
 
-    monkeypatch.setattr(loaded_model.template, "choose", broken)
+    monkeypatch.setattr(template, "choose", broken)
     with pytest.raises(ModelProblem):
         world.ask(world.model("one", GB))
     assert world.closed == world.opened == ["one"]

@@ -14,9 +14,10 @@ from headstart.core.events import (
     ContextUse,
     Reading,
 )
+from headstart.core.parts import PartKind
 from headstart.core.servers import Connection, ServerKind
 from headstart.core.settings import Sampling
-from headstart.core.values import FinishReason, PartKind
+from headstart.core.values import FinishReason
 from headstart.engine.remote.client import list_models
 from headstart.engine.stop import StopSignal
 from tests.support.asking import STORY, Asking, run

@@ -54,3 +54,27 @@ def test_a_template_that_refuses_system_messages_gets_them_in_the_question() -> 
     )
     system = PromptMessage(Role.SYSTEM, "Be brief.")
     assert ChatTemplate(source).render([system, *HELLO]) == "[user]Be brief.\n\nHello"
+
+
+LISTS = (
+    "{% for message in messages %}<{{ message.role }}>"
+    "{% for item in message.content %}{% if item.type == 'text' %}{{ item.text }}{% endif %}"
+    "{% endfor %}{% endfor %}<assistant>"
+)
+
+
+def test_a_template_that_wants_lists_of_content_gets_them() -> None:
+    template = choose(LISTS, "", "", frozenset())
+    assert template.lists
+    assert template.fallback is None
+    messages = [PromptMessage(Role.SYSTEM, "Be brief."), PromptMessage(Role.USER, "Rivers?")]
+    assert template.render(messages) == "<system>Be brief.<user>Rivers?<assistant>"
+
+
+def test_a_template_that_leaves_out_the_text_is_not_used() -> None:
+    template = choose(
+        "{% for message in messages %}{{ message.role }}{% endfor %}", "", "", frozenset()
+    )
+    assert template.fallback is not None
+    assert "leaves out" in template.fallback
+    assert "Rivers?" in template.render([PromptMessage(Role.USER, "Rivers?")])

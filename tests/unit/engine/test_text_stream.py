@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.values import Origin, PartKind
+from headstart.core.parts import Origin, PartKind
 from headstart.engine.text_stream import TextStream
 
 

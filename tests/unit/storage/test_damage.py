@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import DatabaseProblem
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms, text_part
+from headstart.core.parts import text_part
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage import copies, last_state
 from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage

@@ -8,21 +8,23 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from headstart.core.parts import (
+    Origin,
+    OriginRun,
+    ReasoningPart,
+    TextPart,
+    text_part,
+)
 from headstart.core.settings import ChatOptions, Sampling
 from headstart.core.values import (
     Chat,
     FinishReason,
     Message,
     MessageStatus,
-    Origin,
-    OriginRun,
-    Part,
-    PartKind,
     Role,
     TurnFigures,
     new_id,
     now_ms,
-    text_part,
 )
 from headstart.storage.chats import ChatTable
 from headstart.storage.database import open_database
@@ -103,9 +105,9 @@ def test_journaled_text_survives_and_is_marked_interrupted(
     answer = _message(chat, question.id, Role.ASSISTANT, "")
     messages.add([question, answer])
     run = (OriginRun(4, Origin.TARGET),)
-    messages.journal(answer.id, [Part(PartKind.REASONING, "hmm.", run)])
-    messages.journal(answer.id, [Part(PartKind.TEXT, "It ", (OriginRun(3, Origin.TARGET),))])
-    messages.journal(answer.id, [Part(PartKind.TEXT, "is.", (OriginRun(3, Origin.REPEAT),))])
+    messages.journal(answer.id, [ReasoningPart("hmm.", run)])
+    messages.journal(answer.id, [TextPart("It ", (OriginRun(3, Origin.TARGET),))])
+    messages.journal(answer.id, [TextPart("is.", (OriginRun(3, Origin.REPEAT),))])
     assert messages.recover() == 1
     found = messages.branch(chat.id)[1]
     assert found.status is MessageStatus.INTERRUPTED
@@ -120,7 +122,7 @@ def test_finish_writes_parts_and_figures_and_clears_the_journal(
     question = _message(chat, None, Role.USER, "why?")
     answer = _message(chat, question.id, Role.ASSISTANT, "")
     messages.add([question, answer])
-    messages.journal(answer.id, [Part(PartKind.TEXT, "Bec")])
+    messages.journal(answer.id, [TextPart("Bec")])
     messages.finish(answer.id, text_part("Because."), MessageStatus.COMPLETE, FIGURES)
     found = messages.branch(chat.id)[1]
     assert (found.text, found.status, found.figures) == (

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
 from headstart.chat.preferences import Preferences
-from headstart.chat.prefixes import Prefixes
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, local_request
 from headstart.core.events import GenerationEvent
@@ -24,13 +23,11 @@ class LocalAnswerer:
         runner: Runner,
         loader: Loader,
         drafts: Drafts,
-        prefixes: Prefixes,
         preferences: Preferences,
     ) -> None:
         self._runner = runner
         self._loader = loader
         self._drafts = drafts
-        self._prefixes = prefixes
         self._preferences = preferences
 
     def check(self, model: ModelRef) -> None:
@@ -38,8 +35,7 @@ class LocalAnswerer:
 
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
-        on_disk = self._prefixes.may_be_on_disk(asked.chat)
-        request = local_request(asked, wanted, self._preferences.current, on_disk)
+        request = local_request(asked, wanted, self._preferences.current)
         self._loader.begin_reply(asked, wanted)
         return _Followed(self._runner.stream(request), self._loader, wanted)
 

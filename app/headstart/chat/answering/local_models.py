@@ -27,7 +27,6 @@ from headstart.chat.changes import (
 )
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
-from headstart.chat.prefixes import Prefixes
 from headstart.chat.requests import Asked
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
 from headstart.engine.runner import Runner
@@ -53,14 +52,13 @@ def make_local_models(
     runner: Runner,
     models: Models,
     branches: Branches,
-    prefixes: Prefixes,
     preferences: Preferences,
     broadcast: Broadcast,
     background: Background,
 ) -> LocalModels:
     loader = Loader(runner, preferences, broadcast)
     drafts = Drafts(models, branches, preferences)
-    prompt = NextPrompt(branches, drafts, loader, prefixes, preferences)
+    prompt = NextPrompt(branches, drafts, loader, preferences)
     ahead = PrefillAhead(runner, preferences, prompt.request, broadcast)
     loader.on_request(ahead.cancel)
     preload = Preload(loader, drafts, ahead, preferences, broadcast)
@@ -103,7 +101,7 @@ def make_local_models(
     broadcast.on(BranchChanged, on_branch)
     broadcast.on(ReplyEnded, on_ended)
     runner.on_idle(on_idle)
-    answerer = LocalAnswerer(runner, loader, drafts, prefixes, preferences)
+    answerer = LocalAnswerer(runner, loader, drafts, preferences)
     return LocalModels(
         answerer, drafts, Measuring(runner, loader, drafts, broadcast), preload, ahead, loader
     )

@@ -6,7 +6,6 @@ from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
 from headstart.chat.branches import Branches
 from headstart.chat.preferences import Preferences
-from headstart.chat.prefixes import Prefixes
 from headstart.chat.requests import ahead_request
 from headstart.core.errors import ModelProblem
 from headstart.core.requests import AheadRequest
@@ -21,13 +20,11 @@ class NextPrompt:
         branches: Branches,
         drafts: Drafts,
         loader: Loader,
-        prefixes: Prefixes,
         preferences: Preferences,
     ) -> None:
         self._branches = branches
         self._drafts = drafts
         self._loader = loader
-        self._prefixes = prefixes
         self._preferences = preferences
         self._known: tuple[Chat, list[Message]] | None = None
         self._serial = 0
@@ -57,8 +54,7 @@ class NextPrompt:
         if known is None or self._loader.busy:
             return None
         chat, branch = known
-        on_disk = self._prefixes.may_be_on_disk(chat)
-        return ahead_request(chat, branch, typed, wanted, self._preferences.current, on_disk)
+        return ahead_request(chat, branch, typed, wanted, self._preferences.current)
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
         if self._known is not None and self._known[0].id == chat_id:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import Chat, Message, MessageStatus, PartKind, Role
+from headstart.core.parts import ReasoningPart, WrittenPart, label
+from headstart.core.values import Chat, Message, MessageStatus, Role
 
 _HEADINGS = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System"}
 _ENDINGS = {
@@ -24,7 +25,7 @@ _ENDINGS = {
 
 def to_markdown(chat: Chat, branch: Sequence[Message], system_prompt: str = "") -> str:
     """The whole document, ending in one line break."""
-    models = sorted({message.model for message in branch if message.model})
+    models = sorted({message.author for message in branch if message.model})
     front = [
         "---",
         f"title: {json.dumps(chat.title, ensure_ascii=False)}",
@@ -47,10 +48,20 @@ def _message(message: Message) -> str:
     pieces = [heading]
     for part in message.parts:
         text = part.text.strip("\n")
-        if part.kind is PartKind.REASONING:
+        if isinstance(part, ReasoningPart):
             text = f"<details>\n<summary>Reasoning</summary>\n\n{text}\n\n</details>"
+        elif not isinstance(part, WrittenPart):
+            text = f"> **{label(part)}**" + (f"\n\n{_fenced(text)}" if text else "")
         pieces.append(text)
     return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _fenced(text: str) -> str:
+    """Text as a block that none of its own lines can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"
 
 
 def _iso(milliseconds: int) -> str:

@@ -78,7 +78,7 @@ class Tracer:
             reused=reused,
             end_of=self._ends(messages, rendered),
             same_tokens=common_prefix(tokens, prompt) if family == self._family else None,
-            kept_on_disk=request.keep_on_disk,
+            kept_on_disk=request.owner is not None,
             cannot_cut=self._facts.cannot_cut,
             reads_clock=self._facts.reads_clock,
             dropped=len(messages) < len(request.messages),
@@ -103,8 +103,8 @@ class Tracer:
         trace = Trace(self._family, self._facts.name, traced([*messages, said]), len(tokens))
         _put(self._memory.known, chat_id, trace)
         _put(self._memory.tokens, chat_id, (self._family, list(tokens)))
-        if self._memory.traces is not None and request.keep_on_disk:
-            self._memory.traces.save(chat_id, msgspec.json.encode(trace))
+        if self._memory.traces is not None and request.owner is not None:
+            self._memory.traces.save(request.owner, msgspec.json.encode(trace))
 
     def _before(self, chat_id: str | None) -> Trace | None:
         if chat_id is None:

@@ -23,9 +23,10 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
+from headstart.core.parts import Origin, PartKind
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
-from headstart.core.values import FinishReason, Origin, PartKind, TurnFigures
+from headstart.core.values import FinishReason, TurnFigures
 from headstart.engine.remote import problems
 from headstart.engine.remote.figures import Reported
 from headstart.engine.stop import StopSignal

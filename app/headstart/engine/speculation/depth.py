@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from headstart.core.parts import Origin
 from headstart.core.settings import Speculation
-from headstart.core.values import Origin
 from headstart.engine.speculation.costs import PRIOR_SLOPE, bucket
 from headstart.engine.speculation.plan import PLAIN, Path, Plan
 from headstart.engine.speculation.profile import BANK_LIMIT, PairProfile, TargetProfile

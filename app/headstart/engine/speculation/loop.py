@@ -16,8 +16,9 @@ from time import perf_counter
 
 from headstart.core.events import DraftActivity, DraftStage
 from headstart.core.log_safety import kind_of
+from headstart.core.parts import Origin
 from headstart.core.settings import Speculation
-from headstart.core.values import Origin, SpeculationFigures
+from headstart.core.values import SpeculationFigures
 from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
 from headstart.engine.speculation.bridge import Guessed
 from headstart.engine.speculation.depth import KNOWN_TESTS, Depth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from headstart.core.values import Origin
+from headstart.core.parts import Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,9 @@ class ResidentText(Protocol):
 
     tokens: list[int]
     chat_id: str | None
-    to_disk: bool
+
+    @property
+    def owner(self) -> str | None: ...
 
 
 class SpeculationState:
@@ -216,7 +218,7 @@ class SpeculationState:
             repeats.sync(tokens, self._depth.allowance() / 2)
             self._depth.spend(perf_counter() - began)
         if draft is not None:
-            draft.persist = request.keep_on_disk
+            draft.persist = request.owner is not None
 
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
@@ -311,7 +313,7 @@ class SpeculationState:
         draft.begin(tokens, Sampling(temperature=0), 0, stop)
         try:
             if draft.ready and draft.lag > LIVE_LAG:
-                draft.persist = resident.to_disk
+                draft.persist = resident.owner is not None
                 draft.restore()
                 draft.read(pair.costs)
             self._draft_chat = (resident.chat_id,)
@@ -336,7 +338,7 @@ class SpeculationState:
         self._draft_chat = ()
         self._draft.begin(tokens, Sampling(temperature=0), 0, stop)
         self._draft_chat = (request.chat_id,)
-        self._draft.persist = request.keep_on_disk
+        self._draft.persist = request.owner is not None
         try:
             self._draft.restore()
             self._draft.read(self._pair.costs)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.prefixes import PrefixUse
+from headstart.core.text import size_text
 from headstart.core.values import TurnFigures
 
 _PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
@@ -147,15 +148,6 @@ def reuse_text(figures: TurnFigures) -> str:
     new = figures.prompt_tokens - figures.reused_tokens
     text += "The last one is always read." if new == 1 else f"{new:,} were new."
     return f"{text} {prefix.ahead:,} were read before you asked." if prefix.ahead else text
-
-
-def size_text(size: int) -> str:
-    """Bytes as people read them."""
-    if size < 1_000_000:
-        return f"{(size + 999) // 1000:,} KB"
-    if size < 1_000_000_000:
-        return f"{size / 1e6:,.0f} MB"
-    return f"{size / 1e9:,.1f} GB"
 
 
 def _quiet_label(parent: QWidget) -> QLabel:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.prefixes import PrefixUse
-from headstart.ui.inspector.prefix_panel import size_text
+from headstart.core.text import size_text
 
 _CHAT = int(Qt.ItemDataRole.UserRole)
 

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.values import Origin, OriginRun
+from headstart.core.parts import Origin, OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block

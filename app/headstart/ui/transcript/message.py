@@ -13,7 +13,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from headstart.core.values import Message, MessageStatus, OriginRun, Role
+from headstart.core.parts import OriginRun, label
+from headstart.core.text import shortened
+from headstart.core.values import Message, MessageStatus, Role
 from headstart.ui import icons, theme
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
@@ -21,7 +23,9 @@ from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
 from headstart.ui.transcript.words import figures_text, origins_of, status_text
 
-GAP = 12
+GAP, BOX_GAP = 12, 6
+# of what a tool tip shows of a file, or a tool's result
+MOST_TIP = 600
 BUBBLE_SHARE = 0.8
 
 
@@ -69,6 +73,8 @@ class MessageWidget(QWidget):
         self._next = self._tool("chevron-right", "", "Later version")
         self._versions = QLabel(self)
         self._versions.setObjectName("quiet")
+        # what belongs to the message besides its text
+        self._boxes: list[QLabel] = []
         # by the id of the command
         self.buttons: dict[str, QToolButton] = {}
         for command in host.commands:
@@ -95,6 +101,7 @@ class MessageWidget(QWidget):
             # a text that came in one piece has been parsed as a whole already
             if shown_text:
                 self._settle()
+        self._show_boxes(message)
         stored = origins_of(message)
         if stored:
             self.set_origins(stored)
@@ -152,6 +159,31 @@ class MessageWidget(QWidget):
                 block.setVisible(self._reasoning_open)
         self._reasoning_toggle.setVisible(bool(reasoning))
         self._shown_parts = (text, reasoning)
+
+    def _show_boxes(self, message: Message) -> None:
+        if [label(part) for part in message.others] == [box.text() for box in self._boxes]:
+            return
+        for box in self._boxes:
+            box.deleteLater()
+        self._boxes = []
+        for part in message.others:
+            box = QLabel(label(part), self)
+            box.setObjectName("partBox")
+            box.setTextFormat(Qt.TextFormat.PlainText)
+            box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            box.setToolTip(shortened(part.text, MOST_TIP))
+            box.show()
+            self._boxes.append(box)
+
+    def _place_boxes(self, y: int, width: int) -> int:
+        """One below the other, on the side of who wrote the message; returns where they end."""
+        for box in self._boxes:
+            hint = box.sizeHint()
+            box_width = min(hint.width(), width)
+            x = width - box_width if self.message.role is Role.USER else 0
+            box.setGeometry(x, y, box_width, hint.height())
+            y += hint.height() + BOX_GAP
+        return y
 
     def _grow(
         self, markdown: StreamingMarkdown, widgets: list[TextBlock], old: str, new: str
@@ -289,9 +321,10 @@ class MessageWidget(QWidget):
             return height + 8 + self._editor_buttons[0].sizeHint().height() + 4
         bubble = self.blocks[0]
         assert isinstance(bubble, PlainBlock)
+        y = self._place_boxes(0, width)
         height = bubble.layout_width(int(width * BUBBLE_SHARE))
-        bubble.setGeometry(width - bubble.bubble_width, 0, bubble.bubble_width, height)
-        return height + 2
+        bubble.setGeometry(width - bubble.bubble_width, y, bubble.bubble_width, height)
+        return y + height + 2
 
     def _place_reply(self, width: int) -> int:
         y = 0
@@ -304,6 +337,7 @@ class MessageWidget(QWidget):
                     height = block.layout_width(width - 20)
                     block.setGeometry(20, y, width - 20, height)
                     y += height + GAP
+        y = self._place_boxes(y, width)
         for block in self.blocks:
             if y and isinstance(block, ProseBlock) and block.is_heading:
                 y += GAP // 2

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from headstart.core.values import Origin, OriginRun
+from headstart.core.parts import Origin, OriginRun
 
 # markup between two shown characters: the longest is a link's address
 _LOOK_AHEAD = 400

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from headstart.core.values import Message, PartKind, Role
+from headstart.core.parts import TextPart
+from headstart.core.values import Message, Role
 from headstart.ui import theme
 from headstart.ui.transcript.message import MessageWidget
 
@@ -64,7 +65,7 @@ def estimated_height(message: Message, width: int) -> int:
     per_line = max(20, width // 8)
     lines = 0
     for part in message.parts:
-        if part.kind is PartKind.TEXT:
+        if isinstance(part, TextPart):
             lines += sum(1 + len(line) // per_line for line in part.text.splitlines())
     extra = 60 if message.role is Role.ASSISTANT else 50
     return max(1, lines) * theme.px(theme.LINE_HEIGHT) + extra

@@ -24,7 +24,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from headstart.core.values import BranchPage, Message, MessageStatus, OriginRun
+from headstart.core.parts import OriginRun
+from headstart.core.values import BranchPage, Message, MessageStatus
 from headstart.ui import theme
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from headstart.core.values import (
-    Message,
-    MessageStatus,
-    OriginRun,
-    PartKind,
-    Role,
-    TurnFigures,
-    append_run,
-)
+from headstart.core.parts import OriginRun, ReasoningPart, TextPart, append_run
+from headstart.core.values import Message, MessageStatus, Role, TurnFigures
 
 
 def origins_of(message: Message) -> tuple[OriginRun, ...]:
     """The origins of a message's text, its reasoning left out."""
     runs: list[OriginRun] = []
     for part in message.parts:
-        if part.kind is PartKind.TEXT:
+        if isinstance(part, TextPart):
             for run in part.origins:
                 append_run(runs, run.length, run.origin)
     return tuple(runs)
@@ -64,7 +57,7 @@ def status_text(message: Message) -> str:
             "context full": "Stopped: the model's context is full.",
         }.get(message.figures.finish.value, "Stopped.")
     if message.status is MessageStatus.COMPLETE and not any(
-        part.text.strip() for part in message.parts if part.kind is PartKind.TEXT
+        part.text.strip() for part in message.parts if not isinstance(part, ReasoningPart)
     ):
         return "The model had nothing to say."
     return ""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
-from headstart.core.values import Origin
 from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.bridge import SameBridge

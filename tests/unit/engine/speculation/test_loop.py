@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
-from headstart.core.values import Origin
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.speculation.bridge import SameBridge
 from headstart.engine.speculation.depth import Depth

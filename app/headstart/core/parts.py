@@ -1,0 +1,187 @@
+"""The parts of a message: text and reasoning, and what else belongs to it. Pure.
+
+A file or an image is a blob, kept by its content; the part says which one, and what is known of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, TypeAlias
+
+from headstart.core.text import size_text
+
+
+class PartKind(StrEnum):
+    TEXT = "text"
+    REASONING = "reasoning"
+    FILE = "file"
+    IMAGE = "image"
+    TOOL_CALL = "tool call"
+    TOOL_RESULT = "tool result"
+
+
+class Origin(StrEnum):
+    """Where a token came from: the target itself, its draft model, or repeated text."""
+
+    TARGET = "target"
+    DRAFT = "draft"
+    REPEAT = "repeat"
+
+
+@dataclass(frozen=True, slots=True)
+class OriginRun:
+    """A run of characters of one part that share an origin."""
+
+    length: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    text: str
+    # where its characters came from
+    origins: tuple[OriginRun, ...] = ()
+    kind: ClassVar[PartKind] = PartKind.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPart:
+    text: str
+    origins: tuple[OriginRun, ...] = ()
+    kind: ClassVar[PartKind] = PartKind.REASONING
+
+
+@dataclass(frozen=True, slots=True)
+class BlobRef:
+    """Bytes that are kept by their content: SHA-256 in hexadecimal, and how many there are."""
+
+    digest: str
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """`text` is what can be read of the file; "" where nothing can."""
+
+    name: str
+    blob: BlobRef
+    text: str = ""
+    kind: ClassVar[PartKind] = PartKind.FILE
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """Sizes are pixels; `text` is what is said of the image where it cannot be seen."""
+
+    name: str
+    blob: BlobRef
+    width: int
+    height: int
+    text: str = ""
+    kind: ClassVar[PartKind] = PartKind.IMAGE
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallPart:
+    """A model asks for a tool; `text` are the arguments, as JSON."""
+
+    id: str
+    name: str
+    text: str
+    kind: ClassVar[PartKind] = PartKind.TOOL_CALL
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultPart:
+    """What a tool gave for the call with this id."""
+
+    id: str
+    name: str
+    text: str
+    failed: bool = False
+    kind: ClassVar[PartKind] = PartKind.TOOL_RESULT
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
+# written by a person or a model, character by character
+WrittenPart: TypeAlias = TextPart | ReasoningPart
+OtherPart: TypeAlias = FilePart | ImagePart | ToolCallPart | ToolResultPart
+Part: TypeAlias = WrittenPart | OtherPart
+
+
+def written(
+    kind: PartKind, text: str, origins: Sequence[OriginRun] = ()
+) -> TextPart | ReasoningPart:
+    """Text or reasoning; every other kind of text counts as text."""
+    make = ReasoningPart if kind is PartKind.REASONING else TextPart
+    return make(text, tuple(origins))
+
+
+def text_part(text: str) -> tuple[TextPart, ...]:
+    return (TextPart(text),) if text else ()
+
+
+def label(part: OtherPart) -> str:
+    """What a part is, in a line."""
+    match part:
+        case FilePart():
+            return f"File {part.name} ({size_text(part.blob.size)})"
+        case ImagePart():
+            return f"Image {part.name} ({part.width} × {part.height})"
+        case ToolCallPart():
+            return f"Call of {part.name}"
+        case ToolResultPart(failed=True):
+            return f"{part.name} failed"
+        case ToolResultPart():
+            return f"Result of {part.name}"
+
+
+def prompt_text(parts: Iterable[Part]) -> str:
+    """A message as a model reads it that knows text only; reasoning is left out.
+
+    Text goes together as it was written, everything else is a paragraph with its label.
+    """
+    result, after_other = "", False
+    for part in parts:
+        if isinstance(part, ReasoningPart):
+            continue
+        other, text = False, part.text
+        if not isinstance(part, TextPart):
+            other, text = True, f"[{label(part)}]\n{part.text}".rstrip()
+        if result and text and (other or after_other):
+            result = f"{result.rstrip()}\n\n"
+        result, after_other = result + text, other or (after_other and not text)
+    return result
+
+
+def append_run(runs: list[OriginRun], length: int, origin: Origin) -> None:
+    """Add `length` characters to a run-length list, joining runs of the same origin."""
+    if runs and runs[-1].origin is origin:
+        runs[-1] = OriginRun(runs[-1].length + length, origin)
+    elif length:
+        runs.append(OriginRun(length, origin))
+
+
+def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Neighbouring text as one part, and reasoning too; origins are kept, nothing is empty."""
+    result: list[Part] = []
+    for part in parts:
+        if not isinstance(part, WrittenPart):
+            result.append(part)
+            continue
+        last = result[-1] if result else None
+        if isinstance(last, WrittenPart) and last.kind is part.kind:
+            result.pop()
+            runs = list(last.origins)
+            for run in part.origins:
+                append_run(runs, run.length, run.origin)
+            part = written(part.kind, last.text + part.text, runs)
+        if part.text:
+            result.append(part)
+    return tuple(result)

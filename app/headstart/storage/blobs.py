@@ -1,0 +1,94 @@
+"""Blobs: the bytes of files and images, kept by their content. On the storage thread.
+
+A blob lies under its SHA-256 in the home; the same bytes lie there once. Those of private chats
+stay in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.parts import BlobRef
+
+log = logging.getLogger(__name__)
+
+_PARTIAL = ".partial"
+
+
+class Blobs:
+    """`folder` None keeps everything in memory."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._memory: dict[str, bytes] = {}
+        # put since the start: a message that names them may not be stored yet
+        self._fresh: set[str] = set()
+
+    def put(self, data: bytes, media_type: str) -> BlobRef:
+        """Keep bytes; raises OSError where the disk does not take them."""
+        digest = hashlib.sha256(data).hexdigest()
+        self._fresh.add(digest)
+        if self._folder is None:
+            self._memory[digest] = data
+        else:
+            self._write(self._path(self._folder, digest), data)
+        return BlobRef(digest, len(data), media_type)
+
+    def get(self, blob: BlobRef) -> bytes:
+        """The bytes; raises EnvironmentProblem where they are gone, or not what they were."""
+        try:
+            if self._folder is None:
+                data = self._memory[blob.digest]
+            else:
+                data = self._path(self._folder, blob.digest).read_bytes()
+        except (OSError, KeyError) as error:
+            raise EnvironmentProblem(
+                "This file is not kept any more.", "Add it again, if you still have it."
+            ) from error
+        if hashlib.sha256(data).hexdigest() != blob.digest:
+            raise EnvironmentProblem(
+                "This file was damaged on the disk.", "Add it again, if you still have it."
+            )
+        return data
+
+    def free(self, used: Collection[str]) -> int:
+        """Remove what no message names any more, and what was left half written; how many."""
+        kept, removed = {*used, *self._fresh}, 0
+        for digest in set(self._memory) - kept:
+            del self._memory[digest]
+            removed += 1
+        if self._folder is None or not self._folder.is_dir():
+            return removed
+        for path in self._folder.glob("*/*"):
+            if path.name not in kept:
+                try:
+                    path.unlink()
+                except OSError as error:
+                    log.warning("a file that nobody needs stays: %s", error.strerror)
+                else:
+                    removed += 1
+        return removed
+
+    @staticmethod
+    def _path(folder: Path, digest: str) -> Path:
+        return folder / digest[:2] / digest
+
+    @staticmethod
+    def _write(path: Path, data: bytes) -> None:
+        if path.is_file() and path.stat().st_size == len(data):
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + _PARTIAL)
+        try:
+            with partial.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)

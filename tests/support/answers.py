@@ -1,0 +1,116 @@
+"""Answers from a queue instead of a model, for the verbs of `chat`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from headstart.chat.answering.answerer import Answering
+from headstart.chat.background import Background
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import Change
+from headstart.chat.conversation import Conversation
+from headstart.chat.databases import Databases
+from headstart.chat.replies import Replies
+from headstart.chat.requests import Asked
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
+from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.parts import Origin, PartKind
+from headstart.core.values import Chat, FinishReason, TurnFigures
+from headstart.storage.worker import Storage
+
+MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)
+
+
+def figures(finish: FinishReason = FinishReason.END) -> TurnFigures:
+    return TurnFigures(finish, 10, 0, 0.1, 0.2, 5, 0.5)
+
+
+class Answer:
+    """A reply that is written piece by piece; `hold` keeps its end back until it is stopped."""
+
+    def __init__(
+        self, pieces: Sequence[str] = ("Yes.",), hold: bool = False, fails: str = ""
+    ) -> None:
+        self._pieces = pieces
+        self._fails = fails
+        self._stopped = asyncio.Event()
+        if not hold:
+            self._stopped.set()
+        self._finish = FinishReason.CANCELLED if hold else FinishReason.END
+
+    def cancel(self) -> None:
+        self._stopped.set()
+
+    async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        for number, text in enumerate(self._pieces, 1):
+            piece = TextPiece(PartKind.TEXT, text, Origin.TARGET)
+            yield TextAdded((piece,), number, 0.1 * number)
+        await self._stopped.wait()
+        yield Failed(self._fails, "") if self._fails else Finished(figures(self._finish))
+
+
+class FakeAnswerer:
+    """`answers` are given in their order; `asked` is what was to be answered."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.asked: list[Asked] = []
+        self.refuses = False
+
+    def check(self, model: ModelRef) -> None:
+        if self.refuses:
+            raise EnvironmentProblem("This model may not be asked.", "")
+
+    async def answer(self, model: ModelRef, asked: Asked) -> Answer:
+        self.asked.append(asked)
+        return self.answers.pop(0) if self.answers else Answer()
+
+
+class OneModel:
+    """Every chat is answered by `MODEL`."""
+
+    async def of_chat(self, chat: Chat) -> AnyModel:
+        return MODEL
+
+
+class Talk:
+    """The verbs of a conversation over a real database, and what was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.storage = Storage(folder / "headstart.db", folder / "backups")
+        self.broadcast, self.background = Broadcast(), Background()
+        self.databases = Databases(self.storage, self.broadcast)
+        self.branches = Branches(self.databases, self.broadcast)
+        self.replies = Replies(self.databases, self.branches, self.broadcast, self.background)
+        self.answerer = FakeAnswerer()
+        answering = Answering(OneModel(), self.answerer, self.answerer)  # type: ignore[arg-type]
+        self.conversation = Conversation(
+            self.databases, self.branches, self.replies, answering, self.broadcast
+        )
+        self.told: list[Change] = []
+
+    def listen(self, *kinds: type) -> None:
+        for kind in kinds:
+            self.broadcast.on(kind, self.told.append)
+
+    async def say(self, chat_id: str, text: str) -> None:
+        await self.conversation.send(chat_id, text)
+        await self.written(chat_id)
+
+    async def written(self, chat_id: str) -> None:
+        """Wait for the reply to be stored."""
+        while self.replies.reply_in(chat_id) is not None:
+            await asyncio.sleep(0.005)
+
+    async def texts(self, chat_id: str) -> list[str]:
+        return [message.text for message in await self.branches.whole(chat_id)]
+
+    async def close(self) -> None:
+        await self.replies.stop_all()
+        await self.background.close(3)
+        await self.databases.close()
+        self.storage.close()
