@@ -84,6 +84,7 @@ async def _main(home: Home, model: Path | None, script: Script | None) -> int:
     app.window.show()
     try:
         await database_opens(app)
+        await app.controllers.branch.open_last(app.services.preferences.current.open_chat)
         if model is not None:
             app.controllers.models.open_file(str(model))
         if script is None:

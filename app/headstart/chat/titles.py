@@ -11,7 +11,7 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^[\s>#*\-–•]+|[*_`]+")
 _LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
 _POLITE = re.compile(
-    r"^(?:(?:hi|hello|hey)\b[,!. ]*|please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
+    r"^(?:please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
     r"|i(?:'d| would) like (?:you )?to\b |i (?:want|need) (?:you )?to\b )+",
     re.IGNORECASE,
 )

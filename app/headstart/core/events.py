@@ -20,6 +20,11 @@ class ReadAhead:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Replies of other chats are written first on this computer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Loading:
     """The model (or its draft) is being opened; `fraction` from 0 to 1."""
 
@@ -151,7 +156,8 @@ class Failed:
 
 
 GenerationEvent = (
-    Loading
+    Waiting
+    | Loading
     | Loaded
     | Unloaded
     | Reading

@@ -35,7 +35,14 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
         float, Meta(ge=0, le=1, title="Top-p", description="likeliest tokens up to this sum; 1 off")
     ] = 0.9
     top_k: Annotated[
-        int, Meta(ge=0, le=1000, title="Top-k", description="only the likeliest so many; 0 off")
+        int,
+        Meta(
+            ge=0,
+            le=1000,
+            title="Top-k",
+            description="only the likeliest so many; 0 off",
+            extra_json_schema={"special": "off"},
+        ),
     ] = 40
     min_p: Annotated[
         float, Meta(ge=0, le=1, title="Min-p", description="at least this share of the best; 0 off")
@@ -48,7 +55,14 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     ] = 0.0
     seed: Annotated[int, Meta(ge=0, le=2**32 - 2)] | None = None
     max_tokens: Annotated[
-        int, Meta(ge=0, le=1_000_000, title="Longest reply", description="tokens; 0 has no limit")
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            title="Longest reply",
+            description="tokens; 0 has no limit",
+            extra_json_schema={"special": "no limit"},
+        ),
     ] = 0
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
 
@@ -67,7 +81,13 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
     ] = 4
     min_confidence: Annotated[
         float,
-        Meta(ge=0, le=0.99, title="Least confidence", description="of a guess; 0 is automatic"),
+        Meta(
+            ge=0,
+            le=0.99,
+            title="Minimum draft probability",
+            description="the draft stops before a token less probable than this; 0 is automatic",
+            extra_json_schema={"special": "automatic"},
+        ),
     ] = 0.0
     repeats: bool = True
     # second candidates of the draft as branches: where they pay, or wherever possible (for tests)
@@ -86,7 +106,8 @@ class PrefixSettings(Struct, frozen=True):
             ge=1,
             le=10_000,
             title="Most disk space",
-            description="in GB; never more than a quarter of what is free",
+            description="never more than a quarter of what is free",
+            extra_json_schema={"unit": "GB"},
         ),
     ] = 8
     memory_mb: Annotated[
@@ -95,7 +116,8 @@ class PrefixSettings(Struct, frozen=True):
             ge=0,
             le=1_000_000,
             title="Most memory",
-            description="in MB, for what is not in a loaded model's context; 0 is automatic",
+            description="for what is not in a loaded model's context; 0 is automatic",
+            extra_json_schema={"unit": "MB", "special": "automatic"},
         ),
     ] = 0
     read_ahead: Annotated[
@@ -156,11 +178,18 @@ class EngineSettings(Struct, frozen=True):
             le=4_194_304,
             title="Context length",
             description=f"tokens, at least {LEAST_CONTEXT}; 0 is automatic",
-            extra_json_schema={"least": LEAST_CONTEXT},
+            extra_json_schema={"least": LEAST_CONTEXT, "special": "automatic"},
         ),
     ] = 0
     threads: Annotated[
-        int, Meta(ge=0, le=512, title="Threads", description="0 is one per physical core")
+        int,
+        Meta(
+            ge=0,
+            le=512,
+            title="Threads",
+            description="0 is one per physical core",
+            extra_json_schema={"special": "automatic"},
+        ),
     ] = 0
     kv_type: Annotated[
         KvType,
@@ -174,7 +203,13 @@ class EngineSettings(Struct, frozen=True):
     ] = "f16"
     gpu_layers: Annotated[
         int,
-        Meta(ge=-1, le=1000, title="GPU layers", description="-1 is automatic; 0 uses none"),
+        Meta(
+            ge=-1,
+            le=1000,
+            title="GPU layers",
+            description="-1 is automatic; 0 uses none",
+            extra_json_schema={"special": "automatic"},
+        ),
     ] = -1
     exact: Annotated[
         bool,
@@ -197,7 +232,8 @@ class EngineSettings(Struct, frozen=True):
             ge=0,
             le=4096,
             title="Batch",
-            description="tokens read at once, at least 128; 0 is automatic",
+            description="tokens prefilled at once, at least 128; 0 is automatic",
+            extra_json_schema={"special": "automatic"},
         ),
     ] = 0
 
@@ -239,6 +275,14 @@ class Settings(Struct, frozen=True):
     ] = ()
     show_sidebar: bool = True
     show_inspector: bool = True
+    # the inspector's sections that are open
+    open_sections: tuple[str, ...] = ()
+    # pixels of the window, and the chat that was open when it was closed
+    window_size: tuple[int, int] | None = None
+    open_chat: str = ""
+    show_stats: Annotated[
+        bool, Meta(title="Stats under replies", description="speed, reused tokens, speculation")
+    ] = True
 
 
 class SettingsError(ValueError):
@@ -275,6 +319,9 @@ class FieldInfo(Struct, frozen=True):
     integer: bool
     # the smallest value besides the minimum, which stands for something else
     least: int | None = None
+    # what the minimum stands for, and the unit of the other values
+    special: str = ""
+    unit: str = ""
 
 
 def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
@@ -301,5 +348,7 @@ def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
             choices=choices,
             integer=isinstance(inner, msgspec.inspect.IntType),
             least=extra.get("least"),
+            special=extra.get("special", ""),
+            unit=extra.get("unit", ""),
         )
     return fields

@@ -67,7 +67,7 @@ class Fitting:
                 return rendered, tokens
         droppable = droppable_turns(messages)
         if self._when_full == "stop" or droppable == 0:
-            raise self._too_long(len(tokens), droppable == 0, bool(reply_so_far))
+            raise self._too_long(len(tokens), self._alone(droppable, limit), bool(reply_so_far))
         while self._dropped < droppable and len(tokens) > self._size * DROP_TO_SHARE:
             self._dropped += 1
             rendered, tokens = self.encode(reply_so_far)
@@ -81,6 +81,15 @@ class Fitting:
         self._remember()
         self._tell(emit)
         return rendered, tokens
+
+    def _alone(self, droppable: int, limit: int) -> bool:
+        """Whether the last message is too long even without those before it."""
+        if droppable == 0:
+            return True
+        dropped, self._dropped = self._dropped, droppable
+        _, tokens = self.encode()
+        self._dropped = dropped
+        return len(tokens) > limit
 
     def encode(self, reply_so_far: str = "") -> tuple[str, list[int]]:
         rendered = self._encoder.render(self.kept)

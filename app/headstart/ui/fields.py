@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from headstart.core.settings import FieldInfo
 
 SLIDER_STEPS = 100
-_AUTOMATIC = ("0 is automatic", "-1 is automatic", "0 is one per")
 
 
 class SliderField(QWidget):
@@ -95,18 +94,13 @@ class WholeNumberBox(QSpinBox):
 
 
 def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
-    """A spin box with the field's bounds; 0 shows as "automatic" or "no limit" where it is one."""
+    """A spin box with the field's bounds and unit; the minimum says what it stands for."""
     low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
     if info.integer:
         whole = WholeNumberBox(info)
         whole.setGroupSeparatorShown(True)
-        # the lowest value stands for what is decided by itself
-        if any(words in info.description for words in _AUTOMATIC):
-            whole.setSpecialValueText("automatic")
-        elif "0 has no limit" in info.description:
-            whole.setSpecialValueText("no limit")
-        elif "0 off" in info.description:
-            whole.setSpecialValueText("off")
+        whole.setSpecialValueText(info.special)
+        whole.setSuffix(f" {info.unit}" if info.unit else "")
         whole.setValue(int(value))
         whole.setAccessibleName(info.title)
         whole.setToolTip(info.description)
@@ -115,6 +109,7 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
         return whole
     box = QDoubleSpinBox()
     box.setRange(low, high)
+    box.setSpecialValueText(info.special)
     box.setSingleStep(0.05)
     box.setDecimals(2)
     box.setValue(value)

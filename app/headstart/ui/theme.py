@@ -203,6 +203,8 @@ def _style_sheet(theme: Theme) -> str:
     values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
     chevron = resources() / "styles" / f"chevron-{'dark' if theme.dark else 'light'}.svg"
     values["chevron"] = chevron.as_posix()
+    tick = resources() / "styles" / f"tick-{'dark' if theme.dark else 'light'}.svg"
+    values["tick"] = tick.as_posix()
     for name in sorted(values, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", str(values[name]))
     return sheet

@@ -9,7 +9,7 @@ from headstart.chat.answering.loading import Loader
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, local_request
-from headstart.core.events import GenerationEvent
+from headstart.core.events import GenerationEvent, Waiting
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.engine.runner import Runner
@@ -36,15 +36,19 @@ class LocalAnswerer:
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
         request = local_request(asked, wanted, self._preferences.current)
+        waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
-        return _Followed(self._runner.stream(request), self._loader, wanted)
+        return _Followed(self._runner.stream(request), self._loader, wanted, waits)
 
 
 class _Followed:
     """A reply's events, of which the loader learns what is loaded."""
 
-    def __init__(self, stream: ReplyStream, loader: Loader, wanted: LoadRequest) -> None:
+    def __init__(
+        self, stream: ReplyStream, loader: Loader, wanted: LoadRequest, waits: bool
+    ) -> None:
         self._stream = stream
+        self._waits = waits
         self._loader = loader
         self._wanted = wanted
 
@@ -52,6 +56,8 @@ class _Followed:
         self._stream.cancel()
 
     async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
+        if self._waits:
+            yield Waiting()
         async for event in self._stream:
             self._loader.follow(event, self._wanted)
             yield event

@@ -21,6 +21,8 @@ MOST_LINES = 10
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
+HINT = "Enter sends, Shift+Enter breaks the line"
+WRITING_HINT = "A reply is being written: send this when it has ended, or stop it first"
 
 
 class Composer(QFrame):
@@ -43,7 +45,7 @@ class Composer(QFrame):
         self.edit.submitted.connect(self._submit)
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
-        self._hint = QLabel("Enter sends, Shift+Enter breaks the line", self)
+        self._hint = QLabel(HINT, self)
         self._hint.setObjectName("hint")
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
@@ -71,6 +73,8 @@ class Composer(QFrame):
 
     def set_writing(self, writing: bool) -> None:
         """While a reply is written the button stops it, and Enter does not send."""
+        if self._writing and not writing:
+            self.set_hint("")
         self._writing = writing
         self.button.setText("Stop" if writing else "Send")
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
@@ -117,7 +121,12 @@ class Composer(QFrame):
     _reads_ahead = True
 
     def set_hint(self, text: str) -> None:
-        self._hint.setText(text or "Enter sends, Shift+Enter breaks the line")
+        self._hint.setText(text or HINT)
+
+    @property
+    def hint(self) -> str:
+        """What stands below the text."""
+        return self._hint.text()
 
     def text(self) -> str:
         return self.edit.toPlainText()
@@ -146,7 +155,9 @@ class Composer(QFrame):
 
     def _submit(self) -> None:
         text = self.edit.toPlainText().strip()
-        if text and not self._writing:
+        if text and self._writing:
+            self._hint.setText(WRITING_HINT)
+        elif text:
             self._telling.stop()
             self.submitted.emit(text)
 

@@ -55,6 +55,13 @@ class BranchController(QObject):
             self._wanted = chat_id
             self._tasks.spawn(self._show(chat_id))
 
+    async def open_last(self, chat_id: str) -> None:
+        """Open the chat that was open when the program ended, if it is still there, and the user
+        has not begun anything else."""
+        untouched = not self._open.stored and not self._open.unsent
+        if chat_id and untouched and await self._branches.chat(chat_id) is not None:
+            self.open_chat(chat_id)
+
     def leave(self, chat_id: str) -> None:
         """This chat is deleted: another one is open then."""
         if chat_id == self._wanted:

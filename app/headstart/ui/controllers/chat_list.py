@@ -10,13 +10,13 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, ReplyEvent, What
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
-from headstart.core.events import TextAdded
+from headstart.core.events import Loading, Reading, TextAdded, Waiting
 from headstart.ui.controllers.branch import BranchController
 from headstart.ui.tasks import Tasks
 
 # how often the list says how fast a reply is being written
 SPEED_SECONDS = 0.5
-WRITING = "Writing…"
+WRITING, WAITING = "Writing…", "Waiting for another chat…"
 # what a line of the list does not show
 _HIDDEN = (What.MODEL, What.OPTIONS)
 
@@ -91,6 +91,10 @@ class ChatListController(QObject):
 
     def _on_reply(self, change: ReplyEvent) -> None:
         event, now = change.event, time.monotonic()
+        if isinstance(event, Waiting | Loading | Reading):
+            waiting = isinstance(event, Waiting)
+            self.status_changed.emit(change.chat_id, WAITING if waiting else WRITING)
+            return
         if not isinstance(event, TextAdded) or now - self._speed_shown < SPEED_SECONDS:
             return
         if event.tokens > 1 and event.seconds > 0:

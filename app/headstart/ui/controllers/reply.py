@@ -15,6 +15,7 @@ from headstart.core.events import (
     Notice,
     Reading,
     TextAdded,
+    Waiting,
 )
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
@@ -22,6 +23,7 @@ from headstart.ui.tasks import Problems
 
 # a prefill of fewer tokens than this is over before anyone could read about it
 SHOWN_PREFILL = 64
+WAITING = "Waiting for the reply in another chat…"
 
 
 class ReplyController(QObject):
@@ -79,6 +81,8 @@ class ReplyController(QObject):
                 for piece in pieces:
                     self._shown.add(piece)
                 self._emit_text(message_id)
+            case Waiting():
+                self.reply_progress.emit(message_id, WAITING)
             case Loading(model=model, fraction=fraction, draft=draft):
                 what = f"the draft {model.name}" if draft else model.name
                 self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")

@@ -36,6 +36,7 @@ from headstart.core.settings import (
 )
 from headstart.ui import theme
 from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away
+from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
@@ -53,6 +54,7 @@ class Inspector(QFrame):
     """Emits `options_changed` with the chat's id and its options."""
 
     options_changed = Signal(str, object)
+    sections_changed = Signal(tuple)  # names of those that are open
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,15 +76,16 @@ class Inspector(QFrame):
         self._server_words.setWordWrap(True)
         self._server_words.hide()
         self._layout.addWidget(self._server_words)
-        self.speculation = SpeculationPanel(self)
-        self.speculation.edited.connect(self._speculation_edited)
-        self._layout.addWidget(self.speculation)
-        self.prefix = PrefixPanel(self)
-        self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
-        self._layout.addWidget(self.prefix)
+        self._build_context()
         self._build_system_prompt()
         self._build_sampling()
-        self._build_context()
+        self.speculation = SpeculationPanel(self)
+        self.speculation.edited.connect(self._speculation_edited)
+        self.prefix = PrefixPanel(self)
+        self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
+        self._build_folds()
+        self._layout.addSpacing(4)
+        self._layout.addWidget(self._reset)
         self._layout.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
@@ -111,10 +114,14 @@ class Inspector(QFrame):
 
     def set_model(self, model: AnyModel | None) -> None:
         """Show what follows the model, what it takes, and what is its server's own business."""
-        self._model_key = "" if model is None else model.key
+        key = "" if model is None else model.key
+        if key != self._model_key:
+            # what was measured belongs to the model from before
+            self.speculation.forget()
+        self._model_key = key
         host, taken = ("", None) if model is None else (model.host, model.settings_taken)
-        for panel in (self.speculation, self.prefix):
-            panel.setVisible(not host)
+        for fold in self.folds.values():
+            fold.setVisible(not host)
         self._server_words.setVisible(bool(host))
         self._server_words.setText(SERVER_WORDS.format(host=host))
         controls: dict[str, QWidget] = {
@@ -238,10 +245,32 @@ class Inspector(QFrame):
         self._row("When full", self._when_full)
         self.set_context(0, 0)
         self._layout.addSpacing(12)
-        self._reset = QPushButton("Follow the settings again", self)
-        self._reset.setToolTip("forget what this chat decides for itself")
+        self._reset = QPushButton("Use the settings again", self)
+        self._reset.setToolTip("Forget what this chat decides for itself")
         self._reset.clicked.connect(self._reset_all)
-        self._layout.addWidget(self._reset)
+
+    def _build_folds(self) -> None:
+        """What most people never open: a line each, until they do."""
+        self.folds = {
+            "speculation": Fold("Speculation", self.speculation, self),
+            "prefix": Fold("Prompt cache", self.prefix, self),
+        }
+        for fold in self.folds.values():
+            fold.toggled.connect(self._tell_sections)
+            self._layout.addWidget(fold)
+        self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
+
+    def _tell_sections(self) -> None:
+        self.sections_changed.emit(tuple(name for name, fold in self.folds.items() if fold.open))
+
+    @property
+    def first_focus(self) -> QWidget:
+        """Where the keyboard goes first."""
+        return self._when_full
+
+    def refresh_theme(self) -> None:
+        for fold in self.folds.values():
+            fold.refresh_theme()
 
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
@@ -271,6 +300,9 @@ class Inspector(QFrame):
                 self.system_prompt.setPlainText(prompt)
             self.speculation.set_value(self._effective.speculation)
             self.speculation.set_tint(self._settings.show_origins)
+            self.folds["speculation"].set_summary(self.speculation.summary)
+            for name, fold in self.folds.items():
+                fold.set_open(name in self._settings.open_sections)
             self.prefix.set_chat(
                 self._chat_id,
                 self._options.keep_on_disk,
@@ -331,6 +363,7 @@ class Inspector(QFrame):
     def _speculation_edited(self, value: Speculation) -> None:
         if not self._quiet:
             self._set(speculation=value)
+            self.folds["speculation"].set_summary(self.speculation.summary)
 
     def _when_full_changed(self, value: str) -> None:
         if not self._quiet:

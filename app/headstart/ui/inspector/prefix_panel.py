@@ -30,6 +30,7 @@ class PrefixPanel(QWidget):
 
     keep_changed = Signal(bool)
     sizes_requested = Signal()
+    summary_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,9 +40,6 @@ class PrefixPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        title = QLabel("Remembered prefix", self)
-        title.setObjectName("sectionTitle")
-        layout.addWidget(title)
         self.meter = QProgressBar(self)
         self.meter.setTextVisible(False)
         self.meter.setAccessibleName("Tokens reused in the last reply")
@@ -124,6 +122,8 @@ class PrefixPanel(QWidget):
             trouble = _OFF
         self.note.setText(_PRIVATE if self._private else trouble)
         self.note.setVisible(bool(self.note.text()))
+        off = self._private or not self._on_disk or not self.keep.isChecked()
+        self.summary_changed.emit("in memory only" if off else f"{values[0]} on disk")
 
     def _on_keep(self, on: bool) -> None:
         if not self._quiet:

@@ -6,6 +6,7 @@ Shows every installed model with a verdict, never an empty list without a reason
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
@@ -87,16 +88,11 @@ class SpeculationPanel(QWidget):
     # --- building ------------------------------------------------------------------------
 
     def _build_choice(self) -> None:
-        title = QLabel("Speculation", self)
-        title.setObjectName("sectionTitle")
-        self.enabled = QCheckBox("on", self)
+        self.enabled = QCheckBox("Write several tokens at once", self)
         self.enabled.setAccessibleName("Speculation")
-        self.enabled.setToolTip("guess tokens ahead; the words stay the same")
+        self.enabled.setToolTip("Drafts tokens ahead; the text stays the same")
         self.enabled.toggled.connect(lambda on: self._set(enabled=on))
-        head = QHBoxLayout()
-        head.addWidget(title, 1)
-        head.addWidget(self.enabled)
-        self._layout.addLayout(head)
+        self._layout.addWidget(self.enabled)
         self.draft_box = QComboBox(self)
         self.draft_box.setAccessibleName("Draft from")
         self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -129,9 +125,15 @@ class SpeculationPanel(QWidget):
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
         row = QHBoxLayout()
         row.addWidget(QLabel("Draft depth", self), 1)
-        row.addWidget(self.depth_box)
         row.addLayout(segments)
         self._layout.addLayout(row)
+        # below: beside the choice there is no room for it
+        self._fixed_row = QWidget(self)
+        fixed = QHBoxLayout(self._fixed_row)
+        fixed.setContentsMargins(0, 0, 0, 0)
+        fixed.addStretch(1)
+        fixed.addWidget(self.depth_box)
+        self._layout.addWidget(self._fixed_row)
         self.confidence = QDoubleSpinBox(self)
         self.confidence.setRange(0, 0.99)
         # a value is taken when it is whole, not while it is typed
@@ -198,13 +200,26 @@ class SpeculationPanel(QWidget):
     def value(self) -> Speculation:
         return self._value
 
+    @property
+    def summary(self) -> str:
+        """What is chosen, in a few words."""
+        value = self._value
+        if not value.enabled:
+            return "off"
+        if not value.draft:
+            return "repeated text only" if value.repeats else "no draft"
+        return Path(value.draft).name.removesuffix(".gguf")
+
     def set_value(self, value: Speculation) -> None:
         if value.draft != self._value.draft:
-            # a curve belongs to its pair
-            self.curve.set_curve(None)
-            self.set_activity(None)
+            self.forget()
         self._value = value
         self._show()
+
+    def forget(self) -> None:
+        """A curve, and what a draft does, belong to a pair: this is another one."""
+        self.curve.set_curve(None)
+        self.set_activity(None)
 
     def set_tint(self, on: bool) -> None:
         self._quiet = True
@@ -258,7 +273,7 @@ class SpeculationPanel(QWidget):
         self._fill_choices()
         (self._fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
         self.depth_box.setValue(value.depth)
-        self.depth_box.setVisible(value.depth_mode == "fixed")
+        self._fixed_row.setVisible(value.depth_mode == "fixed")
         self.confidence.setValue(value.min_confidence)
         self.repeats.setChecked(value.repeats)
         for widget in (self.draft_box, self._auto, self._fixed, self.depth_box, self.repeats):

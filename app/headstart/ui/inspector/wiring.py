@@ -24,6 +24,7 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
             inspector.set_chat(chat.id, chat.options, chat.private)
 
     inspector.options_changed.connect(controllers.chat.set_options)
+    inspector.sections_changed.connect(lambda names: preferences.update(open_sections=names))
     branch.chat_shown.connect(show)
     branch.stats_shown.connect(panel.set_figures)
     branch.stats_shown.connect(prefix.set_figures)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 from headstart.chat.models import ModelList
 from headstart.chat.servers import Offered
 from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.text import shortened
 from headstart.ui import icons
 from headstart.ui.commands import Commands
 
@@ -18,6 +19,8 @@ FILTER = "GGUF models (*.gguf);;All files (*)"
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40
 _NAME_LENGTH = 48
+# of a name in the header, beside the chat's title
+SHOWN_NAME = 28
 
 
 class ModelPill(QPushButton):
@@ -54,7 +57,7 @@ class ModelPill(QPushButton):
     def show_state(self, state: str) -> None:
         """The model's name, and what happens to it: loading 40 %."""
         name = self._name or "No model"
-        short = name if len(name) <= 36 else name[:35] + "…"
+        short = shortened(name, SHOWN_NAME)
         self.setText(f"{short}  {state}".rstrip())
         self.setToolTip(name)
         self.setAccessibleName(f"Model: {name} {state}".rstrip())

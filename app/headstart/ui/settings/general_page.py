@@ -39,6 +39,10 @@ class GeneralPage(Page):
         form = self.section("Looks")
         for name in ("theme", "text_font"):
             self._choice(form, name, fields)
+        stats = check_box(
+            fields["show_stats"], settings.show_stats, lambda on: self._set(show_stats=on)
+        )
+        self.row(form, fields["show_stats"].title, stats)
         form = self.section("New chats")
         prompt = QPlainTextEdit(self)
         prompt.setPlainText(settings.system_prompt)

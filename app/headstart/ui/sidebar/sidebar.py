@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -90,6 +90,9 @@ class Sidebar(QFrame):
         commands.bind(self._new, "chat.new")
         commands.bind(self._private, "chat.new_private")
         commands.bind(self._settings, "app.settings")
+
+    def tab_order(self) -> list[QWidget]:
+        return [self._new, self._private, self.view, self._settings]
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """All chats; `writing` maps those with an open reply to what they are doing."""
@@ -183,6 +186,13 @@ class Sidebar(QFrame):
 
 class _ChatView(QListView):
     """Only the left button chooses; the right one opens a menu about what it points at."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # a list without a current line would choose its first one, which opens a chat
+        selection = self.selectionModel()
+        selection.blockSignals(True)
+        super().focusInEvent(event)
+        selection.blockSignals(False)
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height

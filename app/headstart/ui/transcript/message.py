@@ -26,6 +26,14 @@ from headstart.ui.transcript.words import figures_text, origins_of, status_text
 GAP, BOX_GAP = 12, 6
 # of what a tool tip shows of a file, or a tool's result
 MOST_TIP = 600
+STATS_TIP = (
+    "tok/s: tokens written each second\n"
+    "first token: how long the first one took\n"
+    "reused: tokens of this chat that did not have to be read again\n"
+    "guesses accepted: how many drafted tokens the model agreed with\n"
+    "× plain: how much faster that was than writing one token after another\n"
+    "Can be switched off in the settings."
+)
 BUBBLE_SHARE = 0.8
 
 
@@ -33,6 +41,7 @@ class MessageHost(BlockHost, Protocol):
     """What a message asks of the transcript around it."""
 
     commands: tuple[ItemCommand[Message], ...]
+    shows_stats: bool
 
     def height_changed(self, message: MessageWidget) -> None: ...
 
@@ -111,8 +120,9 @@ class MessageWidget(QWidget):
         self._figures.setText("" if message.figures is None else figures_text(message.figures))
         # why tokens were read again, where some were
         reason = "" if message.figures is None else message.figures.prefix.reason
-        self._figures.setToolTip(f"read again: {reason}" if reason else "")
-        self._figures.setVisible(bool(self._figures.text()) and not writing)
+        self._figures.setToolTip(f"Read again: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
+        shown = self._host.shows_stats and not writing
+        self._figures.setVisible(bool(self._figures.text()) and shown)
         several = message.versions > 1 and not writing
         for widget in (self._previous, self._versions, self._next):
             widget.setVisible(several)

@@ -61,6 +61,7 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         # what can be done with a message
         self.commands: tuple[ItemCommand[Message], ...] = ()
+        self.shows_stats = True
         self.highlighter = Highlighter(self)
         self._items: list[Item] = []
         self._selecting = Selecting(self)
@@ -200,6 +201,14 @@ class TranscriptView(QAbstractScrollArea):
             for blocks in self.shown_blocks():
                 for block in blocks:
                     block.update()
+
+    def set_stats(self, on: bool) -> None:
+        """Whether what a reply cost is shown under it."""
+        if on != self.shows_stats:
+            self.shows_stats = on
+            for item in self._items:
+                if item.widget is not None:
+                    item.widget.set_message(item.message)
 
     @property
     def tinted(self) -> bool:

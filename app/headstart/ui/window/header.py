@@ -12,6 +12,8 @@ from headstart.ui.models.model_menu import ModelPill
 
 # a draft's name is shown up to this length; the whole one is in the tool tip
 NAME_LENGTH = 20
+# pixels that are left to the title, whatever else is shown
+TITLE_WIDTH = 120
 HOST_LENGTH = 28
 PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
 
@@ -26,6 +28,7 @@ class Header(QFrame):
         self._full_title = NEW_CHAT
         self.title = QLabel(NEW_CHAT, self)
         self.title.setObjectName("chatTitle")
+        self.title.setMinimumWidth(TITLE_WIDTH)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.private = QLabel("private", self)
@@ -71,7 +74,7 @@ class Header(QFrame):
 
     def elide_title(self) -> None:
         """Show as much of the title as there is room for."""
-        room = max(80, self.title.width())
+        room = max(TITLE_WIDTH, self.title.width())
         metrics = self.title.fontMetrics()
         self.title.setText(metrics.elidedText(self._full_title, Qt.TextElideMode.ElideRight, room))
 

@@ -42,7 +42,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setAcceptDrops(True)
         self.setMinimumSize(720, 480)
-        self.resize(1360, 860)
+        self.resize(*(preferences.current.window_size or (1360, 860)))
         self.header = Header(self)
         self.sidebar = Sidebar(self)
         self.transcript = TranscriptView(self)
@@ -90,12 +90,17 @@ class MainWindow(QMainWindow):
         layout.addWidget(centre, 1)
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
+        # as one reads: from left to right, and down
         order: list[QWidget] = [
-            self.composer.edit,
-            self.composer.button,
+            *self.sidebar.tab_order(),
+            self.header.sidebar_button,
             self.header.pill,
             self.header.export_button,
             self.header.inspector_button,
+            self.transcript,
+            self.composer.edit,
+            self.composer.button,
+            self.inspector.first_focus,
         ]
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
@@ -135,6 +140,13 @@ class MainWindow(QMainWindow):
     def show_problem(self, message: str, remedy: str) -> None:
         self.banner.show_text("problem", f"{message} {remedy}".strip())
 
+    def remember(self) -> None:
+        """Size and chat, for the next start; a private chat is not named."""
+        chat = self._controllers.open
+        kept = chat.id if chat.stored and not chat.private else ""
+        size = self.normalGeometry().size() if self.isMaximized() else self.size()
+        self._preferences.update(window_size=(size.width(), size.height()), open_chat=kept)
+
     # --- looks ---------------------------------------------------------------------------
 
     def apply_theme(self) -> None:
@@ -147,7 +159,14 @@ class MainWindow(QMainWindow):
             return
         self._applied = wanted
         theme.apply(app, settings.theme, settings.text_font)
-        for part in (self.header, self.sidebar, self.transcript, self.composer, self.banner):
+        for part in (
+            self.header,
+            self.sidebar,
+            self.transcript,
+            self.composer,
+            self.banner,
+            self.inspector,
+        ):
             part.refresh_theme()
 
     def _settle(self) -> None:
@@ -170,6 +189,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.inspector.flush()
+        self.remember()
         self.transcript.close_workers()
         event.accept()
         self.closing.emit()

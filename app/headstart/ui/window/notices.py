@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -53,7 +54,10 @@ class Banner(QFrame):
 
 
 class Toast(QFrame):
-    """Says what was done and offers to undo it, at the foot of `over`; goes by itself."""
+    """Says what was done and offers to undo it, at the foot of `over`; goes after a while. What was
+    done before comes back when the last was undone, as long as it can be."""
+
+    undone = Signal()
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over.parentWidget())
@@ -63,7 +67,8 @@ class Toast(QFrame):
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._button = QPushButton("Undo", self)
         self._button.clicked.connect(self._on_undo)
-        self._undo: Callable[[], None] | None = None
+        # text, what undoes it, until when (monotonic seconds); the last one is shown
+        self._offers: list[tuple[str, Callable[[], None] | None, float]] = []
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 6, 6, 6)
         layout.setSpacing(12)
@@ -72,12 +77,18 @@ class Toast(QFrame):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(TOAST_MS)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._end)
         self.hide()
 
     def show_text(self, text: str, undo: Callable[[], None] | None = None) -> None:
+        self._offers = [offer for offer in self._offers if offer[1] is not None]
+        self._offers.append((text, undo, time.monotonic() + TOAST_MS / 1000))
+        self._show_last()
+
+    def _show_last(self) -> None:
+        text, undo, until = self._offers[-1]
         self._label.setText(text)
-        self._undo = undo
+        self._timer.setInterval(max(1, round(1000 * (until - time.monotonic()))))
         self._button.setVisible(undo is not None)
         self.adjustSize()
         self.place()
@@ -93,7 +104,18 @@ class Toast(QFrame):
     def undo(self) -> None:
         self._button.click()
 
+    def _end(self) -> None:
+        # those before it are older
+        self._offers.clear()
+        self.hide()
+
     def _on_undo(self) -> None:
         self.hide()
-        if self._undo is not None:
-            self._undo()
+        _, undo, _ = self._offers.pop()
+        if undo is not None:
+            undo()
+        now = time.monotonic()
+        self._offers = [offer for offer in self._offers if offer[2] > now]
+        if self._offers:
+            self._show_last()
+        self.undone.emit()

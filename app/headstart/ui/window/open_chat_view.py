@@ -49,7 +49,8 @@ class OpenChatView(QObject):
         """The draft of this chat, and whether it is really loaded; not in a narrow window."""
         chosen = self._window.inspector.speculation.value
         # a server's speculation is its own business
-        drafts = chosen.enabled and not self._host
+        itself = self._model is not None and chosen.draft == self._model.key
+        drafts = chosen.enabled and not self._host and not itself
         name = Path(chosen.draft).name.removesuffix(".gguf") if drafts else ""
         loaded = name == self._loaded_draft
         self._window.header.show_draft(name, loaded=loaded, room=self._window.panels.wide)

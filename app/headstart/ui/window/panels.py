@@ -38,12 +38,17 @@ class Panels(QObject):
     def toggle_sidebar(self) -> None:
         self._preferences.update(show_sidebar=not self._sidebar.isVisible())
         self._sidebar.setVisible(self._preferences.current.show_sidebar)
+        if self._sidebar.isVisible() and not self.wide:
+            self._inspector.hide()
         self.changed.emit()
 
     def toggle_inspector(self) -> None:
         self._wants_inspector = not self._inspector.isVisible()
         self._preferences.update(show_inspector=self._wants_inspector)
         self._inspector.setVisible(self._wants_inspector)
+        # in a narrow window there is room for one of them
+        wanted = self._preferences.current.show_sidebar
+        self._sidebar.setVisible(wanted and (self.wide or not self._wants_inspector))
         self.changed.emit()
 
     def fit(self, width: int, before: int) -> None:
@@ -51,4 +56,7 @@ class Panels(QObject):
         narrow = width < INSPECTOR_FROM
         if narrow != (before < INSPECTOR_FROM) or before < 0:
             self._inspector.setVisible(self._wants_inspector and not narrow)
+            self._sidebar.setVisible(self._preferences.current.show_sidebar)
+        if self._sidebar.isVisible() and not self.wide:
+            self._inspector.hide()
         self.changed.emit()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
+from headstart.core.values import FinishReason, TurnFigures
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector
@@ -16,6 +17,9 @@ from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
 from headstart.ui.window.open_chat_view import OpenChatView
+
+# below this share of the context a notice that it is full is out of date
+NEARLY_FULL = 0.8
 
 if TYPE_CHECKING:
     from headstart.ui.window.main_window import MainWindow
@@ -29,6 +33,10 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     _connect_header(window, controllers)
     window.sidebar.chat_chosen.connect(window.open_chat)
     window.composer.submitted.connect(window.submit)
+    # what had the focus goes away
+    focus = window.composer.edit.setFocus
+    window.transcript.edit_submitted.connect(lambda *_: focus())
+    window.toast.undone.connect(lambda: focus())
     window.transcript.link_hover_changed.connect(window.composer.set_hint)
     window.inspector.prefix.sizes_requested.connect(window.sizes.open)
     view = OpenChatView(window, controllers)
@@ -65,6 +73,18 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
             # the answer came after all, or its failure is told
             banner.dismiss()
 
+    def on_context(used: int, size: int) -> None:
+        if banner.kind.startswith("context") and used < NEARLY_FULL * size:
+            banner.dismiss()
+
+    def on_stats(stats: TurnFigures | None) -> None:
+        full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
+        if full and banner.kind == "context-nearly-full":
+            # the reply says that it ended for that
+            banner.dismiss()
+
+    controllers.reply.context_changed.connect(on_context)
+    controllers.branch.stats_shown.connect(on_stats)
     controllers.reply.noticed.connect(banner.show_text)
     controllers.reply.writing_changed.connect(on_writing)
     controllers.problems.told.connect(window.show_problem)
@@ -94,6 +114,7 @@ def _connect_settings(
     def take_over(settings: Settings) -> None:
         window.inspector.set_settings(settings)
         window.transcript.set_tinted(settings.show_origins)
+        window.transcript.set_stats(settings.show_stats)
         window.composer.set_reads_ahead(settings.prefix.read_ahead)
 
     take_over(preferences.current)

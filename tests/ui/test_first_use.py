@@ -1,0 +1,232 @@
+"""What a new user stumbled over once, in the real window: each stays mended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+
+from headstart.assembly import App
+from headstart.chat.changes import ReplyEvent
+from headstart.core.events import Waiting
+from headstart.core.parts import text_part
+from headstart.core.settings import Sampling, Speculation
+from headstart.core.values import (
+    Chat,
+    FinishReason,
+    Message,
+    MessageStatus,
+    Role,
+    TurnFigures,
+    new_id,
+    now_ms,
+)
+from headstart.home import Home
+from tests.conftest import OpenApp, until
+
+
+async def _chats(app: App, *titles: str) -> list[str]:
+    """Chats with a question and an answer each, in the list."""
+    ids = []
+    for number, title in enumerate(titles):
+        chat = Chat(new_id(), title, now_ms() + number, now_ms() + number)
+        complete = MessageStatus.COMPLETE
+        question = Message(new_id(), chat.id, None, Role.USER, complete, text_part(title), now_ms())
+        stats = TurnFigures(FinishReason.END, 20, 10, 0.1, 0.2, 30, 1.5)
+        answer = Message(
+            new_id(), chat.id, question.id, Role.ASSISTANT, complete, text_part("Yes."), now_ms()
+        )
+        await app.storage.run(
+            lambda store, q=question, a=answer, c=chat: store.messages.add([q, a], c)  # type: ignore[misc]
+        )
+        await app.storage.run(
+            lambda store, a=answer, s=stats: store.messages.finish(  # type: ignore[misc]
+                a.id, a.parts, MessageStatus.COMPLETE, s
+            )
+        )
+        ids.append(chat.id)
+    app.controllers.chat_list.list()
+    await app.controllers.settle()
+    return ids
+
+
+async def test_a_fixed_depth_has_room_in_the_inspector(running: OpenApp) -> None:
+    async with running() as app:
+        inspector = app.window.inspector
+        inspector.folds["speculation"].button.click()
+        await app.controllers.settle()
+        inspector.speculation.set_value(Speculation(depth_mode="fixed"))
+        QApplication.processEvents()
+        assert inspector.speculation.depth_box.isVisible()
+        for widget in inspector.speculation.findChildren(QWidget):
+            if widget.isVisible():
+                right = widget.mapTo(inspector, QPoint(widget.width(), 0)).x()
+                assert right <= inspector.width(), widget
+
+
+async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) -> None:
+    async with running() as app:
+        window = app.window
+        window.resize(720, 480)
+        QApplication.processEvents()
+        for _ in range(4):
+            window.panels.toggle_inspector()
+            QTest.qWait(20)
+            panes = [
+                pane.geometry()
+                for pane in (window.sidebar, window.transcript.parentWidget(), window.inspector)
+                if pane is not None and pane.isVisible()
+            ]
+            for left in panes:
+                assert window.rect().contains(left)
+                assert not any(left.intersects(other) for other in panes if other is not left)
+
+
+async def test_two_deleted_chats_can_both_be_brought_back(running: OpenApp) -> None:
+    async with running() as app:
+        first, second = await _chats(app, "First", "Second")
+        app.controllers.chat_list.delete(first)
+        await app.controllers.settle()
+        app.controllers.chat_list.delete(second)
+        await app.controllers.settle()
+        model = app.window.sidebar.model
+        assert model.chat_ids() == []
+        app.window.toast.undo()
+        await app.controllers.settle()
+        assert model.chat_ids() == [second]
+        assert app.window.toast.isVisible()
+        app.window.toast.undo()
+        await app.controllers.settle()
+        assert set(model.chat_ids()) == {first, second}
+        # the keyboard is where one writes
+        assert app.window.composer.edit.hasFocus()
+
+
+async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running: OpenApp) -> None:
+    async with running() as app:
+        await _chats(app, "First", "Second")
+        window = app.window
+        window.activateWindow()
+        begun = app.controllers.open.id
+        window.sidebar.tab_order()[0].setFocus()
+        seen: list[QWidget] = []
+        for _ in range(9):
+            focus = QApplication.focusWidget()
+            assert focus is not None
+            seen.append(focus)
+            QTest.keyClick(focus, Qt.Key.Key_Tab)
+        await app.controllers.settle()
+        assert app.controllers.open.id == begun
+        order = [*window.sidebar.tab_order(), window.header.sidebar_button, window.header.pill]
+        assert [one for one in seen if one in order] == order
+        assert seen.index(window.header.pill) < seen.index(window.transcript)
+
+
+async def test_a_title_keeps_its_room_beside_model_and_draft(running: OpenApp) -> None:
+    async with running() as app:
+        await _chats(app, "A question about rivers and the hills that they come from")
+        header = app.window.header
+        header.set_title("A question about rivers and the hills that they come from")
+        header.pill.set_current("SmolLM2-1.7B-Instruct-Q4_K_M-with-a-long-name")
+        header.show_draft("SmolLM2-135M-Instruct-Q8_0", loaded=False, room=True)
+        QTest.qWait(20)
+        header.elide_title()
+        assert len(header.title.text()) > 12
+        assert header.title.text().endswith("…")
+
+
+async def test_a_reply_that_waits_for_another_chat_says_so(running: OpenApp) -> None:
+    async with running() as app:
+        (chat,) = await _chats(app, "First")
+        app.window.open_chat(chat)
+        await until(lambda: app.controllers.open.id == chat)
+        told: list[str] = []
+        app.controllers.reply.reply_progress.connect(lambda _id, text: told.append(text))
+        app.services.broadcast.tell(ReplyEvent(chat, "m", Waiting()))
+        assert told == ["Waiting for the reply in another chat…"]
+
+
+async def test_the_window_comes_back_as_it_was_left(running: OpenApp, home: Home) -> None:
+    async with running() as app:
+        chat, _ = await _chats(app, "First", "Second")
+        app.window.open_chat(chat)
+        await until(lambda: app.controllers.open.id == chat)
+        app.window.resize(1200, 700)
+        app.window.inspector.folds["prefix"].button.click()
+        app.window.close()
+    async with running() as app:
+        await app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+        await until(lambda: app.controllers.open.id == chat)
+        assert (app.window.width(), app.window.height()) == (1200, 700)
+        assert app.window.inspector.folds["prefix"].open
+        assert not app.window.inspector.folds["speculation"].open
+
+
+async def test_a_private_chat_is_not_named_for_the_next_start(running: OpenApp) -> None:
+    async with running() as app:
+        app.window.new_private_chat()
+        app.window.remember()
+        assert app.services.preferences.current.open_chat == ""
+
+
+async def test_stats_are_explained_and_can_be_switched_off(running: OpenApp) -> None:
+    async with running() as app:
+        (chat,) = await _chats(app, "First")
+        app.window.open_chat(chat)
+        await until(lambda: app.controllers.open.id == chat)
+        await app.controllers.settle()
+        answer = (await app.services.branches.whole(chat))[1]
+        widget = app.window.transcript.widget_of(answer.id)
+        assert widget is not None
+        (stats,) = [label for label in widget.findChildren(QWidget) if "tok/s:" in label.toolTip()]
+        assert stats.isVisible()
+        app.services.preferences.update(show_stats=False)
+        assert not stats.isVisible()
+
+
+async def test_enter_while_a_reply_is_written_says_why_it_waits(running: OpenApp) -> None:
+    async with running() as app:
+        composer = app.window.composer
+        composer.set_text("And you?")
+        sent: list[str] = []
+        composer.submitted.connect(sent.append)
+        composer.set_writing(True)
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+        assert sent == []
+        assert composer.text() == "And you?"
+        assert "A reply is being written" in composer.hint
+        composer.set_writing(False)
+        assert "Enter sends" in composer.hint
+
+
+async def test_the_inspector_begins_with_what_everybody_needs(running: OpenApp) -> None:
+    async with running() as app:
+        inspector = app.window.inspector
+        tops = [
+            widget.mapTo(inspector, QPoint(0, 0)).y()
+            for widget in (
+                inspector.first_focus,
+                inspector.system_prompt,
+                inspector.folds["speculation"],
+                inspector.folds["prefix"],
+            )
+        ]
+        assert tops == sorted(tops)
+        assert not inspector.speculation.isVisible()
+        assert [fold.findChildren(QToolButton)[0].text() for fold in inspector.folds.values()] == [
+            "Speculation", "Prompt cache",
+        ]  # fmt: skip
+
+
+async def test_a_draft_that_is_the_model_itself_is_not_shown(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    async with running() as app:
+        model = await app.services.models.of_chat(app.controllers.open.chat)
+        app.services.preferences.update(
+            speculation=Speculation(draft=model.key), sampling=Sampling(max_tokens=4)
+        )
+        await app.controllers.settle()
+        assert not app.window.header.draft_pill.isVisible()
