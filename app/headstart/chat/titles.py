@@ -10,10 +10,13 @@ LONGEST = 48
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^[\s>#*\-–•]+|[*_`]+")
 _LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
+_REQUEST = (
+    r"(?:please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
+    r"|i(?:'d| would) like (?:you )?to\b |i (?:want|need) (?:you )?to\b )"
+)
+# a greeting goes with the request that it begins, and stays anywhere else
 _POLITE = re.compile(
-    r"^(?:please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
-    r"|i(?:'d| would) like (?:you )?to\b |i (?:want|need) (?:you )?to\b )+",
-    re.IGNORECASE,
+    rf"^(?:(?:hi|hello|hey)\b(?: there)?[,!. ]+(?={_REQUEST}))?{_REQUEST}+", re.IGNORECASE
 )
 
 

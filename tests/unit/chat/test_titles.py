@@ -22,6 +22,9 @@ from headstart.chat.titles import LONGEST, NEW_CHAT, title_from
         ("see https://www.example.org/a/b?c=d for more", "See example.org for more"),
         ("   \n\n ", NEW_CHAT),
         ("please", "Please"),
+        ("Hello there, would you explain tides?", "Explain tides?"),
+        ("Hello there with a question", "Hello there with a question"),
+        ("Hi!", "Hi"),
         ("日本の首都はどこですか。教えて", "日本の首都はどこですか。教えて"),
     ],
 )
