@@ -24,13 +24,14 @@ from sqlalchemy import insert
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
-from headstart.core.parts import text_part
-from headstart.core.values import MessageStatus, new_id, now_ms
+from headstart.core.servers import Connection
+from headstart.core.values import new_id, now_ms
 from headstart.home import Home
 from headstart.launch import run
 from headstart.storage import rows, tables
 from headstart.storage.worker import Storage, Store
 from tests.benchmarks.report import Report, json_path, spread
+from tests.support.scripted_server import ScriptedServer
 
 CHATS, MESSAGES = 5_000, 10_000
 RUNS, ENDS = 5, 9
@@ -108,8 +109,22 @@ class _Painted(QObject):
             self.done.set_result(time.perf_counter())
 
 
+_Ended = asyncio.Future[tuple[float, _Painted]]
+
+
+async def _connect(app: App, url: str) -> None:
+    """Have a server answer in the long chat."""
+    servers = app.services.servers
+    connection, _ = await servers.save(Connection("", "bench", url), None)
+    servers.allow(connection.id)
+    await servers.offers()
+    offered = await servers.offer(connection.id)
+    await app.services.choices.set_model(LONG, offered.models[0])
+    await app.controllers.settle()
+
+
 async def _measure(app: App) -> dict[str, float]:
-    window, services = app.window, app.services
+    window, services, loop = app.window, app.services, asyncio.get_running_loop()
     model, transcript = window.sidebar.model, window.transcript
     while model.rowCount() < CHATS or not window.sidebar.view.isVisible():
         await asyncio.sleep(0.005)
@@ -121,7 +136,6 @@ async def _measure(app: App) -> dict[str, float]:
     window.sidebar.chat_chosen.emit(LONG)
     opened = (await painted.done - began) * 1000
     await app.controllers.settle()
-    reply = (await services.branches.page(LONG)).messages[-1]
     counted = 0
 
     def count(_cursor: object, row: tuple[object, ...]) -> tuple[object, ...]:
@@ -135,21 +149,25 @@ async def _measure(app: App) -> dict[str, float]:
 
     await app.storage.run(count_rows)
     updates, read = [], []
-    for number in range(ENDS):
-        text = text_part(f"Reply {number}.")
-        await app.storage.run(
-            lambda store, text=text: store.messages.finish(  # type: ignore[misc]
-                reply.id, text, MessageStatus.COMPLETE, None
-            )
-        )
-        counted = 0
-        painted = _Painted(window.sidebar.view.viewport(), lambda: True)
-        began = time.perf_counter()
-        services.broadcast.tell(ReplyEnded(LONG, reply.id))
-        updates.append((await painted.done - began) * 1000)
-        await app.controllers.settle()
-        read.append(counted)
-        await asyncio.sleep(0.2)
+    with ScriptedServer() as server:
+        await _connect(app, server.url)
+        for number in range(ENDS):
+            ended: asyncio.Future[tuple[float, _Painted]] = loop.create_future()
+
+            def on_ended(_change: ReplyEnded, ended: _Ended = ended) -> None:
+                nonlocal counted
+                counted = 0
+                painted = _Painted(window.sidebar.view.viewport(), lambda: True)
+                ended.set_result((time.perf_counter(), painted))
+
+            forget = services.broadcast.on(ReplyEnded, on_ended)
+            await services.conversation.send(LONG, f"Question {number}.")
+            began, painted = await ended
+            updates.append((await painted.done - began) * 1000)
+            await app.controllers.settle()
+            read.append(counted)
+            forget()
+            await asyncio.sleep(0.2)
     return {
         "ready": ready,
         "opened": opened,

@@ -222,13 +222,13 @@ async def test_what_a_server_does_not_take_is_greyed(
         await until(lambda: not inspector._top_k.isEnabled())
         assert "does not take" in inspector._top_k.toolTip()
         assert inspector._sliders["temperature"].isEnabled()
-        assert not inspector.speculation.isVisible()
+        assert not inspector.folds["speculation"].isVisible()
         assert inspector._server_words.isVisible()
         app.controllers.models.choose(await _starter(app))
         await app.controllers.settle()
         assert inspector._top_k.isEnabled()
         assert "does not take" not in inspector._top_k.toolTip()
-        assert inspector.speculation.isVisible()
+        assert inspector.folds["speculation"].isVisible()
 
 
 async def _starter(app: App) -> ModelRef:

@@ -1,7 +1,8 @@
 """The session with servers: one thread with one event loop, and any number of requests on it.
 
 `stream` is called on the program's event loop. A server that is silent keeps neither a local model
-nor another server waiting, and a stop ends any wait at once. Nothing is loaded here.
+nor another server waiting, and a stop ends any wait at once. Nothing is loaded here; what talks to
+servers is imported with the first request, on the session's thread.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ from typing import TYPE_CHECKING
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import Connection
-from headstart.engine.remote.client import on_sent, open_client
-from headstart.engine.remote.problems import explain
-from headstart.engine.remote.turn import RemoteTurn
 from headstart.engine.stream import Stream, final_event
 
 if TYPE_CHECKING:
@@ -126,8 +124,10 @@ class RemoteSession:
             loop.call_soon_threadsafe(task.cancel)
 
         stream.token.set_abort(stop)
-        on_sent.set(stream.mark_sent)
         try:
+            from headstart.engine.remote.client import on_sent
+
+            on_sent.set(stream.mark_sent)
             await self._write(request, stream)
         except (Exception, asyncio.CancelledError) as error:
             stream.put(final_event(error))
@@ -145,6 +145,8 @@ class RemoteSession:
             )
         kept = await self._client_of(model.connection)
         try:
+            from headstart.engine.remote.turn import RemoteTurn
+
             await RemoteTurn(kept.client, request, stream.put, stream.token).run()
         finally:
             kept.users -= 1
@@ -152,6 +154,9 @@ class RemoteSession:
 
     async def _client_of(self, connection: Connection) -> _Kept:
         """The client of this connection; kept, so that the next turn needs no new handshake."""
+        from headstart.engine.remote.client import open_client
+        from headstart.engine.remote.problems import explain
+
         key = None
         if connection.has_key:
             key = await asyncio.to_thread(self._key_of, connection.account)

@@ -11,7 +11,6 @@ from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, Reply
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
 from headstart.core.events import Loading, Reading, TextAdded, Waiting
-from headstart.ui.controllers.branch import BranchController
 from headstart.ui.tasks import Tasks
 
 # how often the list says how fast a reply is being written
@@ -26,19 +25,18 @@ class ChatListController(QObject):
     line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
     status_changed = Signal(str, object)  # chat id, text or None
     deleted = Signal(str, str)  # chat id, title
+    restored = Signal(str)  # chat id
 
     def __init__(
         self,
         chat_list: ChatList,
         replies: Replies,
-        branch: BranchController,
         tasks: Tasks,
         broadcast: Broadcast,
     ) -> None:
         super().__init__()
         self._chat_list = chat_list
         self._replies = replies
-        self._branch = branch
         self._tasks = tasks
         self._titles: dict[str, str] = {}
         self._speed_shown = 0.0
@@ -78,12 +76,11 @@ class ChatListController(QObject):
     async def _delete(self, chat_id: str) -> None:
         title = self._titles.get(chat_id, "")
         await self._chat_list.delete(chat_id)
-        self._branch.leave(chat_id)
         self.deleted.emit(chat_id, title)
 
     async def _undo_delete(self, chat_id: str) -> None:
         await self._chat_list.undo_delete(chat_id)
-        self._branch.open_chat(chat_id)
+        self.restored.emit(chat_id)
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what not in _HIDDEN:

@@ -57,8 +57,12 @@ def make_controllers(services: Services) -> Controllers:
     broadcast, local = services.broadcast, services.local
     open_chat = OpenChat(services.chat_list)
     consent = Consent(services.servers, tasks)
+    # the list hears of changes first: it has the least to do
+    chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, open_chat, tasks, broadcast)
     reply = ReplyController(services.replies, open_chat, problems, broadcast)
+    chat_list.deleted.connect(lambda chat_id, _title: branch.leave(chat_id))
+    chat_list.restored.connect(branch.open_chat)
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
     broadcast.on(Trouble, lambda trouble: problems.show(trouble.message, trouble.remedy))
@@ -69,9 +73,7 @@ def make_controllers(services: Services) -> Controllers:
         consent=consent,
         branch=branch,
         chat=ChatController(services.choices, services.export, open_chat, tasks),
-        chat_list=ChatListController(
-            services.chat_list, services.replies, branch, tasks, broadcast
-        ),
+        chat_list=chat_list,
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent
         ),

@@ -1,0 +1,116 @@
+"""The budget of the code: small files, small constructors, small classes, no circles.
+
+The exceptions only shrink: a number that is too large by now fails as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+APP = Path(__file__).parents[2] / "app" / "headstart"
+LINES, PARAMETERS, METHODS, MEDIAN = 400, 5, 25, 120
+# lines of files that are still too long
+LONG_FILES: dict[str, int] = {
+    "engine/backends/llama_cpp.py": 468,
+    "engine/backends/mlx.py": 451,
+    "engine/remote/turn.py": 412,
+    "engine/speculation/depth.py": 559,
+    "engine/speculation/loop.py": 422,
+    "ui/transcript/message.py": 417,
+    "ui/transcript/view.py": 472,
+}
+# parameters, without self, of constructors that still take too many
+LONG_CONSTRUCTORS: dict[str, int] = {
+    "engine/backends/mlx_sampler.py:MlxSampler": 6,
+    "engine/fitting.py:Fitting": 6,
+    "engine/prefix/disk.py:Disk": 6,
+    "engine/speculation/loop.py:Speculator": 9,
+}
+# methods of classes that still do too much
+LARGE_CLASSES: dict[str, int] = {
+    "engine/backends/llama_cpp.py:LlamaCppDecoder": 31,
+    "engine/backends/mlx.py:MlxDecoder": 39,
+    "engine/prefix/store.py:PrefixStore": 32,
+    "engine/speculation/depth.py:Depth": 40,
+    "engine/speculation/draft_model.py:DraftModel": 27,
+    "ui/inspector/inspector.py:Inspector": 29,
+    "ui/inspector/speculation_panel.py:SpeculationPanel": 27,
+    "ui/transcript/view.py:TranscriptView": 48,
+}
+
+
+def _files() -> list[Path]:
+    return sorted(APP.rglob("*.py"))
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(APP).as_posix()
+
+
+def _classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    for path in _files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                yield f"{_name(path)}:{node.name}", node
+
+
+def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
+    lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in _files()}
+    assert {name: lines for name, lines in lengths.items() if lines > LINES} == LONG_FILES
+    # packages are often one line: they would make the median mean nothing
+    real = [lines for name, lines in lengths.items() if not name.endswith("__init__.py")]
+    assert statistics.median(real) < MEDIAN
+
+
+def test_no_constructor_takes_more_than_it_should() -> None:
+    found = {}
+    for name, node in _classes():
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef) and item.name == "__init__":
+                count = len(item.args.posonlyargs + item.args.args + item.args.kwonlyargs) - 1
+                if count > PARAMETERS:
+                    found[name] = count
+    assert found == LONG_CONSTRUCTORS
+
+
+def test_no_class_does_everything() -> None:
+    found = {}
+    for name, node in _classes():
+        count = sum(isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) for item in node.body)
+        if count > METHODS:
+            found[name] = count
+    assert found == LARGE_CLASSES
+
+
+def _imports(path: Path) -> set[str]:
+    """Modules of the program that are imported when this one is: not for types only, nor later."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headstart"):
+            assert node.module is not None
+            for name in node.names:
+                inside = APP.parent / Path(*node.module.split("."), f"{name.name}.py")
+                found.add(f"{node.module}.{name.name}" if inside.exists() else node.module)
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {
+        ".".join(("headstart", *path.relative_to(APP).with_suffix("").parts)): _imports(path)
+        for path in _files()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        assert name not in way, " -> ".join((*way[way.index(name) :], name))
+        if name in done:
+            return
+        for other in graph.get(name, ()):
+            visit(other, (*way, name))
+        done.add(name)
+
+    for name in graph:
+        visit(name, ())
