@@ -32,7 +32,7 @@ WRITE_SECONDS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The parts of a running program, for whoever drives it: the demo, tests, benchmarks."""
+    """The parts of a running program, for the demo, tests and benchmarks that drive it."""
 
     home: Home
     window: MainWindow

@@ -285,12 +285,22 @@ async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenA
             engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
         )
         notices: list[str] = []
+        shown_with_room: list[str] = []
+
+        def on_context(_used: int, _size: int) -> None:
+            if notices[-1:] == ["context-dropped"]:
+                shown_with_room.append(app.window.banner.kind)
+
         app.controllers.reply.noticed.connect(lambda kind, _text: notices.append(kind))
+        app.controllers.reply.context_changed.connect(on_context)
         for question in ("Sing of the sea.", "Sing of the moon.", "Sing of bread.", "Sing of ice."):
             reply = await ask(app, question)
             assert reply.status is not MessageStatus.FAILED, reply.error
             assert reply.text
         assert "context-dropped" in notices
+        # what was left out made room: that is no reason to take the notice away
+        assert shown_with_room
+        assert set(shown_with_room) == {"context-dropped"}
         assert [message.role for message in await branch(app)] == [Role.USER, Role.ASSISTANT] * 4
 
 

@@ -76,7 +76,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         label = app.window.composer._ahead
         await until(label.isVisible)
-        assert "already read" in label.text()
+        assert "already processed" in label.text()
         QTest.keyClicks(app.window.composer.edit, "sea")
         app.window.composer.button.click()
         await until(lambda: app.controllers.reply.writing)
@@ -188,11 +188,11 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         await app.controllers.settle()
         answer = await ask(app, "And now?")
         assert answer.figures is not None
-        assert f"{answer.figures.prefix.reread:,} read again" in figures_text(answer.figures)
+        assert f"{answer.figures.prefix.reread:,} recomputed" in figures_text(answer.figures)
         widget = app.window.transcript.widget_of(answer.id)
         assert widget is not None
         assert "the system prompt changed" in widget._figures.toolTip()
-        assert "read again: the system prompt changed" in app.window.inspector.prefix.told.text()
+        assert "recomputed: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 
 async def test_the_tail_is_on_disk_when_the_program_ends(running: OpenApp, home: Home) -> None:

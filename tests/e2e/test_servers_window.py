@@ -112,7 +112,7 @@ async def _use(app: App, server: ScriptedServer) -> ServerModel:
     """Add the server, choose its model and allow it."""
     model = await _add(app, server)
     app.controllers.models.choose(model)
-    await _answer(app, "Send them")
+    await _answer(app, "Send")
     await until(app.window.header.remote.isVisible)
     return model
 
@@ -128,7 +128,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         assert isinstance(await app.services.models.of_chat(app.controllers.open.chat), ModelRef)
         assert not app.window.header.remote.isVisible()
         app.controllers.models.choose(model)
-        await _answer(app, "Send them")
+        await _answer(app, "Send")
         await until(app.window.header.remote.isVisible)
         assert app.window.header.remote.text() == f"on 127.0.0.1:{server.port}"
         answer = await ask(app, "Tell me a story.")
@@ -255,7 +255,7 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
             # the window asks, and goes on with what was wanted
             app.window.composer.set_text("Hello again")
             app.window.composer.button.click()
-            await _answer(app, "Send them")
+            await _answer(app, "Send")
             await until(lambda: stored_chat(app) is not None)
             assert (await reply_done(app)).text == STORY
             assert "authorization" not in other.asked[-1].headers or (

@@ -33,7 +33,7 @@ FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
         ),
         (
             replace(FIGURES, prefix=PrefixFigures(reread=30, reason="the system prompt changed")),
-            "1,204 of 1,236 tokens reused. 30 tokens were read again: the system prompt changed.",
+            "1,204 of 1,236 tokens reused. 30 tokens were recomputed: the system prompt changed.",
         ),
         (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
         (

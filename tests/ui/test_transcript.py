@@ -24,6 +24,7 @@ from headstart.core.parts import (
 from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnFigures
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock
+from headstart.ui.transcript.editor import MessageEditor
 from headstart.ui.transcript.highlight import lex
 from headstart.ui.transcript.stack import anchor_at
 from headstart.ui.transcript.view import TranscriptView
@@ -247,3 +248,25 @@ def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptVi
         assert box.isVisibleTo(view)
         # above the text, and not over it
         assert box.geometry().bottom() < widget.blocks[0].geometry().top()
+
+
+def test_boxes_stay_above_the_editor_and_a_file_alone_has_no_empty_bubble(
+    view: TranscriptView,
+) -> None:
+    blob = BlobRef("0" * 64, 12_000, "text/plain")
+    notes = FilePart("notes.txt", blob, "Rivers flow.")
+    question = replace(_message(0, ""), parts=(notes, TextPart("What is this?")))
+    alone = replace(_message(2, ""), parts=(notes,))
+    view.set_branch([question, _message(1, "Notes."), alone], same_chat=False)
+    widget = view.widget_of(question.id)
+    assert widget is not None
+    widget.begin_edit()
+    widget.layout_width(600)
+    (box,) = widget.findChildren(QLabel, "partBox")
+    (editor,) = widget.findChildren(MessageEditor)
+    assert isinstance(box, QLabel)
+    assert box.isVisibleTo(view)
+    assert box.geometry().bottom() < editor.geometry().top()
+    other = view.widget_of(alone.id)
+    assert other is not None
+    assert not other.blocks[0].isVisibleTo(view)

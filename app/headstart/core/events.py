@@ -112,7 +112,7 @@ class DraftActivity:
 
 
 @dataclass(frozen=True, slots=True)
-class Guessing:
+class Speculating:
     """How guessing ahead goes, a few times a second. `depth` is that of the last round."""
 
     depth: int
@@ -164,7 +164,7 @@ GenerationEvent = (
     | TextAdded
     | Notice
     | ContextUse
-    | Guessing
+    | Speculating
     | DraftActivity
     | ReadAhead
     | SpeedCurve

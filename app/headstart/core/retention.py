@@ -1,6 +1,6 @@
 """How long something of a chat may be kept, decided once for each request. Pure.
 
-Whoever is about to write asks `owner_of`: only a chat with an owner leaves anything on disk.
+Before anything is written `owner_of` is asked: only a chat with an owner leaves something on disk.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class EngineSettings(Struct, frozen=True):
     kv_type: Annotated[
         KvType,
         Meta(
-            title="KV numbers",
+            title="KV cache type",
             description=(
                 "f16 is fastest; bf16: speculation changes no bit on a processor; q8_0 takes half "
                 "the memory"
@@ -267,7 +267,7 @@ class Settings(Struct, frozen=True):
     connections: tuple[Connection, ...] = ()
     # whether words that were guessed ahead are tinted in replies
     show_origins: Annotated[
-        bool, Meta(title="Tint guessed words", description="by where each token came from")
+        bool, Meta(title="Highlight drafted text", description="by where each token came from")
     ] = False
     model: Annotated[str, Meta(description="the model that new chats start with")] = ""
     model_files: Annotated[

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 class StopSignal:
     """Long work looks at `stopped` after each short piece. With `seconds` it stops then at last.
 
-    Whoever blocks in native code has its own abort called while it does (`aborting`).
+    Work that blocks in native code has its own abort called while it does (`aborting`).
     """
 
     def __init__(self, seconds: float | None = None) -> None:

@@ -16,9 +16,9 @@ from headstart.core.events import (
     ContextUse,
     Emit,
     Finished,
-    Guessing,
     Notice,
     Reading,
+    Speculating,
     TextAdded,
     TextPiece,
 )
@@ -316,7 +316,7 @@ class Turn:
         speculator = self._speculator
         if speculator is not None and speculator.rounds:
             self._emit(
-                Guessing(
+                Speculating(
                     speculator.last_depth,
                     speculator.last_source,
                     len(self._generated),

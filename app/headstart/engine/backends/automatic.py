@@ -36,7 +36,8 @@ def explain() -> dict[str, str]:
         "exact": "For llama.cpp on a processor: bf16 keys and values and flash attention, whatever "
         "is chosen here. Each model is tried once when it is loaded.",
         "gpu_layers": layers,
-        "flash_attention": "For llama.cpp. Like the KV numbers, a change reads chats once more.",
+        "flash_attention": "For llama.cpp. Like the KV cache type, a change makes chats be "
+        "processed once more.",
         "batch": f"Automatic: {CHUNK}, the size of a stored chunk. Larger needs a larger buffer, "
         "and a stop may take longer to be heard. For llama.cpp.",
     }

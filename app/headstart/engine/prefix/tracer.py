@@ -41,7 +41,7 @@ class TraceMemory:
 
 @dataclass(frozen=True, slots=True)
 class TracedModel:
-    """What of a loaded model decides whether tokens are read again."""
+    """What of a loaded model decides whether tokens are recomputed."""
 
     family: bytes
     name: str

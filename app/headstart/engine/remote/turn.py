@@ -28,6 +28,7 @@ from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
 from headstart.core.values import FinishReason, TurnFigures
 from headstart.engine.remote import problems
+from headstart.engine.remote.fields import fields_of, plain_stats
 from headstart.engine.remote.figures import Reported
 from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
@@ -286,15 +287,15 @@ class RemoteTurn:
     # --- what comes ----------------------------------------------------------------------
 
     def _take(self, event: Mapping[str, Any]) -> None:
-        self._reported.take(_plain(event))
+        self._reported.take(plain_stats(event))
         progress = event.get("prompt_progress")
         if isinstance(progress, dict):
             self._show_progress(progress)
         choices = event.get("choices")
         if not isinstance(choices, list) or not choices:
             return
-        choice = _fields(choices[0])
-        delta = _fields(choice.get("delta") or choice.get("message"))
+        choice = fields_of(choices[0])
+        delta = fields_of(choice.get("delta") or choice.get("message"))
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
             self._count()
@@ -382,25 +383,6 @@ def _without_reasoning(request: RemoteRequest) -> str:
         return so_far
     _, closed, text = so_far.partition(THINK_CLOSE)
     return text.lstrip("\n") if closed else ""
-
-
-def _fields(value: Any) -> Mapping[str, Any]:
-    """The fields of a part of an event; none of something that is no such part."""
-    if isinstance(value, dict):
-        return value
-    extra = getattr(value, "model_extra", None)
-    own = getattr(value, "__dict__", None)
-    return {**own, **(extra or {})} if isinstance(own, dict) else {}
-
-
-def _plain(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Figures as dictionaries: the client makes objects of those that it knows."""
-    found = {}
-    for name in ("usage", "timings", "stats"):
-        value = event.get(name)
-        dump = getattr(value, "model_dump", None)
-        found[name] = dump() if dump is not None else value
-    return found
 
 
 def _joined(pieces: list[TextPiece]) -> tuple[TextPiece, ...]:

@@ -1,1 +1,1 @@
-"""Guessing ahead: drafts, their verification without loss, and how deep it pays to guess."""
+"""Speculation: drafts, their verification without loss, and how deep it pays to guess."""

@@ -104,6 +104,7 @@ class Depth:
         if pair is not None and pair.replies == 0:
             calibrated = pair.margins.all_tested >= KNOWN_TESTS
             self._first = float(CALIBRATED_TOKENS if calibrated else FIRST_TOKENS)
+        self._looking = 0
         unit = self.target.costs.unit
         self._saved = self.target.bank * unit
         self._elapsed = 0.0
@@ -305,10 +306,10 @@ class Depth:
         if pair is None or pair.margins.all_tested < KNOWN_TESTS or self._pays(context):
             return False
         step, reach, expected = self._draft_cost(1, context) / LOOK_FACTOR, 1.0, 1.0
-        for guesses in range(1, MAX_DRAFT + 1):
+        for drafted in range(1, MAX_DRAFT + 1):
             reach *= pair.margins.mean
             expected += reach
-            if expected > 1 + guesses * (PRIOR_SLOPE + step):
+            if expected > 1 + drafted * (PRIOR_SLOPE + step):
                 return True
         return False
 

@@ -93,7 +93,7 @@ class Composer(QFrame):
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
         plural = "token" if tokens == 1 else "tokens"
-        self._ahead.setText(f"● {tokens:,} {plural} already read" if tokens else "")
+        self._ahead.setText(f"● {tokens:,} {plural} already processed" if tokens else "")
         self._ahead.setAccessibleName(self._ahead.text().removeprefix("● "))
         self._ahead.setVisible(tokens > 0 and not self._writing)
 
@@ -112,9 +112,7 @@ class Composer(QFrame):
         if self._host:
             words = f"Message… goes to {self._host} when you send it"
         else:
-            words = (
-                "Message… the prompt is read while you type" if self._reads_ahead else "Message…"
-            )
+            words = "Message… it is processed while you type" if self._reads_ahead else "Message…"
         self.edit.setPlaceholderText(words)
 
     _host = ""

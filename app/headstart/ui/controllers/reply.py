@@ -10,10 +10,10 @@ from headstart.chat.replies import Replies
 from headstart.core.events import (
     ContextUse,
     Failed,
-    Guessing,
     Loading,
     Notice,
     Reading,
+    Speculating,
     TextAdded,
     Waiting,
 )
@@ -33,7 +33,7 @@ class ReplyController(QObject):
     writing_changed = Signal(bool)
     context_changed = Signal(int, int)  # tokens used, size
     noticed = Signal(str, str)  # kind, text
-    speculating = Signal(object)  # Guessing
+    speculating = Signal(object)  # Speculating
 
     def __init__(
         self, replies: Replies, open_chat: OpenChat, problems: Problems, broadcast: Broadcast
@@ -90,7 +90,7 @@ class ReplyController(QObject):
                 long = total - reused >= SHOWN_PREFILL
                 text = f"Reading {done:,} of {total:,} tokens…" if long else "Reading…"
                 self.reply_progress.emit(message_id, text)
-            case Guessing():
+            case Speculating():
                 self.speculating.emit(event)
             case ContextUse(used=used, size=size):
                 self.context_changed.emit(used, size)

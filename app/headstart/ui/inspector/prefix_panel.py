@@ -58,7 +58,7 @@ class PrefixPanel(QWidget):
             self._values[name] = value
         self.keep = QCheckBox("Keep on disk for this chat", self)
         self.keep.setToolTip(
-            "what the model has read of it, so that it is not read again after a restart; off "
+            "what the model has computed of it, so that a restart does not do it again; off "
             "also removes what is there"
         )
         self.keep.toggled.connect(self._on_keep)
@@ -142,7 +142,7 @@ def reuse_text(figures: TurnFigures) -> str:
     text = f"{figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens reused{where}. "
     if prefix.reread:
         again = "token was" if prefix.reread == 1 else "tokens were"
-        return f"{text}{prefix.reread:,} {again} read again: {prefix.reason}."
+        return f"{text}{prefix.reread:,} {again} recomputed: {prefix.reason}."
     if not figures.reused_tokens:
         return f"{text}All of it was new."
     new = figures.prompt_tokens - figures.reused_tokens

@@ -30,7 +30,7 @@ class PrefixSizes(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Remembered prefixes")
+        self.setWindowTitle("Prompt cache")
         self.setMinimumSize(480, 360)
         self._location = ""
         self.total = QLabel(self)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Measured
-from headstart.core.events import DraftActivity, DraftStage, Guessing
+from headstart.core.events import DraftActivity, DraftStage, Speculating
 from headstart.core.settings import Speculation, changed, describe
 from headstart.core.values import SpeculationFigures, TurnFigures
 from headstart.ui.inspector.speed_curve import SpeedCurveView
@@ -140,18 +140,18 @@ class SpeculationPanel(QWidget):
         self.confidence.setKeyboardTracking(False)
         self.confidence.setSingleStep(0.05)
         self.confidence.setSpecialValueText("automatic")
-        self.confidence.setAccessibleName("Least confidence of a guess")
-        self.confidence.setToolTip("the draft stops before a guess that it is less sure of")
+        self.confidence.setAccessibleName("Minimum draft probability")
+        self.confidence.setToolTip("The draft stops before a token less probable than this")
         self.confidence.valueChanged.connect(
             lambda value: self._set(min_confidence=round(value, 2))
         )
-        self._row("Least confidence", self.confidence)
-        self.repeats = QCheckBox("Also use repeats in the text", self)
-        self.repeats.setToolTip("copies of earlier words are guessed without a model")
+        self._row("Minimum probability", self.confidence)
+        self.repeats = QCheckBox("Reuse repeated text", self)
+        self.repeats.setToolTip("Drafts copies of earlier text, without a model")
         self.repeats.toggled.connect(lambda on: self._set(repeats=on))
         self._layout.addWidget(self.repeats)
-        self.tint = QCheckBox("Tint guessed words in replies", self)
-        self.tint.setToolTip("green: guessed by the draft model; violet: by repeats")
+        self.tint = QCheckBox("Highlight drafted text", self)
+        self.tint.setToolTip("green: drafted by the draft model; violet: reused from the text")
         self.tint.toggled.connect(self._tint_toggled)
         self._layout.addWidget(self.tint)
 
@@ -230,7 +230,7 @@ class SpeculationPanel(QWidget):
         self._choices = list(choices)
         self._show()
 
-    def set_live(self, event: Guessing | None) -> None:
+    def set_live(self, event: Speculating | None) -> None:
         """How it goes in the reply that is being written."""
         if event is None:
             self._show_live(None, None)

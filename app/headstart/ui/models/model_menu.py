@@ -96,7 +96,7 @@ class ModelPill(QPushButton):
         connection = offered.connection
         self._menu.addSeparator()
         title = self._menu.addAction(icons.icon("server"), f"{connection.name} (on a server)")
-        title.setToolTip(f"Words of chats with these models are sent to {connection.host}.")
+        title.setToolTip(f"Chats with these models are sent to {connection.host}.")
         title.setEnabled(False)
         if offered.problem:
             line = self._menu.addAction(_short(offered.problem, 60))

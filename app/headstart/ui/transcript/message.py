@@ -10,27 +10,26 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
 
-from headstart.core.parts import OriginRun, label
-from headstart.core.text import shortened
+from headstart.core.parts import OriginRun
 from headstart.core.values import Message, MessageStatus, Role
 from headstart.ui import icons, theme
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock
+from headstart.ui.transcript.editor import MessageEditor
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
+from headstart.ui.transcript.part_boxes import PartBoxes
 from headstart.ui.transcript.words import figures_text, origins_of, status_text
 
-GAP, BOX_GAP = 12, 6
-# of what a tool tip shows of a file, or a tool's result
-MOST_TIP = 600
+GAP = 12
 STATS_TIP = (
     "tok/s: tokens written each second\n"
     "first token: how long the first one took\n"
-    "reused: tokens of this chat that did not have to be read again\n"
-    "guesses accepted: how many drafted tokens the model agreed with\n"
+    "reused: tokens of this chat that did not have to be computed again\n"
+    "drafts accepted: how many drafted tokens the model agreed with\n"
     "× plain: how much faster that was than writing one token after another\n"
     "Can be switched off in the settings."
 )
@@ -83,7 +82,7 @@ class MessageWidget(QWidget):
         self._versions = QLabel(self)
         self._versions.setObjectName("quiet")
         # what belongs to the message besides its text
-        self._boxes: list[QLabel] = []
+        self._boxes = PartBoxes(self)
         # by the id of the command
         self.buttons: dict[str, QToolButton] = {}
         for command in host.commands:
@@ -110,7 +109,7 @@ class MessageWidget(QWidget):
             # a text that came in one piece has been parsed as a whole already
             if shown_text:
                 self._settle()
-        self._show_boxes(message)
+        self._boxes.show(message)
         stored = origins_of(message)
         if stored:
             self.set_origins(stored)
@@ -120,7 +119,7 @@ class MessageWidget(QWidget):
         self._figures.setText("" if message.figures is None else figures_text(message.figures))
         # why tokens were read again, where some were
         reason = "" if message.figures is None else message.figures.prefix.reason
-        self._figures.setToolTip(f"Read again: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
+        self._figures.setToolTip(f"Recomputed: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
         shown = self._host.shows_stats and not writing
         self._figures.setVisible(bool(self._figures.text()) and shown)
         several = message.versions > 1 and not writing
@@ -169,31 +168,6 @@ class MessageWidget(QWidget):
                 block.setVisible(self._reasoning_open)
         self._reasoning_toggle.setVisible(bool(reasoning))
         self._shown_parts = (text, reasoning)
-
-    def _show_boxes(self, message: Message) -> None:
-        if [label(part) for part in message.others] == [box.text() for box in self._boxes]:
-            return
-        for box in self._boxes:
-            box.deleteLater()
-        self._boxes = []
-        for part in message.others:
-            box = QLabel(label(part), self)
-            box.setObjectName("partBox")
-            box.setTextFormat(Qt.TextFormat.PlainText)
-            box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            box.setToolTip(shortened(part.text, MOST_TIP))
-            box.show()
-            self._boxes.append(box)
-
-    def _place_boxes(self, y: int, width: int) -> int:
-        """One below the other, on the side of who wrote the message; returns where they end."""
-        for box in self._boxes:
-            hint = box.sizeHint()
-            box_width = min(hint.width(), width)
-            x = width - box_width if self.message.role is Role.USER else 0
-            box.setGeometry(x, y, box_width, hint.height())
-            y += hint.height() + BOX_GAP
-        return y
 
     def _grow(
         self, markdown: StreamingMarkdown, widgets: list[TextBlock], old: str, new: str
@@ -252,7 +226,7 @@ class MessageWidget(QWidget):
         """Turn the bubble into an editor; Enter sends, Esc leaves."""
         if self._editor is not None:
             return
-        editor = _Editor(self)
+        editor = MessageEditor(self)
         editor.setPlainText(self.message.text)
         editor.setAccessibleName("Edit this message")
         editor.moveCursor(editor.textCursor().MoveOperation.End)
@@ -318,20 +292,24 @@ class MessageWidget(QWidget):
         return self._place_actions(y, width)
 
     def _place_user(self, width: int) -> int:
+        y = self._boxes.place(0, width)
         if self._editor is not None:
             lines = min(12, max(2, round(self._editor.document().size().height())))
             height = lines * theme.px(theme.LINE_HEIGHT) + 20
-            self._editor.setGeometry(0, 0, width, height)
+            self._editor.setGeometry(0, y, width, height)
             x = width
             for button in self._editor_buttons:
                 hint = button.sizeHint()
                 x -= hint.width()
-                button.setGeometry(x, height + 8, hint.width(), hint.height())
+                button.setGeometry(x, y + height + 8, hint.width(), hint.height())
                 x -= 8
-            return height + 8 + self._editor_buttons[0].sizeHint().height() + 4
+            return y + height + 8 + self._editor_buttons[0].sizeHint().height() + 4
         bubble = self.blocks[0]
         assert isinstance(bubble, PlainBlock)
-        y = self._place_boxes(0, width)
+        if not self.message.text:
+            # a file alone
+            bubble.hide()
+            return y
         height = bubble.layout_width(int(width * BUBBLE_SHARE))
         bubble.setGeometry(width - bubble.bubble_width, y, bubble.bubble_width, height)
         return y + height + 2
@@ -347,7 +325,7 @@ class MessageWidget(QWidget):
                     height = block.layout_width(width - 20)
                     block.setGeometry(20, y, width - 20, height)
                     y += height + GAP
-        y = self._place_boxes(y, width)
+        y = self._boxes.place(y, width)
         for block in self.blocks:
             if y and isinstance(block, ProseBlock) and block.is_heading:
                 y += GAP // 2
@@ -401,17 +379,3 @@ class MessageWidget(QWidget):
         button.setFont(theme.text_font(theme.SMALL_SIZE, QFont.Weight.Normal))
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         return button
-
-
-class _Editor(QPlainTextEdit):
-    submitted = Signal()
-    cancelled = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.submitted.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.cancelled.emit()
-        else:
-            super().keyPressEvent(event)

@@ -32,10 +32,10 @@ def figures_text(figures: TurnFigures) -> str:
             f"{' (disk)' if figures.prefix.from_disk else ''}"
         )
     if figures.prefix.reread:
-        pieces.append(f"{figures.prefix.reread:,} read again")
+        pieces.append(f"{figures.prefix.reread:,} recomputed")
     guessed = figures.speculation
     if guessed is not None and guessed.tested:
-        pieces.append(f"guesses accepted {guessed.accepted / guessed.tested:.0%}")
+        pieces.append(f"drafts accepted {guessed.accepted / guessed.tested:.0%}")
     if figures.against_plain is not None:
         pieces.append(f"{figures.against_plain:.1f}× plain")
     return "    ".join(pieces)

@@ -13,7 +13,7 @@ from headstart.core.servers import Connection
 def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], None]) -> None:
     """Show the question; `allowed` is called when the user agrees."""
     box = QMessageBox(parent)
-    box.setWindowTitle("Send words to a server?")
+    box.setWindowTitle("Send text to a server?")
     box.setText(f"Chats with this model are sent to {connection.host}.")
     safe = connection.url.startswith("https://")
     way = (
@@ -22,10 +22,10 @@ def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], N
         else "The way there is not encrypted: others in the network could read it."
     )
     box.setInformativeText(
-        f"Words of such chats leave this computer. {way}\n\n"
+        f"The text of such chats leaves this computer. {way}\n\n"
         f"Your answer holds for the server “{connection.name}” until its address changes."
     )
-    yes = box.addButton("Send them", QMessageBox.ButtonRole.AcceptRole)
+    yes = box.addButton("Send", QMessageBox.ButtonRole.AcceptRole)
     box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 

@@ -79,14 +79,14 @@ class Header(QFrame):
         self.title.setText(metrics.elidedText(self._full_title, Qt.TextElideMode.ElideRight, room))
 
     def show_host(self, host: str) -> None:
-        """Who else gets the words of this chat; "" for nobody."""
+        """Who else gets the text of this chat; "" for nobody."""
         short = host if len(host) <= HOST_LENGTH else f"{host[: HOST_LENGTH - 1]}…"
         self.remote.setText(f"on {short}")
-        self.remote.setToolTip(f"The words of this chat leave this computer: {host} gets them.")
-        self.remote.setAccessibleName(f"Words are sent to {host}")
+        self.remote.setToolTip(f"The text of this chat leaves this computer: {host} gets it.")
+        self.remote.setAccessibleName(f"Text is sent to {host}")
         self.remote.setVisible(bool(host))
         self.private.setToolTip(
-            f"Nothing of this chat is written to disk here; but its words are sent to {host}."
+            f"Nothing of this chat is written to disk here; but its text is sent to {host}."
             if host
             else PRIVATE_WORDS
         )

@@ -74,7 +74,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
             banner.dismiss()
 
     def on_context(used: int, size: int) -> None:
-        if banner.kind.startswith("context") and used < NEARLY_FULL * size:
+        if banner.kind == "context-nearly-full" and used < NEARLY_FULL * size:
             banner.dismiss()
 
     def on_stats(stats: TurnFigures | None) -> None:

@@ -17,7 +17,7 @@ from headstart.engine.speculation.costs import Costs, bucket
 from headstart.engine.speculation.depth import FIRST_SHARE, FIRST_TOKENS, SHARE, START, Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
-from headstart.engine.speculation.plan import Path, confidence_margin
+from headstart.engine.speculation.plan import PLAIN, Path, confidence_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.repeats import RepeatIndex
 from headstart.engine.stop import NEVER
@@ -150,6 +150,23 @@ def test_one_fast_forward_makes_what_was_measured_beside_it_doubtful() -> None:
     costs.observe(8, 0, 1.5)
     costs.observe(8, 0, 0.5)
     assert 4 in costs.measured(0)
+
+
+def test_a_look_that_a_reply_ended_with_is_not_judged_in_a_reply_without_a_draft() -> None:
+    target, pair = _measured_in_a_slow_moment()
+    wanted = Speculation(draft="d", repeats=False)
+    depth = Depth(target, pair, wanted)
+    depth.begin(pair, wanted)
+    for _ in range(400):
+        depth.earn_plain(1.0)
+        if depth.plan(0, 40, None, 1).source is Origin.DRAFT:
+            break
+    else:
+        pytest.fail("the doubted cost was never looked at")
+    depth.end()
+    depth.begin(None, wanted)
+    target.costs.observe(4, 0, 1.0)
+    assert depth.plan(0, 40, None, None) == PLAIN
 
 
 def test_what_few_tokens_gained_says_little() -> None:
