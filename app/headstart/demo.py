@@ -14,7 +14,7 @@ from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, Sampling
-from headstart.ui.transcript.words import figures_text
+from headstart.ui.transcript.words import stats_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
 FOLDER = Path("demo")
@@ -32,8 +32,8 @@ async def run_demo(app: App) -> int:
                 sys.stdout.flush()
             case Loaded(model=model, seconds=seconds):
                 print(f"[{model.name} loaded in {seconds:.2f} s]\n")
-            case Finished(figures=figures):
-                print(f"\n\n[{figures_text(figures)}]")
+            case Finished(stats=stats):
+                print(f"\n\n[{stats_text(stats)}]")
             case Failed() as event:
                 failed.append(event)
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import make_services
-from headstart.core.events import Failed, Finished, GenerationEvent, Reading, TextAdded
+from headstart.core.events import Failed, Finished, GenerationEvent, Prefilling, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import Sampling, Settings
-from headstart.core.values import Role, TurnFigures
+from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.runner import Runner
@@ -64,19 +64,19 @@ def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:
     )
 
 
-def turn(engine: LocalGenerator, wanted: GenerationRequest) -> tuple[TurnFigures, str]:
+def turn(engine: LocalGenerator, wanted: GenerationRequest) -> tuple[TurnStats, str]:
     """Run one turn on this thread; its figures and its text."""
-    figures: list[TurnFigures] = []
+    stats: list[TurnStats] = []
     text: list[str] = []
 
     def emit(event: GenerationEvent) -> None:
         if isinstance(event, Finished):
-            figures.append(event.figures)
+            stats.append(event.stats)
         elif isinstance(event, TextAdded):
             text.extend(piece.text for piece in event.pieces)
 
     engine.generate(wanted, emit, StopSignal())
-    return figures[0], "".join(text)
+    return stats[0], "".join(text)
 
 
 def llama_bench_speed(model: ModelRef, threads: int) -> float:
@@ -100,18 +100,18 @@ def vs_peer(model: ModelRef, pairs: int) -> list[float]:
     loaded.template, loaded.parts = bare, dataclasses.replace(loaded.parts, encoder=encoder)
     for beginning in BEGINNINGS:
         wanted = request(model, beginning, tokens=TOKENS + 1)
-        figures, _ = turn(engine, wanted)
-        assert figures.prompt_tokens == 1
-        if figures.generated_tokens == TOKENS + 1:
+        stats, _ = turn(engine, wanted)
+        assert stats.prompt_tokens == 1
+        if stats.generated_tokens == TOKENS + 1:
             break
     warm_up = request(model, beginning, tokens=16)
 
     def ours() -> float:
         # a few tokens to warm up, as the peer does after it has loaded the model
         turn(engine, warm_up)
-        figures, _ = turn(engine, wanted)
-        assert figures.generated_tokens == TOKENS + 1
-        return figures.tokens_per_second or 0.0
+        stats, _ = turn(engine, wanted)
+        assert stats.generated_tokens == TOKENS + 1
+        return stats.tokens_per_second or 0.0
 
     ratios = paired_ratios(ours, lambda: llama_bench_speed(model, automatic_threads()), pairs)
     engine.close()
@@ -152,7 +152,7 @@ async def cancel_times(model: ModelRef) -> tuple[list[float], list[float]]:
 
 
 def _is_reading(event: GenerationEvent) -> bool:
-    return isinstance(event, Reading)
+    return isinstance(event, Prefilling)
 
 
 def _is_writing(event: GenerationEvent) -> bool:

@@ -82,8 +82,8 @@ class Ours:
         )
         last = events[-1]
         assert isinstance(last, Finished)
-        assert last.figures.tokens_per_second is not None
-        return last.figures.tokens_per_second
+        assert last.stats.tokens_per_second is not None
+        return last.stats.tokens_per_second
 
     def close(self) -> None:
         self._generator.close()
@@ -224,10 +224,10 @@ async def through_app(app: App, number: int) -> tuple[float, float]:
         await asyncio.sleep(0.01)
     stop()
     await app.controllers.settle()
-    figures = (await app.services.branches.whole(chat_id))[-1].figures
-    assert figures is not None
+    stats = (await app.services.branches.whole(chat_id))[-1].stats
+    assert stats is not None
     # from the first to the last piece of text that reached the window
-    return stamps[0] - began, (figures.generated_tokens - 1) / (stamps[-1] - stamps[0])
+    return stamps[0] - began, (stats.generated_tokens - 1) / (stamps[-1] - stamps[0])
 
 
 async def client_alone(url: str, number: int) -> tuple[float, float]:
@@ -325,8 +325,8 @@ async def measure_memory(app: App, report: Report) -> None:
             while app.services.replies.reply_in(chat_id) is not None:
                 await asyncio.sleep(0.1)
             reply = (await app.services.branches.whole(chat_id))[-1]
-            assert reply.figures is not None
-            assert reply.figures.generated_tokens == STREAMED
+            assert reply.stats is not None
+            assert reply.stats.generated_tokens == STREAMED
             if name:
                 growth = sizes[STREAMED] - sizes[2_000]
                 report.add(name, growth, "near 0", f"(from {sizes[2_000]:.0f} MB)")

@@ -67,11 +67,9 @@ def main() -> None:
         for kv in KV_TYPES:
             engine = EngineSettings(context_length=1024, kv_type=kv)  # type: ignore[arg-type]
             decoder = LlamaCppDecoder(model, engine)
-            report.add(f"{name.lower()}_{kv}", exactness.measure(decoder).gap)
+            report.add(f"{name.lower()}_{kv}", exactness.check(decoder).gap)
             decoder.close()
-        print(
-            f"  {name}: {[report.figures[f'{name.lower()}_{kv}'] for kv in KV_TYPES]}", flush=True
-        )
+        print(f"  {name}: {[report.stats[f'{name.lower()}_{kv}'] for kv in KV_TYPES]}", flush=True)
     report.write(path)
 
 

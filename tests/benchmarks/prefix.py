@@ -145,11 +145,11 @@ def reopen(report: Report, name: str, model: Path, wanted: tuple[float, int], ru
 
 def _hold(program: Program, tokens: list[int], chat_id: str) -> None:
     """Have the engine hold these tokens, as a turn would."""
-    reader = program.generator.loaded.reader
-    assert reader is not None
-    reader.enter(chat_id, Retention.DISK)
-    reader.reuse(tokens, NEVER)
-    reader.read(tokens, lambda _event: None, NEVER, ahead=True)
+    prefiller = program.generator.loaded.prefiller
+    assert prefiller is not None
+    prefiller.enter(chat_id, Retention.DISK)
+    prefiller.reuse(tokens, NEVER)
+    prefiller.prefill(tokens, lambda _event: None, NEVER, ahead=True)
 
 
 def bytes_on_disk(report: Report) -> None:
@@ -178,7 +178,7 @@ def bytes_on_disk(report: Report) -> None:
             chat.append(("user", f"{prose(40, turn)}?"))
             answer = program.ask(prompt(chat), 40)
             chat.append(("assistant", answer[2]))
-            program.generator.rest(StopSignal())
+            program.generator.save_when_idle(StopSignal())
         tokens = len(program.generator.loaded.resident.tokens)
         program.close()
         files = list((home / "prefixes").rglob("*.kv"))
@@ -202,19 +202,19 @@ def switch(report: Report, name: str, model: Path, switches: int) -> None:
         branches = [prompt(messages(f"{shared} {prose(1600, seed)}?")) for seed in (1, 2)]
         for branch in branches:
             program.ask(branch, 1)
-            program.generator.rest(StopSignal())
+            program.generator.save_when_idle(StopSignal())
         _, ended, _ = program.ask(branches[0], 24)
-        figures = ended.figures
-        step = figures.generate_seconds / max(1, figures.generated_tokens - 1)
-        program.generator.rest(StopSignal())
+        stats = ended.stats
+        step = stats.generate_seconds / max(1, stats.generated_tokens - 1)
+        program.generator.save_when_idle(StopSignal())
         times = []
         for number in range(switches):
             seconds, ended, _ = program.ask(branches[(number + 1) % 2], 1)
-            assert ended.figures.reused_tokens == ended.figures.prompt_tokens - 1
+            assert ended.stats.reused_tokens == ended.stats.prompt_tokens - 1
             times.append(seconds)
-            program.generator.rest(StopSignal())
+            program.generator.save_when_idle(StopSignal())
         program.close()
-    print(f"{name}: {ended.figures.prompt_tokens} tokens, step {step * 1000:.1f} ms")
+    print(f"{name}: {ended.stats.prompt_tokens} tokens, step {step * 1000:.1f} ms")
     report.add(
         f"branch_switch_steps_{name}",
         statistics.median(times) / step,
@@ -265,7 +265,7 @@ async def _preempt(program: Program, runs: int) -> dict[str, list[float]]:
     for number in range(1, runs + 1):
         await settle()
         idle = await first_token(number * 10)
-        # while another chat is read ahead
+        # while another chat is prefilled ahead
         await settle()
         text = background[: 1 + number % 4]
         text = [

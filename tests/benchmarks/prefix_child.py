@@ -91,7 +91,7 @@ class Program:
             elif isinstance(event, Finished):
                 ended.append(event)
                 # a first token that is half a character, or a control token, shows no text
-                first.append(event.figures.first_token_seconds or 0.0)
+                first.append(event.stats.first_token_seconds or 0.0)
 
         request = self.request(messages, tokens, chat_id)
         began = perf_counter()
@@ -106,8 +106,8 @@ class Program:
 
     def save(self) -> None:
         """Have everything on disk, as after a minute of rest."""
-        self.generator.loaded.resident.rested_since -= 1000
-        self.generator.rest(StopSignal())
+        self.generator.loaded.resident.idle_since -= 1000
+        self.generator.save_when_idle(StopSignal())
         if not self.store.flush(60):
             raise SystemExit("the prefixes were not written")
 
@@ -134,20 +134,20 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=1)
     options = parser.parse_args()
     program = Program(options.home, options.model)
-    if options.reread:
+    if options.recomputed:
         program.store.wait_until_ready()
         program.forget_store()
     program.load()
     seconds, finished, text = program.ask(read_chat(options.chat), options.tokens)
     if options.save:
         program.save()
-    figures = finished.figures
+    stats = finished.stats
     print(
         json.dumps(
             {
                 "seconds": seconds,
-                "reused": figures.reused_tokens,
-                "prompt_tokens": figures.prompt_tokens,
+                "reused": stats.reused_tokens,
+                "prompt_tokens": stats.prompt_tokens,
                 "text": text,
                 "prompt": program.rendered(read_chat(options.chat)),
             }

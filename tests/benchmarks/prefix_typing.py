@@ -1,4 +1,4 @@
-"""Typing a long message into the real window: what reading ahead saves, and what it costs.
+"""Typing a long message into the real window: what prefilling ahead saves, and what it costs.
 
 A 200-word message at 60 words a minute, compressed in time with all pauses kept in proportion.
 """
@@ -83,9 +83,9 @@ async def _type(app: App, text: str, factor: float) -> Typed:
     app.window.composer.button.click()
     await until(lambda: app.controllers.reply.writing)
     answer = await reply_done(app)
-    assert answer.figures is not None
-    assert answer.figures.first_token_seconds is not None
-    return Typed(answer.figures.first_token_seconds, keys)
+    assert answer.stats is not None
+    assert answer.stats.first_token_seconds is not None
+    return Typed(answer.stats.first_token_seconds, keys)
 
 
 async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed]]) -> int:
@@ -94,7 +94,7 @@ async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed
     )
     for number in range(rounds):
         for ahead in (True, False):
-            app.services.preferences.update(prefix=PrefixSettings(read_ahead=ahead))
+            app.services.preferences.update(prefix=PrefixSettings(prefill_ahead=ahead))
             app.window.new_chat()
             await app.controllers.settle()
             await ask(app, f"{_HISTORY} {number} {ahead}")

@@ -15,23 +15,23 @@ class Report:
     """Figures by name. A wanted bound is shown beside the figure, never enforced."""
 
     title: str
-    figures: dict[str, float] = field(default_factory=dict)
+    stats: dict[str, float] = field(default_factory=dict)
     _notes: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, value: float, wanted: str = "", spread: str = "") -> None:
-        self.figures[name] = round(value, 4)
+        self.stats[name] = round(value, 4)
         self._notes[name] = "   ".join(
             part for part in (f"wanted {wanted}" if wanted else "", spread) if part
         )
 
     def write(self, path: Path | None) -> None:
         print(f"\n{self.title}")
-        width = max(map(len, self.figures), default=0)
-        for name, value in self.figures.items():
+        width = max(map(len, self.stats), default=0)
+        for name, value in self.stats.items():
             print(f"  {name:<{width}}  {value:>10.4g}   {self._notes[name]}")
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(self.figures, indent=1) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(self.stats, indent=1) + "\n", encoding="utf-8")
 
 
 def json_path(description: str) -> Path | None:

@@ -62,7 +62,7 @@ def models() -> dict[str, ModelRef]:
 
 
 def fixed(depth: int) -> Speculation:
-    return Speculation(draft="draft", depth_mode="fixed", depth=depth, repeats=False)
+    return Speculation(draft="draft", depth_mode="fixed", depth=depth, prompt_lookup=False)
 
 
 def best_of_other_half(speeds: list[Speeds], names: list[str], mine: str) -> list[float]:
@@ -83,7 +83,7 @@ def good_draft(report: Report, found: dict[str, ModelRef]) -> None:
     auto, other = Engine(found["wide"], found["good"]), Engine(found["wide"], found["good"])
     threads = automatic_threads()
     # the profile of an earlier run: "Measure" once, and four replies
-    auto.measure()
+    auto.calibrate()
     for prompt in EARLIER:
         auto.run(prompt, TOKENS, AUTO)
     differing = replies = 0
@@ -100,7 +100,7 @@ def good_draft(report: Report, found: dict[str, ModelRef]) -> None:
                 texts: dict[str, str] = texts,
                 kind: str = kind,
             ) -> None:
-                reading = run.figures.read_seconds if name == "plain" else one["reading"][0]
+                reading = run.stats.prefill_seconds if name == "plain" else one["reading"][0]
                 one.setdefault("reading", [reading])
                 one.setdefault(name, []).append(run.speed(reading))
                 texts[name] = run.text
@@ -161,7 +161,7 @@ def cold_drafts(report: Report, found: dict[str, ModelRef]) -> None:
                 engine.cold()
                 run = engine.run(prompt, LONG, AUTO)
                 after = engine.run(prompt, LONG)
-                reading = before.figures.read_seconds
+                reading = before.stats.prefill_seconds
                 for tokens in (SHORT, LONG):
                     plain = [before.speed(reading, tokens), after.speed(reading, tokens)]
                     ratios[tokens].append(run.speed(reading, tokens) / statistics.mean(plain))
@@ -185,7 +185,7 @@ def sampled(report: Report, found: dict[str, ModelRef]) -> None:
         for prompt in prompts[:COLD_PROMPTS]:
             plain = engine.run(prompt, TOKENS, OFF, 0.8)
             auto = engine.run(prompt, TOKENS, AUTO, 0.8)
-            reading = plain.figures.read_seconds
+            reading = plain.stats.prefill_seconds
             ratios.append(auto.speed(reading) / plain.speed(reading))
         report.add(f"auto_vs_plain_{kind}_t08", statistics.median(ratios), "", spread(ratios))
     report.add("acceptance_efficiency_t08", efficiency(engine), "at least 0.9")
@@ -193,15 +193,18 @@ def sampled(report: Report, found: dict[str, ModelRef]) -> None:
 
 
 def efficiency(engine: Engine) -> float:
-    """Accepted of tested over the mean of the sum of min(p, q), place by place.
+    """Accepted of verified over the mean of the sum of min(p, q), position by position.
 
-    Both distributions are taken where the loop draws: each guess's from the draft, each tested
-    place's from the target.
+    Both distributions are taken where the loop draws: each draft token's from the draft, each
+    verified position's from the target.
     """
-    guessed: dict[int, tuple[dict[int, float], int]] = {}
+    speculated: dict[int, tuple[dict[int, float], int]] = {}
     sums: list[float] = []
     hits: list[bool] = []
-    real_draw, real_guess = llama_sampler.LlamaCppSampler.draw, llama_sampler.LlamaCppSampler.guess
+    real_draw, real_draft = (
+        llama_sampler.LlamaCppSampler.draw,
+        llama_sampler.LlamaCppSampler.predict,
+    )
 
     def distribution(sampler: Any, row: int) -> dict[int, float]:
         ids, logits = sampler._candidates.survivors(sampler._chain, sampler._logits(row))
@@ -210,32 +213,32 @@ def efficiency(engine: Engine) -> float:
 
     def draw(sampler: Any, row: int, position: int) -> int:
         token = real_draw(sampler, row, position)
-        if position in guessed:
-            q, guess = guessed.pop(position)
+        if position in speculated:
+            q, predict = speculated.pop(position)
             p = distribution(sampler, row)
             sums.append(sum(min(share, q.get(one, 0.0)) for one, share in p.items()))
-            hits.append(guess == token)
-            if guess != token:
-                guessed.clear()
+            hits.append(predict == token)
+            if predict != token:
+                speculated.clear()
         return token
 
-    def guess(sampler: Any, row: int, position: int) -> Any:
-        result = real_guess(sampler, row, position)
-        guessed[position] = (distribution(sampler, row), result.token)
+    def predict(sampler: Any, row: int, position: int) -> Any:
+        result = real_draft(sampler, row, position)
+        speculated[position] = (distribution(sampler, row), result.token)
         return result
 
     kind: Any = llama_sampler.LlamaCppSampler
-    kind.draw, kind.guess = draw, guess
+    kind.draw, kind.predict = draw, predict
     wanted = Speculation(
-        draft="draft", depth_mode="fixed", depth=4, repeats=False, second_guesses="never"
+        draft="draft", depth_mode="fixed", depth=4, prompt_lookup=False, tree_branches="never"
     )
     try:
         for prompts in PROMPTS.values():
             for prompt in prompts[:COLD_PROMPTS]:
-                guessed.clear()
+                speculated.clear()
                 engine.run(prompt, TOKENS, wanted, 0.8)
     finally:
-        kind.draw, kind.guess = real_draw, real_guess
+        kind.draw, kind.predict = real_draw, real_draft
     print(f"  acceptance {np.mean(hits):.3f}, best possible {np.mean(sums):.3f}, n {len(hits)}")
     return float(np.mean(hits)) / float(np.mean(sums))
 
@@ -262,11 +265,11 @@ def editing(report: Report, found: dict[str, ModelRef]) -> None:
             costs = _forward_costs(engine, [count for count, _ in rounds + used])
             limit = sum(costs(count, context) for count, context in used)
             least = sum(costs(count, context) for count, context in rounds)
-            reading = plain.figures.read_seconds
+            reading = plain.stats.prefill_seconds
             ratios.append(limit * run.speed(reading) / tokens)
             tight.append(least * run.speed(reading) / tokens)
             speedups.append(run.speed(reading) / plain.speed(reading))
-        print(f"  edit {name}: {tokens} tokens, {len(rounds)} rounds, {run.figures.speculation}")
+        print(f"  edit {name}: {tokens} tokens, {len(rounds)} rounds, {run.stats.speculation}")
         report.add(
             f"{name}_vs_limit_edit", statistics.median(ratios), "at least 0.9", spread(ratios)
         )

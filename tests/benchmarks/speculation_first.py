@@ -32,7 +32,7 @@ def idle(engine: Engine, seconds: float) -> None:
     timer = threading.Timer(seconds, token.stop)
     timer.start()
     try:
-        while not token.stopped and engine.generator.idle(token, lambda _event: None):
+        while not token.stopped and engine.generator.learn_when_idle(token, lambda _event: None):
             pass
     finally:
         timer.cancel()
@@ -41,7 +41,7 @@ def idle(engine: Engine, seconds: float) -> None:
 def plain_speed(engine: Engine, prompt: str) -> tuple[float, float]:
     """Tokens per second, and the seconds that reading the prompt took."""
     run = engine.run(prompt, TOKENS)
-    reading = run.figures.read_seconds
+    reading = run.stats.prefill_seconds
     return run.speed(reading), reading
 
 
@@ -90,7 +90,9 @@ def _second(engine: Engine, other: Engine, prompt: str) -> dict[str, float]:
 
     def run_fixed(depths: Sequence[int]) -> None:
         for depth in depths:
-            wanted = Speculation(draft="draft", depth_mode="fixed", depth=depth, repeats=False)
+            wanted = Speculation(
+                draft="draft", depth_mode="fixed", depth=depth, prompt_lookup=False
+            )
             speed = other.run(prompt, TOKENS, wanted).speed(reading)
             speeds.setdefault(f"fixed {depth}", []).append(speed)
 

@@ -16,10 +16,10 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role, TurnFigures
+from headstart.core.values import Role, TurnStats
 from headstart.engine import turn
 from headstart.engine.backends import select
-from headstart.engine.decoder import Decoder, Guess, Sampler
+from headstart.engine.decoder import Decoder, Prediction, Sampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -46,7 +46,7 @@ class MemoryProfiles:
 class Run:
     """One reply: seconds from the request to each emission, and its figures."""
 
-    figures: TurnFigures
+    stats: TurnStats
     times: tuple[tuple[int, float], ...]  # tokens so far, seconds since the request
     text: str
 
@@ -106,7 +106,7 @@ class Engine:
         if self.state.draft is not None:
             self.state.draft.forget()
         times: list[tuple[int, float]] = []
-        figures: list[TurnFigures] = []
+        stats: list[TurnStats] = []
         text: list[str] = []
 
         def emit(event: GenerationEvent) -> None:
@@ -114,7 +114,7 @@ class Engine:
                 times.append((event.tokens, perf_counter() - began))
                 text.extend(piece.text for piece in event.pieces)
             elif isinstance(event, Finished):
-                figures.append(event.figures)
+                stats.append(event.stats)
 
         request = GenerationRequest(
             self._load,
@@ -124,12 +124,12 @@ class Engine:
         )
         began = perf_counter()
         self.generator.generate(request, emit, StopSignal())
-        return Run(figures[0], tuple(times), "".join(text))
+        return Run(stats[0], tuple(times), "".join(text))
 
-    def measure(self) -> None:
+    def calibrate(self) -> None:
         """What the button in the window does."""
         assert self.draft is not None
-        self.generator.measure(self._load, lambda _event: None, StopSignal())
+        self.generator.calibrate(self._load, lambda _event: None, StopSignal())
 
     def rendered(self, prompt: str) -> str:
         """The prompt as the chat template makes it."""
@@ -200,8 +200,8 @@ class _ReplaySampler:
             replay.forwards.clear()
         return replay.reply[position - replay.start]
 
-    def guess(self, row: int, position: int) -> Guess:
-        return self._inner.guess(row, position)
+    def predict(self, row: int, position: int) -> Prediction:
+        return self._inner.predict(row, position)
 
     def look_ahead(self, position: int) -> None:
         self._inner.look_ahead(position)

@@ -41,12 +41,12 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         assert len(reply.text.split()) > 5
         assert shown_text(app, 1).split() == reply.text.split()
         assert sum(run.length for run in reply.parts[0].origins) == len(reply.text)
-        # without a draft model, only repeats are guessed
-        assert {run.origin for run in reply.parts[0].origins} <= {Origin.TARGET, Origin.REPEAT}
+        # without a draft model, only prompt lookup drafts
+        assert {run.origin for run in reply.parts[0].origins} <= {Origin.TARGET, Origin.LOOKUP}
         assert app.window.composer.text() == ""
-        assert reply.figures is not None
-        assert reply.figures.generated_tokens > 3
-        assert reply.figures.first_token_seconds is not None
+        assert reply.stats is not None
+        assert reply.stats.generated_tokens > 3
+        assert reply.stats.first_token_seconds is not None
         assert app.window.header.title.text() == "What is the capital of France?"
         assert app.window.sidebar.model.chat_ids() == [stored_chat(app)]
 
@@ -133,19 +133,19 @@ async def test_a_second_turn_reads_only_the_new_tokens(running: OpenApp) -> None
     async with running() as app:
         use_sampling(app)
         first = await ask(app, "Explain in some words what a river is.")
-        assert first.figures is not None
-        assert first.figures.reused_tokens == 0
+        assert first.stats is not None
+        assert first.stats.reused_tokens == 0
         second = await ask(app, "And a lake?")
-        assert second.figures is not None
+        assert second.stats is not None
         # all of the first turn's prompt and reply except what the template puts after it
-        known = first.figures.prompt_tokens + first.figures.generated_tokens - 1
-        assert second.figures.reused_tokens >= known
+        known = first.stats.prompt_tokens + first.stats.generated_tokens - 1
+        assert second.stats.reused_tokens >= known
         question = (await branch(app))[2]
         app.controllers.conversation.edit(question.id, "And a sea?")
         await until(lambda: app.controllers.reply.writing)
         third = await reply_done(app)
-        assert third.figures is not None
-        assert third.figures.reused_tokens >= known
+        assert third.stats is not None
+        assert third.stats.reused_tokens >= known
 
 
 async def test_everything_is_there_after_a_restart(running: OpenApp) -> None:
@@ -230,8 +230,8 @@ async def test_a_chat_that_is_written_goes_on_while_another_is_open(running: Ope
         await until(lambda: not app.controllers.reply.writing)
         await app.controllers.settle()
         reply = (await branch(app))[-1]
-        assert reply.figures is not None
-        assert reply.figures.generated_tokens == 120
+        assert reply.stats is not None
+        assert reply.stats.generated_tokens == 120
         assert reply.text.split()[-1] in shown_text(app, 1)
 
 
@@ -243,18 +243,18 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
         app.window.inspector._sampling_changed("temperature", 0.0)
         app.window.inspector._sampling_changed("max_tokens", 5)
         reply = await ask(app, "Hello, who are you?")
-        assert reply.figures is not None
-        assert reply.figures.finish is FinishReason.LENGTH
-        assert reply.figures.generated_tokens == 5
+        assert reply.stats is not None
+        assert reply.stats.finish is FinishReason.LENGTH
+        assert reply.stats.generated_tokens == 5
         chat = await app.services.branches.chat(stored_chat(app) or "")
         assert chat is not None
         assert chat.options.system_prompt == "You always answer with the word BANANA."
         assert app.services.preferences.current.sampling == GREEDY
-        plain_prompt = reply.figures.prompt_tokens
+        plain_prompt = reply.stats.prompt_tokens
         app.window.new_chat()
         other = await ask(app, "Hello, who are you?")
-        assert other.figures is not None
-        assert other.figures.prompt_tokens != plain_prompt
+        assert other.stats is not None
+        assert other.stats.prompt_tokens != plain_prompt
 
 
 async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
@@ -264,8 +264,8 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
         notices: list[str] = []
         app.controllers.reply.noticed.connect(lambda kind, _text: notices.append(kind))
         reply = await ask(app, STORY)
-        assert reply.figures is not None
-        assert reply.figures.finish is FinishReason.CONTEXT_FULL
+        assert reply.stats is not None
+        assert reply.stats.finish is FinishReason.CONTEXT_FULL
         assert notices == ["context-nearly-full"]
         app.window.composer.set_text("And then?")
         app.window.composer.button.click()
@@ -370,8 +370,8 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
         use_sampling(app, LONG)
         app.services.preferences.update(engine=EngineSettings(context_length=512))
         reply = await ask(app, STORY)
-        assert reply.figures is not None
-        assert reply.figures.finish is FinishReason.CONTEXT_FULL
+        assert reply.stats is not None
+        assert reply.stats.finish is FinishReason.CONTEXT_FULL
         app.controllers.conversation.continue_reply(reply.id)
         await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible())
         again = await reply_done(app)
@@ -402,7 +402,7 @@ async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) ->
         await until(lambda: app.controllers.reply.writing)
         again = await reply_done(app)
         assert notices == []
-        assert first.figures is not None
-        assert again.figures is not None
-        assert second.figures is not None
-        assert again.figures.prompt_tokens == second.figures.prompt_tokens
+        assert first.stats is not None
+        assert again.stats is not None
+        assert second.stats is not None
+        assert again.stats.prompt_tokens == second.stats.prompt_tokens

@@ -9,12 +9,12 @@ import pytest
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.token_mapping import make_mapping
 from headstart.hub.cards import read_card
 from tests.models.tiny import FAMILIES, make_tiny
-from tests.support.decoding import guessed, plain
+from tests.support.decoding import plain, speculated
 
 TOKENS = 60
 # f16 weights leave small differences between forwards of one and of several tokens
@@ -26,7 +26,7 @@ def _decoder(path: Path) -> LlamaCppDecoder:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_guessing_changes_no_word(family: str, starter: ModelRef, tmp_path: Path) -> None:
+def test_speculation_changes_no_word(family: str, starter: ModelRef, tmp_path: Path) -> None:
     path = make_tiny(family, starter.path, tmp_path / "target.gguf")
     draft_path = make_tiny(family, starter.path, tmp_path / "draft.gguf", layers=_fewer(family))
     prompt = list(range(300, 330)) * 2
@@ -34,18 +34,18 @@ def test_guessing_changes_no_word(family: str, starter: ModelRef, tmp_path: Path
     wanted_tokens, gaps = plain(alone, prompt, TOKENS)
     alone.close()
     target, draft = _decoder(path), _decoder(draft_path)
-    bridge, match = make_bridge(target, draft)
-    assert bridge is not None
+    mapping, match = make_mapping(target, draft)
+    assert mapping is not None
     assert match.tier == "same"
-    model = DraftModel(draft, bridge)
+    model = DraftModel(draft, mapping)
     pair, profile = PairProfile(), TargetProfile()
     for wanted in (
-        Speculation(draft="d", depth_mode="fixed", depth=3, repeats=False),
-        Speculation(draft="d", depth_mode="fixed", depth=6, second_guesses="always"),
+        Speculation(draft="d", depth_mode="fixed", depth=3, prompt_lookup=False),
+        Speculation(draft="d", depth_mode="fixed", depth=6, tree_branches="always"),
         Speculation(draft="d"),
         Speculation(),
     ):
-        written, _ = guessed(target, model, (profile, pair), wanted, prompt, TOKENS)
+        written, _ = speculated(target, model, (profile, pair), wanted, prompt, TOKENS)
         for place, (token, own) in enumerate(zip(written, wanted_tokens, strict=False)):
             if token != own:
                 assert gaps[place] < NEAR_TIE, f"{wanted} differs at {place}"

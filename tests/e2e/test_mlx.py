@@ -22,14 +22,14 @@ from headstart.engine.backends.mlx import MlxDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
-from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.token_mapping import make_mapping
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.mlx_folder import make_mlx
 from tests.models.tiny_mlx import FAMILIES, WINDOW, make_tiny_mlx
-from tests.support.decoding import after, guessed, plain, read
+from tests.support.decoding import after, plain, read, speculated
 from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
 
 LENGTH = 400
@@ -291,23 +291,23 @@ def test_tokenizers_as_people_publish_them_are_read_right(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_guessing_changes_no_word(family: str, folders: dict[str, Path]) -> None:
+def test_speculation_changes_no_word(family: str, folders: dict[str, Path]) -> None:
     prompt = list(range(300, 330)) * 2
     target, draft = _open(folders[family]), _open(folders[f"{family} draft"])
     own_words, gaps = plain(target, prompt, TOKENS)
-    bridge, match = make_bridge(target, draft)
-    assert bridge is not None
+    mapping, match = make_mapping(target, draft)
+    assert mapping is not None
     assert match.tier == "same"
-    model = DraftModel(draft, bridge)
+    model = DraftModel(draft, mapping)
     pair, profile = PairProfile(), TargetProfile()
     accepted = 0
     for wanted in (
-        Speculation(draft="d", depth_mode="fixed", depth=3, repeats=False),
-        Speculation(draft="d", depth_mode="fixed", depth=6, second_guesses="always"),
+        Speculation(draft="d", depth_mode="fixed", depth=3, prompt_lookup=False),
+        Speculation(draft="d", depth_mode="fixed", depth=6, tree_branches="always"),
         Speculation(draft="d"),
         Speculation(),
     ):
-        written, right = guessed(target, model, (profile, pair), wanted, prompt, TOKENS)
+        written, right = speculated(target, model, (profile, pair), wanted, prompt, TOKENS)
         accepted += right
         for place, (token, own) in enumerate(zip(written, own_words, strict=False)):
             if token != own:
@@ -325,7 +325,7 @@ def test_guessing_changes_no_word(family: str, folders: dict[str, Path]) -> None
 def reading_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiny models read faster than a file is opened; here everything kept comes back."""
     monkeypatch.setattr(speeds, "load", lambda *_: PrefixSpeeds(token_seconds=10.0))
-    monkeypatch.setattr(PrefixSpeeds, "see_reading", lambda *_: None)
+    monkeypatch.setattr(PrefixSpeeds, "observe_prefill", lambda *_: None)
 
 
 def _engine(folder: Path, path: Path, context: int = 2048) -> PrefixEngine:
@@ -357,7 +357,7 @@ def test_prefixes_come_back_after_restarts_and_branch_switches(
         again = engine.ask("c", branches[turn % 2])
         assert again.text == texts[turn % 2]
         assert again.reused > 200
-        assert again.figures.prefix.from_disk > 0 or turn != 2
+        assert again.stats.prefix.from_disk > 0 or turn != 2
     engine.restart()
     engine.store.wait_until_ready()
     engine.store.clear()
@@ -367,7 +367,7 @@ def test_prefixes_come_back_after_restarts_and_branch_switches(
     engine.stop()
 
 
-def test_a_seed_says_the_same_with_and_without_guessing(
+def test_a_seed_says_the_same_with_and_without_speculation(
     folders: dict[str, Path], tmp_path: Path
 ) -> None:
     engine = _engine(tmp_path, folders["llama"])
@@ -380,10 +380,10 @@ def test_a_seed_says_the_same_with_and_without_guessing(
         Sampling(temperature=1.2, seed=4, max_tokens=40, top_k=0, top_p=0.95, repeat_penalty=1.2),
     ):
         plain = engine.ask("c", question, sampling=sampling)
-        guessed = engine.ask("c", question, sampling=sampling, speculation=wanted, draft=draft)
-        assert guessed.text == plain.text
-        assert guessed.figures.speculation is not None
-        assert guessed.figures.speculation.draft_accepted > 0
+        speculated = engine.ask("c", question, sampling=sampling, speculation=wanted, draft=draft)
+        assert speculated.text == plain.text
+        assert speculated.stats.speculation is not None
+        assert speculated.stats.speculation.draft_accepted > 0
     engine.stop()
 
 
@@ -423,7 +423,7 @@ def test_what_is_begun_early_is_what_is_asked_for_or_thrown_away(
     plain.close()
 
 
-def test_a_gguf_draft_guesses_for_an_mlx_target(starter: ModelRef, tmp_path: Path) -> None:
+def test_a_gguf_draft_drafts_for_an_mlx_target(starter: ModelRef, tmp_path: Path) -> None:
     """Formats live side by side, in one turn even."""
     target = open_model(make_mlx(starter.path, tmp_path / "target", bits=8))
     engine = PrefixEngine(tmp_path, target)
@@ -431,8 +431,8 @@ def test_a_gguf_draft_guesses_for_an_mlx_target(starter: ModelRef, tmp_path: Pat
     engine.chat("c")
     wanted = Speculation(draft=starter.key, depth_mode="fixed", depth=4)
     answer = engine.ask("c", [user("Hi!")], 10, speculation=wanted, draft=starter)
-    assert answer.figures.speculation is not None
-    assert answer.figures.speculation.draft_accepted >= 4
+    assert answer.stats.speculation is not None
+    assert answer.stats.speculation.draft_accepted >= 4
     engine.stop()
 
 
@@ -463,7 +463,7 @@ def test_a_cancelled_reply_keeps_what_was_said(folders: dict[str, Path], tmp_pat
     engine.generator.generate(request, emit, cancel)
     last = told[-1]
     assert isinstance(last, Finished)
-    assert 5 < last.figures.generated_tokens < 400
+    assert 5 < last.stats.generated_tokens < 400
     decoder = engine.generator.loaded.decoder
     assert decoder is not None
     assert decoder.n_past() == len(engine.generator.loaded.resident.tokens)

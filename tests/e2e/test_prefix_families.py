@@ -18,7 +18,7 @@ from headstart.core.settings import EngineSettings
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.prefix import keys, speeds
 from headstart.engine.prefix.fingerprint import fingerprint
-from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.stop import StopSignal
@@ -35,7 +35,7 @@ PLACES = (300, 512, 650)
 def reading_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiny models read faster than a file is opened; here everything kept comes back."""
     monkeypatch.setattr(speeds, "load", lambda *_: PrefixSpeeds(token_seconds=10.0))
-    monkeypatch.setattr(PrefixSpeeds, "see_reading", lambda *_: None)
+    monkeypatch.setattr(PrefixSpeeds, "observe_prefill", lambda *_: None)
 
 
 def _open(path: Path, context: int = 1024) -> LlamaCppDecoder:
@@ -111,24 +111,24 @@ def test_switching_branches_changes_no_bit(family: str, starter: ModelRef, tmp_p
     decoder.forward(_text(64, 9), [], seq=2)
     store = PrefixStore(tmp_path / "prefixes", _NoIndex())
     store.wait_until_ready()
-    keeper = Keeper(
+    prefix_cache = PrefixCache(
         decoder,
         store,
-        keys.family(fingerprint(path), decoder.facts.state, decoder.facts.chunk),
+        keys.namespace(fingerprint(path), decoder.facts.state, decoder.facts.chunk),
         PrefixSpeeds(token_seconds=10.0),
     )
     held: list[int] = []
     for turn in range(6):
         branch = branches[turn % 2]
-        keeper.restore(held, branch)
+        prefix_cache.restore(held, branch)
         assert len(held) == (600 if turn > 1 else 400 if turn == 1 else 0)
         while len(held) < len(branch):
             end = min((len(held) // 256 + 1) * 256, 400 if len(held) < 400 else 600)
             part = branch[len(held) : end]
             decoder.forward(part, [])
             held.extend(part)
-            keeper.mark(held)
-        for _ in keeper.save(held, "c"):
+            prefix_cache.mark(held)
+        for _ in prefix_cache.save(held, "c"):
             pass
         assert np.array_equal(after(decoder, more), expected[turn % 2])
         held.extend(more)
@@ -172,15 +172,15 @@ def test_another_process_goes_on_bit_for_bit(
     engine.generator.preload(
         LoadRequest(engine.model, engine.settings), lambda _: None, StopSignal()
     )
-    reader, decoder = engine.generator.loaded.reader, engine.generator.loaded.decoder
-    assert reader is not None
-    assert reader.keeper is not None
+    prefiller, decoder = engine.generator.loaded.prefiller, engine.generator.loaded.decoder
+    assert prefiller is not None
+    assert prefiller.prefix_cache is not None
     assert isinstance(decoder, LlamaCppDecoder)
-    restored = reader.keeper.restore(reader.resident.tokens, [*tokens, 1])
+    restored = prefiller.prefix_cache.restore(prefiller.resident.tokens, [*tokens, 1])
     assert restored.from_disk == len(tokens) > 300
     decoder.forward([300, 301, 302], [2])
     assert decoder.logits(0).tobytes().hex() == second
-    reader.resident.tokens.extend([300, 301, 302])
+    prefiller.resident.tokens.extend([300, 301, 302])
     engine.stop()
 
 

@@ -15,7 +15,7 @@ from headstart.assembly import App
 from headstart.chat.changes import AheadState
 from headstart.core.settings import PrefixSettings, Sampling
 from headstart.home import Home
-from headstart.ui.transcript.words import figures_text
+from headstart.ui.transcript.words import stats_text
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chat, use_sampling
 from tests.support.prefix_engine import prose
@@ -58,13 +58,13 @@ async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything
         app.services.broadcast.on(AheadState, lambda _change: told.append(1))
         await until(lambda: told)
         answer = await ask(app, "And now?")
-        assert answer.figures is not None
-        figures = answer.figures
-        assert figures.prefix.from_disk > 300
-        assert figures.prompt_tokens - figures.reused_tokens < 16
+        assert answer.stats is not None
+        stats = answer.stats
+        assert stats.prefix.from_disk > 300
+        assert stats.prompt_tokens - stats.reused_tokens < 16
         panel = app.window.inspector.prefix
         assert "from disk" in panel.told.text()
-        assert panel.meter.value() == figures.reused_tokens
+        assert panel.meter.value() == stats.reused_tokens
         await until(lambda: "MB" in panel._values["This chat on disk"].text())
         assert "of 8.0 GB" in panel._values["All chats"].text()
 
@@ -82,8 +82,8 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         await until(lambda: app.controllers.reply.writing)
         assert not label.isVisible()
         answer = await reply_done(app)
-        assert answer.figures is not None
-        assert answer.figures.prefix.ahead > 5
+        assert answer.stats is not None
+        assert answer.stats.prefix.ahead > 5
 
 
 async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
@@ -93,7 +93,7 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         _short(app)
         ahead = app.services.local.ahead
         assert await ahead.allowed()
-        app.services.preferences.update(prefix=PrefixSettings(read_ahead=False))
+        app.services.preferences.update(prefix=PrefixSettings(prefill_ahead=False))
         assert not await ahead.allowed()
         assert app.window.composer.edit.placeholderText() == "Message…"
         await ask(app, "Hello there")
@@ -129,8 +129,8 @@ async def test_a_private_chat_leaves_nothing_on_disk(
             "Private, until Headstart closes"
         )
         again = await ask(app, "And now?")
-        assert again.figures is not None
-        assert again.figures.reused_tokens > 300
+        assert again.stats is not None
+        assert again.stats.reused_tokens > 300
         await app.services.chat_list.rename(stored_chat(app) or "", secret)
         assert "nothing of this chat" in app.window.inspector.prefix.note.text()
     files = [path for path in home.path.rglob("*") if path.is_file()]
@@ -187,11 +187,11 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         app.window.inspector.flush()
         await app.controllers.settle()
         answer = await ask(app, "And now?")
-        assert answer.figures is not None
-        assert f"{answer.figures.prefix.reread:,} recomputed" in figures_text(answer.figures)
+        assert answer.stats is not None
+        assert f"{answer.stats.prefix.recomputed:,} recomputed" in stats_text(answer.stats)
         widget = app.window.transcript.widget_of(answer.id)
         assert widget is not None
-        assert "the system prompt changed" in widget._figures.toolTip()
+        assert "the system prompt changed" in widget._stats.toolTip()
         assert "recomputed: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 

@@ -21,7 +21,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.engine import local, reading
+from headstart.engine import local, prefill
 from headstart.engine.prefix import budget, disk, keys, record_file
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
@@ -40,7 +40,7 @@ def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may hold a user up for milliseconds takes longer on a machine that is busy."""
-    monkeypatch.setattr(reading, "KEEP_SECONDS", 2.0)
+    monkeypatch.setattr(prefill, "KEEP_SECONDS", 2.0)
     monkeypatch.setattr(local, "SWITCH_SECONDS", 2.0)
     monkeypatch.setattr(local, "QUIT_SECONDS", 10.0)
 
@@ -71,13 +71,13 @@ def _talk(engine: PrefixEngine, chat_id: str = "c", text: str = LONG) -> list[Pr
 def test_a_chat_is_not_read_again_after_a_restart(engine: PrefixEngine) -> None:
     messages = _talk(engine)
     before = engine.ask("c", messages)
-    assert before.figures.prefix.from_disk == 0
+    assert before.stats.prefix.from_disk == 0
     engine.restart()
     after = engine.ask("c", messages)
     assert after.text == before.text
-    assert after.reused == after.figures.prompt_tokens - 1
-    assert after.figures.prefix.from_disk == after.reused
-    assert after.figures.prefix.reread == 0
+    assert after.reused == after.stats.prompt_tokens - 1
+    assert after.stats.prefix.from_disk == after.reused
+    assert after.stats.prefix.recomputed == 0
 
 
 def test_switching_between_two_chats_reads_nothing_again(engine: PrefixEngine) -> None:
@@ -95,8 +95,8 @@ def test_switching_between_two_chats_reads_nothing_again(engine: PrefixEngine) -
                 expected[chat] = answer.text
                 continue
             assert answer.text == expected[chat]
-            assert answer.reused == answer.figures.prompt_tokens - 1
-            assert answer.figures.prefix.from_memory > 400
+            assert answer.reused == answer.stats.prompt_tokens - 1
+            assert answer.stats.prefix.from_memory > 400
 
 
 def test_a_request_right_after_another_chats_reply_keeps_what_it_can(
@@ -105,16 +105,16 @@ def test_a_request_right_after_another_chats_reply_keeps_what_it_can(
     engine.chat("d")
     messages = _talk(engine)
     # no time of rest, and no time at all
-    monkeypatch.setattr(reading, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(prefill, "KEEP_SECONDS", 0.0)
     engine.ask("d", [user(prose(60, seed=3))])
     before = engine.ask("c", messages)
     assert before.reused < 256
-    monkeypatch.setattr(reading, "KEEP_SECONDS", 2.0)
+    monkeypatch.setattr(prefill, "KEEP_SECONDS", 2.0)
     engine.ask("d", [user(prose(60, seed=4))])
     after = engine.ask("c", messages)
     assert after.text == before.text
     assert after.reused >= 512
-    assert after.figures.prefix.reread < 300
+    assert after.stats.prefix.recomputed < 300
 
 
 def test_switching_the_model_and_back_restores(
@@ -125,10 +125,10 @@ def test_switching_the_model_and_back_restores(
     before = engine.ask("c", messages)
     other = engine.ask("c", messages, model=small)
     assert other.reused == 0
-    assert "last read by" in other.figures.prefix.reason
+    assert "last read by" in other.stats.prefix.reason
     after = engine.ask("c", messages)
     assert after.text == before.text
-    assert after.reused == after.figures.prompt_tokens - 1
+    assert after.reused == after.stats.prompt_tokens - 1
 
 
 def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
@@ -145,7 +145,7 @@ def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
     for number in range(3):
         messages = [*first[:1], user(f"{first[1].text} Question {number}?", f"q{number}")]
         answer = engine.ask("c", messages)
-        assert answer.reused == answer.figures.prompt_tokens - 1
+        assert answer.reused == answer.stats.prompt_tokens - 1
 
 
 def test_a_longer_context_uses_what_a_shorter_one_saved(engine: PrefixEngine) -> None:
@@ -160,7 +160,7 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     draft = open_model(path)
     engine = PrefixEngine(tmp_path, starter)
     engine.chat("c")
-    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
     more = {"speculation": wanted, "draft": draft}
     first = [system("Be brief."), user(LONG)]
     before = engine.ask("c", first, 24, **more)
@@ -171,8 +171,8 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     assert state is not None
     assert state.draft is not None
     read = state.draft.decoder.facts.batch
-    assert after.figures.speculation is not None
-    assert after.figures.speculation.draft_tested > 0
+    assert after.stats.speculation is not None
+    assert after.stats.speculation.draft_verified > 0
     # of some 510 tokens the draft read only what it had not seen: its costs know no long slice
     assert state.pair is not None
     families = {path.parent.name for path in engine.files()}
@@ -181,7 +181,7 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     engine.stop()
 
 
-# --- reading ahead ---------------------------------------------------------------------------
+# --- prefilling ahead ---------------------------------------------------------------------------
 
 
 def test_what_is_typed_is_read_before_it_is_sent(engine: PrefixEngine) -> None:
@@ -192,10 +192,10 @@ def test_what_is_typed_is_read_before_it_is_sent(engine: PrefixEngine) -> None:
     assert told is not None
     assert told.typed >= 8
     answer = engine.ask("c", [*history, user(typed + "ing light.", "q2")])
-    figures = answer.figures
-    assert figures.prefix.ahead > 0
+    stats = answer.stats
+    assert stats.prefix.ahead > 0
     # what is left: the last word, and what the template closes with
-    assert figures.prompt_tokens - figures.reused_tokens <= 12
+    assert stats.prompt_tokens - stats.reused_tokens <= 12
 
 
 def test_reading_ahead_without_a_loaded_model_does_nothing(engine: PrefixEngine) -> None:
@@ -239,7 +239,7 @@ def test_damaged_files_never_change_a_word(engine: PrefixEngine, seed: int) -> N
         path.write_bytes(data)
         answer = engine.ask("c", messages)
         assert answer.text == expected
-        assert answer.reused < answer.figures.prompt_tokens - 1
+        assert answer.reused < answer.stats.prompt_tokens - 1
         engine.leave()
 
 
@@ -262,7 +262,7 @@ def test_another_file_under_the_models_name_is_another_model(
     engine.start()
     answer = engine.ask("c", messages)
     assert answer.reused == 0
-    assert "the model's file" in answer.figures.prefix.reason
+    assert "the model's file" in answer.stats.prefix.reason
     engine.stop()
 
 
@@ -272,7 +272,7 @@ def test_another_kv_type_is_another_family(engine: PrefixEngine) -> None:
     engine.settings = EngineSettings(context_length=2048, kv_type="f16")
     answer = engine.ask("c", messages)
     assert answer.reused == 0
-    assert "KV settings" in answer.figures.prefix.reason
+    assert "KV settings" in answer.stats.prefix.reason
 
 
 def test_a_clock_that_is_set_back_changes_nothing(
@@ -284,7 +284,7 @@ def test_a_clock_that_is_set_back_changes_nothing(
     monkeypatch.setattr(time, "time", lambda: past)
     monkeypatch.setattr(time, "time_ns", lambda: int(past * 1e9))
     answer = engine.ask("c", messages)
-    assert answer.figures.prefix.from_disk > 500
+    assert answer.stats.prefix.from_disk > 500
     engine.leave()
     assert engine.store.use_of_disk().written_today > 0
 
@@ -432,7 +432,7 @@ def test_a_chat_that_may_not_be_on_disk_leaves_no_file(engine: PrefixEngine) -> 
     assert engine.storage.submit(lambda opened: opened.prefixes.load()).result().records == []
     again = engine.ask("p1", first, retention=Retention.MEMORY)
     assert again.text == answer.text
-    assert again.figures.prefix.from_memory > 500
+    assert again.stats.prefix.from_memory > 500
 
 
 def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
@@ -452,7 +452,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
 ) -> None:
     """Not with the target, not with the draft, not as a tail that begins alike."""
     draft = open_model(drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18, 24]))
-    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
     shared = prose(250)
     engine.ask(
         "p1",
@@ -545,7 +545,7 @@ def test_saving_can_be_interrupted_and_goes_on(engine: PrefixEngine) -> None:
     _talk(engine)
     stop = StopSignal()
     stop.stop()
-    assert engine.generator.rest(stop) == 0.0
+    assert engine.generator.save_when_idle(stop) == 0.0
     assert engine.generator.loaded.resident.unsaved
     engine.rest()
     assert not engine.generator.loaded.resident.unsaved

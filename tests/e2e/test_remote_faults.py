@@ -17,7 +17,7 @@ from tests.support.faulty_proxy import FaultyProxy, Passed, kept
 from tests.support.scripted_server import Answer, Asked, ScriptedServer
 
 PATIENCE = 1
-# the patience before the first word, and what a busy computer adds
+# the timeout before the first word, and what a busy computer adds
 LONGEST = 10 * PATIENCE + 5
 SIDE_BY_SIDE = 6
 WORDS = [f" word{number}" for number in range(60)]
@@ -39,7 +39,7 @@ async def survive(app: App, upstream: int, seeds: range) -> list[str]:
             seed = waiting.pop()
             async with FaultyProxy(upstream, random.Random(seed)) as proxy:
                 connection, _ = await app.services.servers.save(
-                    Connection("", f"server {seed}", proxy.url, patience=PATIENCE), None
+                    Connection("", f"server {seed}", proxy.url, timeout=PATIENCE), None
                 )
                 app.services.servers.allow(connection.id)
                 model = ServerModel(changed(connection, allowed=True), "m")

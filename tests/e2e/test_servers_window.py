@@ -134,8 +134,8 @@ async def test_a_server_is_added_allowed_once_and_answers(
         answer = await ask(app, "Tell me a story.")
         assert answer.text == STORY
         assert answer.author == f"harbour-7b on 127.0.0.1:{server.port}"
-        assert answer.figures is not None
-        assert answer.figures.reused_tokens == 20
+        assert answer.stats is not None
+        assert answer.stats.reused_tokens == 20
         assert shown_text(app, 1) == STORY
         assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
         # asked once: another chat goes there without a question
@@ -201,15 +201,15 @@ async def test_a_silent_server_keeps_no_other_waiting_and_stops(
         await app.services.choices.set_model(app.controllers.open.id, local)
         use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
         answer = await ask(app, "What is two and two?")
-        assert answer.figures is not None
-        assert answer.figures.generated_tokens > 0
+        assert answer.stats is not None
+        assert answer.stats.generated_tokens > 0
         assert waiting is not None
         app.window.open_chat(waiting)
         await until(lambda: stored_chat(app) == waiting and app.controllers.reply.writing)
         app.controllers.conversation.stop()
         answer = await reply_done(app)
-        assert answer.figures is not None
-        assert answer.figures.finish is FinishReason.CANCELLED
+        assert answer.stats is not None
+        assert answer.stats.finish is FinishReason.CANCELLED
 
 
 async def test_what_a_server_does_not_take_is_greyed(
@@ -322,11 +322,11 @@ async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
         use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
         answer = await ask(app, "Say something.")
         assert answer.model == "tiny-mlx"
-        assert answer.figures is not None
-        assert answer.figures.generated_tokens > 0
+        assert answer.stats is not None
+        assert answer.stats.generated_tokens > 0
         again = await ask(app, "And again.")
-        assert again.figures is not None
-        assert again.figures.reused_tokens > 10
+        assert again.stats is not None
+        assert again.stats.reused_tokens > 10
 
 
 async def test_engine_settings_load_the_model_again_and_lose_nothing(
@@ -352,9 +352,9 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
         messages = await branch(app)
         assert [message.text for message in messages][1] == first.text
         second = await ask(app, "What was it?")
-        assert second.figures is not None
+        assert second.stats is not None
         # what was read with the other settings is not read again
-        assert second.figures.reused_tokens > 150
+        assert second.stats.reused_tokens > 150
 
 
 async def test_a_stop_in_the_middle_keeps_what_was_said(

@@ -1,4 +1,4 @@
-"""Speculation on real weights: the words are those of plain decoding, whoever guesses."""
+"""Speculation on real weights: the words are those of plain decoding, whatever drafts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import Role, TurnFigures
+from headstart.core.values import Role, TurnStats
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
-from headstart.engine.speculation import bridge
+from headstart.engine.speculation import token_mapping
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -44,7 +44,7 @@ MODES: dict[str, tuple[str, Speculation]] = {
     **{
         f"fixed {depth}": (
             "layers",
-            Speculation(draft="d", depth_mode="fixed", depth=depth, repeats=False),
+            Speculation(draft="d", depth_mode="fixed", depth=depth, prompt_lookup=False),
         )
         for depth in (1, 2, 3, 5, 8)
     },
@@ -52,7 +52,7 @@ MODES: dict[str, tuple[str, Speculation]] = {
     "repeats": ("", Speculation()),
     "tree": (
         "layers",
-        Speculation(draft="d", depth_mode="fixed", depth=3, second_guesses="always"),
+        Speculation(draft="d", depth_mode="fixed", depth=3, tree_branches="always"),
     ),
     "other vocabulary": ("other", Speculation(draft="d", depth_mode="fixed", depth=4)),
     "nearly the same vocabulary": ("near", Speculation(draft="d", depth_mode="fixed", depth=4)),
@@ -79,7 +79,7 @@ def drafts(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[
 @dataclass(slots=True)
 class Written:
     text: str
-    figures: TurnFigures
+    stats: TurnStats
     events: list[GenerationEvent]
 
     @property
@@ -124,7 +124,7 @@ class Engine:
         pieces = [
             piece for event in events if isinstance(event, TextAdded) for piece in event.pieces
         ]
-        return Written("".join(piece.text for piece in pieces), last.figures, events)
+        return Written("".join(piece.text for piece in pieces), last.stats, events)
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +137,8 @@ def engine(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Itera
 OFF = Speculation(enabled=False)
 
 
-def _remember_cheap_guesses(engine: Engine) -> None:
-    """As if earlier starts had found guesses cheap and right: they begin at once then, whatever
+def _remember_cheap_drafts(engine: Engine) -> None:
+    """As if earlier starts had found drafting cheap and right: they begin at once then, whatever
     the clock of a busy machine would say about them."""
     state = engine.generator.loaded.speculation
     assert state is not None
@@ -165,27 +165,27 @@ def test_greedy_words_are_those_of_plain_decoding(
     engine: Engine, drafts: dict[str, ModelRef], mode: str, prompts: list[str]
 ) -> None:
     name, wanted = MODES[mode]
-    # guesses without a fixed depth come only where they may pay: later, in text that repeats
+    # without a fixed depth, drafts come only where they may pay: later, in text that repeats
     tokens = TOKENS if wanted.depth_mode == "fixed" else 4 * TOKENS
-    tested = 0
+    verified = 0
     if wanted.depth_mode == "auto":
         # what fixed depths have shown of this draft would keep it quiet for a long time
         engine.generator.unload()
         engine.write(prompts[0], wanted, drafts.get(name), tokens=2)
-        _remember_cheap_guesses(engine)
+        _remember_cheap_drafts(engine)
     for prompt in prompts:
         plain = engine.write(prompt, OFF, tokens=tokens)
-        guessed = engine.write(prompt, wanted, drafts.get(name), tokens=tokens)
-        assert guessed.text == plain.text
-        assert guessed.figures.generated_tokens == plain.figures.generated_tokens
-        assert guessed.notices == []
-        assert guessed.figures.speculation is not None
-        tested += guessed.figures.speculation.tested
-    assert tested > 0
+        speculated = engine.write(prompt, wanted, drafts.get(name), tokens=tokens)
+        assert speculated.text == plain.text
+        assert speculated.stats.generated_tokens == plain.stats.generated_tokens
+        assert speculated.notices == []
+        assert speculated.stats.speculation is not None
+        verified += speculated.stats.speculation.verified
+    assert verified > 0
 
 
 @pytest.mark.parametrize("mode", ["fixed 3", "automatic", "repeats", "tree"])
-def test_a_seed_gives_the_same_words_with_and_without_guesses(
+def test_a_seed_gives_the_same_text_with_and_without_speculation(
     engine: Engine, drafts: dict[str, ModelRef], mode: str
 ) -> None:
     name, wanted = MODES[mode]
@@ -193,18 +193,18 @@ def test_a_seed_gives_the_same_words_with_and_without_guesses(
         for prompt in PROMPTS[::14]:
             more = {"temperature": 0.9, "repeat_penalty": penalty}
             plain = engine.write(prompt, OFF, **more)  # type: ignore[arg-type]
-            guessed = engine.write(prompt, wanted, drafts.get(name), **more)  # type: ignore[arg-type]
-            assert guessed.text == plain.text
+            speculated = engine.write(prompt, wanted, drafts.get(name), **more)  # type: ignore[arg-type]
+            assert speculated.text == plain.text
 
 
-def test_guesses_of_a_fitting_draft_are_accepted_and_marked(
+def test_tokens_of_a_fitting_draft_are_accepted_and_marked(
     engine: Engine, drafts: dict[str, ModelRef]
 ) -> None:
     written = engine.write(PROMPTS[0], MODES["fixed 3"][1], drafts["layers"])
-    figures = written.figures.speculation
-    assert figures is not None
-    assert figures.draft_accepted > 5
-    assert figures.rounds < written.figures.generated_tokens
+    stats = written.stats.speculation
+    assert stats is not None
+    assert stats.draft_accepted > 5
+    assert stats.rounds < written.stats.generated_tokens
     origins = {
         piece.origin
         for event in written.events
@@ -235,22 +235,22 @@ def test_in_the_default_setting_each_token_is_the_arg_max_of_its_forward(
         drawn.clear()
         written = engine.write(prompt, MODES["fixed 5"][1], drafts["layers"])
         decoder: Any = engine.generator.loaded.decoder
-        places = sorted(drawn)[: written.figures.generated_tokens]
+        places = sorted(drawn)[: written.stats.generated_tokens]
         text = b"".join(decoder.piece(drawn[place]) for place in places)
         assert text.decode("utf-8", "ignore").startswith(written.text.rstrip("\ufffd"))
     engine.generator.close()
 
 
-def test_a_stop_string_inside_a_guess_ends_the_reply_there(
+def test_a_stop_string_inside_a_draft_ends_the_reply_there(
     engine: Engine, drafts: dict[str, ModelRef]
 ) -> None:
     plain = engine.write(PROMPTS[3], OFF, tokens=60)
     stop = plain.text[40:44]
     cut = engine.write(PROMPTS[3], OFF, tokens=60, stop=(stop,))
-    guessed = engine.write(
+    speculated = engine.write(
         PROMPTS[3], MODES["fixed 8"][1], drafts["layers"], tokens=60, stop=(stop,)
     )
-    assert guessed.text == cut.text == plain.text[: plain.text.index(stop)]
+    assert speculated.text == cut.text == plain.text[: plain.text.index(stop)]
     # what is in the KV state is still the token list: the next turn is right
     assert engine.write(PROMPTS[3], OFF, tokens=60).text == plain.text
 
@@ -286,8 +286,8 @@ def test_a_draft_file_that_vanishes_while_loaded_does_no_harm(
     path.unlink()
     again = engine.write(PROMPTS[1], wanted, draft)
     assert again.text == first.text
-    assert again.figures.speculation is not None
-    assert again.figures.speculation.draft_accepted > 0
+    assert again.stats.speculation is not None
+    assert again.stats.speculation.draft_accepted > 0
 
 
 def test_turning_it_off_and_on_keeps_model_and_kv(
@@ -297,7 +297,7 @@ def test_turning_it_off_and_on_keeps_model_and_kv(
     decoder = engine.generator.loaded.decoder
     for wanted in (OFF, MODES["fixed 2"][1], Speculation()):
         written = engine.write(PROMPTS[2], wanted, drafts["layers"])
-        assert written.figures.reused_tokens == written.figures.prompt_tokens - 1
+        assert written.stats.reused_tokens == written.stats.prompt_tokens - 1
         assert engine.generator.loaded.decoder is decoder
 
 
@@ -307,7 +307,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     before = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
     resident = list(engine.generator.loaded.resident.tokens)
     events: list[GenerationEvent] = []
-    engine.generator.measure(
+    engine.generator.calibrate(
         LoadRequest(engine.model, engine.settings, drafts["layers"]), events.append, StopSignal()
     )
     curves = [event for event in events if isinstance(event, SpeedCurve)]
@@ -319,7 +319,7 @@ def test_measuring_gives_a_curve_and_leaves_the_chat_alone(
     assert decoder.n_past(1) == 0
     again = engine.write(PROMPTS[4], MODES["automatic"][1], drafts["layers"])
     assert again.text == before.text
-    assert again.figures.reused_tokens == again.figures.prompt_tokens - 1
+    assert again.stats.reused_tokens == again.stats.prompt_tokens - 1
 
 
 def test_a_draft_by_text_changes_no_word_and_is_often_right(
@@ -329,17 +329,17 @@ def test_a_draft_by_text_changes_no_word_and_is_often_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     match = VocabularyMatch("text", 40_000, 0.5)
-    monkeypatch.setattr(bridge, "compare", lambda _target, _draft: match)
+    monkeypatch.setattr(token_mapping, "compare", lambda _target, _draft: match)
     engine = Engine(starter, tmp_path)
-    wanted = Speculation(draft="d", depth_mode="fixed", depth=4, repeats=False)
+    wanted = Speculation(draft="d", depth_mode="fixed", depth=4, prompt_lookup=False)
     accepted = 0
     for prompt in (*PROMPTS[::10], "Write three emoji and a word in Chinese: 😀 你好"):
         plain = engine.write(prompt, OFF)
-        guessed = engine.write(prompt, wanted, drafts["other"])
-        assert guessed.text == plain.text
-        assert guessed.notices == []
-        assert guessed.figures.speculation is not None
-        accepted += guessed.figures.speculation.draft_accepted
+        speculated = engine.write(prompt, wanted, drafts["other"])
+        assert speculated.text == plain.text
+        assert speculated.notices == []
+        assert speculated.stats.speculation is not None
+        accepted += speculated.stats.speculation.draft_accepted
     assert isinstance(engine.generator.loaded.speculation, SpeculationState)
     assert engine.generator.loaded.speculation.match is match
     assert accepted > 20

@@ -24,7 +24,7 @@ def draft(starter: ModelRef, tmp_path: Path) -> ModelRef:
     return ModelRef(path, path.stem, path.stat().st_size)
 
 
-async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
+async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
     running: OpenApp, draft: ModelRef
 ) -> None:
     async with running() as app:
@@ -41,10 +41,10 @@ async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
         panel._fixed.setChecked(True)
         panel.tint.setChecked(True)
         reply = await ask(app, QUESTION)
-        assert reply.figures is not None
-        figures = reply.figures.speculation
-        assert figures is not None
-        assert figures.draft_accepted > 0
+        assert reply.stats is not None
+        stats = reply.stats.speculation
+        assert stats is not None
+        assert stats.draft_accepted > 0
         assert draft.name in app.window.header.draft_pill.toolTip()
         await until(lambda: "of" in panel._live["Accepted"].text())
         text_part = reply.parts[0]
@@ -56,9 +56,9 @@ async def test_a_chosen_draft_guesses_is_shown_and_survives_a_restart(
         app.controllers.branch.open_chat(chat_id)
         await until(lambda: stored_chat(app) == chat_id)
         await app.controllers.settle()
-        (stored,) = [m for m in await app.services.branches.whole(chat_id) if m.figures is not None]
-        assert stored.figures is not None
-        assert stored.figures.speculation == figures
+        (stored,) = [m for m in await app.services.branches.whole(chat_id) if m.stats is not None]
+        assert stored.stats is not None
+        assert stored.stats.speculation == stats
         panel = app.window.inspector.speculation
         assert panel.draft_box.currentData() == draft.key
         assert panel._value.depth_mode == "fixed"
@@ -79,20 +79,20 @@ async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
         CheckedModels(app.home.checked_models).add(draft)
         app.services.preferences.update(model_files=(draft.key,))
         panel = app.window.inspector.speculation
-        assert not panel.measure.isEnabled()
+        assert not panel.calibrate.isEnabled()
         app.controllers.speculation.list()
         await until(lambda: panel.draft_box.findData(draft.key) > 0)
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
-        assert panel.measure.isEnabled()
-        panel.measure.click()
-        await until(lambda: panel._measuring)
-        assert panel.measure.text() == "Cancel"
+        assert panel.calibrate.isEnabled()
+        panel.calibrate.click()
+        await until(lambda: panel._calibrating)
+        assert panel.calibrate.text() == "Cancel"
         await until(lambda: panel.curve._curve is not None)
-        panel.measure.click()
-        await until(lambda: not panel._measuring)
-        panel.measure.click()
-        await until(lambda: panel._measuring)
-        await until(lambda: not panel._measuring)
+        panel.calibrate.click()
+        await until(lambda: not panel._calibrating)
+        panel.calibrate.click()
+        await until(lambda: panel._calibrating)
+        await until(lambda: not panel._calibrating)
         curve = panel.curve._curve
         assert curve is not None
         assert curve.done == curve.total > 1

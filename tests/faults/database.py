@@ -28,7 +28,7 @@ from headstart.core.values import (
     Message,
     MessageStatus,
     Role,
-    TurnFigures,
+    TurnStats,
     new_id,
     now_ms,
 )
@@ -36,7 +36,7 @@ from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 
 CHATS, MESSAGES = 6, 8
-_FIGURES = TurnFigures(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
+_FIGURES = TurnStats(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
 
 
 @dataclass(frozen=True, slots=True)

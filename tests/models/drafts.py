@@ -168,17 +168,17 @@ def write_gguf(
 
 @functools.lru_cache(maxsize=4)
 def _read(path: Path, modified: int, size: int) -> Model:
-    reader = gguf.GGUFReader(path)
+    prefiller = gguf.GGUFReader(path)
     fields: dict[str, Field] = {}
-    for key, field in reader.fields.items():
+    for key, field in prefiller.fields.items():
         # the writer makes these itself
         if key.startswith("GGUF.") or key == "general.architecture":
             continue
         kind = field.types[0]
         inner = field.types[-1] if kind is gguf.GGUFValueType.ARRAY else None
         fields[key] = Field(field.contents(), kind, inner)
-    architecture = str(reader.fields["general.architecture"].contents())
-    tensors = {tensor.name: (tensor.data, tensor.tensor_type) for tensor in reader.tensors}
+    architecture = str(prefiller.fields["general.architecture"].contents())
+    tensors = {tensor.name: (tensor.data, tensor.tensor_type) for tensor in prefiller.tensors}
     return Model(architecture, fields, tensors)
 
 

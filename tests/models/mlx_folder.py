@@ -49,15 +49,15 @@ def make_mlx(
     file has, None makes float32 weights.
     `layers`: only the first so many, a draft that is often wrong. `shards`: in how many files.
     """
-    reader = read_gguf(source)
-    count = int(_value(reader, "llama.block_count"))
+    prefiller = read_gguf(source)
+    count = int(_value(prefiller, "llama.block_count"))
     kept = min(layers or count, count)
     weights = _weights(source, bits, kept)
     target.mkdir(parents=True, exist_ok=True)
     _write_shards(weights, target, shards)
-    config = _config(reader, weights, kept)
+    config = _config(prefiller, weights, kept)
     (target / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    write_tokenizer(reader, target)
+    write_tokenizer(prefiller, target)
     return target
 
 
@@ -129,9 +129,9 @@ def _write_shards(weights: dict[str, mx.array], target: Path, shards: int) -> No
     )
 
 
-def _config(reader: Any, weights: dict[str, mx.array], layers: int) -> dict[str, Any]:
+def _config(prefiller: Any, weights: dict[str, mx.array], layers: int) -> dict[str, Any]:
     def number(key: str) -> float:
-        return float(_value(reader, f"llama.{key}"))
+        return float(_value(prefiller, f"llama.{key}"))
 
     config: dict[str, Any] = {
         "model_type": "llama",
@@ -143,12 +143,12 @@ def _config(reader: Any, weights: dict[str, mx.array], layers: int) -> dict[str,
         "num_key_value_heads": int(number("attention.head_count_kv")),
         "rms_norm_eps": number("attention.layer_norm_rms_epsilon"),
         "max_position_embeddings": int(number("context_length")),
-        "vocab_size": len(_value(reader, "tokenizer.ggml.tokens")),
+        "vocab_size": len(_value(prefiller, "tokenizer.ggml.tokens")),
         "rope_theta": number("rope.freq_base"),
         "rope_traditional": True,
         "tie_word_embeddings": "lm_head.weight" not in weights,
-        "bos_token_id": int(_value(reader, "tokenizer.ggml.bos_token_id")),
-        "eos_token_id": int(_value(reader, "tokenizer.ggml.eos_token_id")),
+        "bos_token_id": int(_value(prefiller, "tokenizer.ggml.bos_token_id")),
+        "eos_token_id": int(_value(prefiller, "tokenizer.ggml.eos_token_id")),
     }
     every = {
         name.removesuffix(".scales"): _bits(weights[name.replace(".scales", ".weight")], scales)
@@ -164,12 +164,12 @@ def _config(reader: Any, weights: dict[str, mx.array], layers: int) -> dict[str,
     return config
 
 
-def write_tokenizer(reader: Any, target: Path, most: int | None = None) -> None:
+def write_tokenizer(prefiller: Any, target: Path, most: int | None = None) -> None:
     """The tokenizer of a GGUF file as a folder has it; `most`: only the first so many tokens."""
-    texts = _value(reader, "tokenizer.ggml.tokens")[:most]
-    kinds = _value(reader, "tokenizer.ggml.token_type")[:most]
+    texts = _value(prefiller, "tokenizer.ggml.tokens")[:most]
+    kinds = _value(prefiller, "tokenizer.ggml.token_type")[:most]
     known = set(texts)
-    merges = [tuple(merge.split(" ")) for merge in _value(reader, "tokenizer.ggml.merges")]
+    merges = [tuple(merge.split(" ")) for merge in _value(prefiller, "tokenizer.ggml.merges")]
     merges = [merge for merge in merges if "".join(merge) in known and known.issuperset(merge)]
     tokenizer = Tokenizer(models.BPE({text: i for i, text in enumerate(texts)}, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -184,12 +184,12 @@ def write_tokenizer(reader: Any, target: Path, most: int | None = None) -> None:
     tokenizer.save(str(target / "tokenizer.json"))
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
-        "bos_token": texts[int(_value(reader, "tokenizer.ggml.bos_token_id"))],
-        "eos_token": texts[int(_value(reader, "tokenizer.ggml.eos_token_id"))],
-        "chat_template": _value(reader, "tokenizer.chat_template"),
+        "bos_token": texts[int(_value(prefiller, "tokenizer.ggml.bos_token_id"))],
+        "eos_token": texts[int(_value(prefiller, "tokenizer.ggml.eos_token_id"))],
+        "chat_template": _value(prefiller, "tokenizer.chat_template"),
     }
     (target / "tokenizer_config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
 
 
-def _value(reader: Any, key: str) -> Any:
-    return reader.fields[key].contents()
+def _value(prefiller: Any, key: str) -> Any:
+    return prefiller.fields[key].contents()

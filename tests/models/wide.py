@@ -33,13 +33,13 @@ class Shape:
 def make_wide(source: Path, target: Path, shape: Shape | None = None) -> Path:
     """Write the widened model to `target` (1.25 GB with the default shape, Q8_0)."""
     shape = shape or Shape()
-    reader = gguf.GGUFReader(source)
-    tensors = {tensor.name: tensor for tensor in reader.tensors}
+    prefiller = gguf.GGUFReader(source)
+    tensors = {tensor.name: tensor for tensor in prefiller.tensors}
     partial = target.with_suffix(".partial")
     writer = gguf.GGUFWriter(partial, "llama")
-    _copy_metadata(reader, writer, shape)
-    width = int(_scalar(reader, "llama.embedding_length"))
-    layers = int(_scalar(reader, "llama.block_count"))
+    _copy_metadata(prefiller, writer, shape)
+    width = int(_scalar(prefiller, "llama.embedding_length"))
+    layers = int(_scalar(prefiller, "llama.block_count"))
     noise = np.random.default_rng(1)
 
     def weight(name: str) -> Array:
@@ -92,13 +92,13 @@ def make_wide(source: Path, target: Path, shape: Shape | None = None) -> Path:
     return target
 
 
-def _scalar(reader: Any, key: str) -> float:
-    return float(reader.fields[key].contents())
+def _scalar(prefiller: Any, key: str) -> float:
+    return float(prefiller.fields[key].contents())
 
 
-def _copy_metadata(reader: Any, writer: Any, shape: Shape) -> None:
-    epsilon = _scalar(reader, "llama.attention.layer_norm_rms_epsilon")
-    width = _scalar(reader, "llama.embedding_length")
+def _copy_metadata(prefiller: Any, writer: Any, shape: Shape) -> None:
+    epsilon = _scalar(prefiller, "llama.attention.layer_norm_rms_epsilon")
+    width = _scalar(prefiller, "llama.embedding_length")
     replaced = {
         "general.name": "SmolLM2 135M, widened to 1.2 B",
         "llama.block_count": shape.layers,
@@ -110,7 +110,7 @@ def _copy_metadata(reader: Any, writer: Any, shape: Shape) -> None:
         "general.file_type": int(gguf.LlamaFileType.MOSTLY_Q8_0),
     }
     skipped = ("GGUF.", "general.architecture", "general.size_label")
-    for key, field in reader.fields.items():
+    for key, field in prefiller.fields.items():
         if key.startswith(skipped):
             continue
         kind = field.types[0]

@@ -19,14 +19,14 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.parts import Origin, PartKind
-from headstart.core.values import Chat, FinishReason, TurnFigures
+from headstart.core.values import Chat, FinishReason, TurnStats
 from headstart.storage.worker import Storage
 
 MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)
 
 
-def figures(finish: FinishReason = FinishReason.END) -> TurnFigures:
-    return TurnFigures(finish, 10, 0, 0.1, 0.2, 5, 0.5)
+def stats(finish: FinishReason = FinishReason.END) -> TurnStats:
+    return TurnStats(finish, 10, 0, 0.1, 0.2, 5, 0.5)
 
 
 class Answer:
@@ -50,7 +50,7 @@ class Answer:
             piece = TextPiece(PartKind.TEXT, text, Origin.TARGET)
             yield TextAdded((piece,), number, 0.1 * number)
         await self._stopped.wait()
-        yield Failed(self._fails, "") if self._fails else Finished(figures(self._finish))
+        yield Failed(self._fails, "") if self._fails else Finished(stats(self._finish))
 
 
 class FakeAnswerer:

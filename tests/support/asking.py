@@ -15,7 +15,7 @@ from headstart.core.parts import PartKind
 from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
-from headstart.core.values import Role, TurnFigures
+from headstart.core.values import Role, TurnStats
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal
 from tests.support.scripted_server import WORDS
@@ -47,16 +47,16 @@ class Asking:
         url: str,
         kind: ServerKind = "",
         *,
-        patience: int = 5,
+        timeout: int = 5,
         sampling: Sampling | None = None,
         so_far: str = "",
         cancel: StopSignal | None = None,
         context: int = 0,
         certificate: str = "",
-    ) -> TurnFigures:
+    ) -> TurnStats:
         self.events.clear()
         connection = Connection(
-            "s", "Server", url, certificate, patience, True, kind, self.key is not None
+            "s", "Server", url, certificate, timeout, True, kind, self.key is not None
         )
         request = RemoteRequest(
             ServerModel(connection, "harbour-7b", context),
@@ -66,7 +66,7 @@ class Asking:
         )
         return self.send(request, cancel)
 
-    def send(self, request: RemoteRequest, cancel: StopSignal | None = None) -> TurnFigures:
+    def send(self, request: RemoteRequest, cancel: StopSignal | None = None) -> TurnStats:
         """Raises the EnvironmentProblem that ends the reply, if one does."""
         run(self._collect(request, cancel or StopSignal()))
         last = self.events[-1]
@@ -75,7 +75,7 @@ class Asking:
             self.events.pop()
             raise EnvironmentProblem(last.message, last.remedy)
         assert isinstance(last, Finished)
-        return last.figures
+        return last.stats
 
     async def _collect(self, request: RemoteRequest, cancel: StopSignal) -> None:
         stream = self.session.stream(request)

@@ -1,4 +1,4 @@
-"""What tests of both backends do with a decoder: read, go on, write with and without guesses."""
+"""What tests of both backends do with a decoder: read, go on, write with speculation or not."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.decoder import Blob, Decoder
-from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.loop import Sources, Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.speculation.prompt_lookup import PromptLookup
 from headstart.engine.stop import NEVER
 
 
@@ -51,14 +51,14 @@ def plain(decoder: Decoder, prompt: Sequence[int], count: int) -> tuple[list[int
     decoder.forward(prompt, [len(prompt) - 1])
     tokens, gaps = [], []
     for _ in range(count):
-        guess = sampler.guess(0, 0)
-        tokens.append(guess.token)
-        gaps.append(guess.margin)
-        decoder.forward([guess.token], [0])
+        predict = sampler.predict(0, 0)
+        tokens.append(predict.token)
+        gaps.append(predict.margin)
+        decoder.forward([predict.token], [0])
     return tokens, gaps
 
 
-def guessed(
+def speculated(
     target: Decoder,
     model: DraftModel,
     profiles: tuple[TargetProfile, PairProfile],
@@ -66,7 +66,7 @@ def guessed(
     prompt: Sequence[int],
     count: int,
 ) -> tuple[list[int], int]:
-    """Greedy tokens with guesses, and how many guesses were right; the KV state is checked."""
+    """Greedy tokens with speculation, and how many drafts were right; the KV state is checked."""
     profile, pair = profiles
     assert target.truncate(0) == 0
     target.forward(prompt, [len(prompt) - 1])
@@ -75,13 +75,15 @@ def guessed(
     sampler = target.sampler(sampling, 0)
     depth = Depth(profile, pair, wanted)
     depth.begin(pair, wanted)
-    repeats = RepeatIndex()
-    repeats.sync(tokens)
+    prompt_lookup = PromptLookup()
+    prompt_lookup.sync(tokens)
     model.begin(tokens, sampling, 0, NEVER)
     draft = model if wanted.draft else None
-    loop = Speculator(target, tokens, sampler, depth, wanted, repeats, draft, pytest.fail)
+    loop = Speculator(
+        target, tokens, sampler, depth, Sources(wanted, prompt_lookup, draft, pytest.fail)
+    )
     written = [sampler.draw(0, len(tokens))]
     while len(written) < count:
         written += [token for token, _ in loop.step(written[-1], 10)]
         assert target.n_past() == len(tokens)
-    return written, loop.figures.accepted
+    return written, loop.tally.stats.accepted

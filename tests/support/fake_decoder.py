@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import Blob, ContextFull, Guess, ModelFacts
+from headstart.engine.decoder import Blob, ContextFull, ModelFacts, Prediction
 from headstart.engine.noise import gumbel
 from headstart.engine.prefix.keys import pack, unpack
 
@@ -233,10 +233,10 @@ class FakeSampler:
     def draw(self, row: int, position: int) -> int:
         return int(self._scores(row, position).argmax())
 
-    def guess(self, row: int, position: int) -> Guess:
+    def predict(self, row: int, position: int) -> Prediction:
         scores = self._scores(row, position)
         second, first = np.argsort(scores)[-2:]
-        return Guess(int(first), int(second), float(scores[first] - scores[second]))
+        return Prediction(int(first), int(second), float(scores[first] - scores[second]))
 
     def look_ahead(self, position: int) -> None: ...
 

@@ -62,19 +62,19 @@ class FaultyProxy:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, prefiller: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            head = await reader.readuntil(_HEAD_END)
+            head = await prefiller.readuntil(_HEAD_END)
             length = next(
                 int(line.partition(b":")[2])
                 for line in head.lower().split(b"\r\n")
                 if line.startswith(b"content-length")
             )
-            body = await reader.readexactly(length)
+            body = await prefiller.readexactly(length)
             upstream, down = await asyncio.open_connection("127.0.0.1", self.upstream)
             down.write(head + body)
             passed = Passed(self.random.choice(FAULTS))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headstart.core.events import Finished, GenerationEvent, ReadAhead, TextAdded
+from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import Chat, Role, TurnFigures
+from headstart.core.values import Chat, Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.stop import StopSignal
@@ -28,11 +28,11 @@ mountain story clock market bridge silver forest island kitchen summer road"""
 @dataclass(frozen=True)
 class Answer:
     text: str
-    figures: TurnFigures
+    stats: TurnStats
 
     @property
     def reused(self) -> int:
-        return self.figures.reused_tokens
+        return self.stats.reused_tokens
 
 
 class PrefixEngine:
@@ -105,24 +105,24 @@ class PrefixEngine:
         ]
         assert self.generator.loaded.decoder is not None
         assert self.generator.loaded.decoder.n_past() == len(self.generator.loaded.resident.tokens)
-        return Answer("".join(piece.text for piece in pieces), last.figures)
+        return Answer("".join(piece.text for piece in pieces), last.stats)
 
     def ahead(
         self, chat_id: str, messages: Sequence[PromptMessage], typed: str = "", **more: Any
-    ) -> ReadAhead | None:
+    ) -> PrefilledAhead | None:
         events: list[GenerationEvent] = []
         load = LoadRequest(self.model, self.settings, more.pop("draft", None))
         request = AheadRequest(load, tuple(messages), chat_id, typed, **more)
         self.generator.ahead(request, events.append, StopSignal())
-        found = [event for event in events if isinstance(event, ReadAhead)]
+        found = [event for event in events if isinstance(event, PrefilledAhead)]
         return found[-1] if found else None
 
     def rest(self) -> None:
-        self.generator.rest(StopSignal())
+        self.generator.save_when_idle(StopSignal())
 
     def leave(self) -> None:
         """As if the chat had rested for a minute."""
-        self.generator.loaded.resident.rested_since -= 1000
+        self.generator.loaded.resident.idle_since -= 1000
         self.rest()
         assert self.store.flush(20)
 
@@ -151,5 +151,7 @@ def system(text: str) -> PromptMessage:
 
 def prose(words: int, seed: int = 0) -> str:
     """So many words of nonsense that tokenizes like prose."""
-    bank = BANK.split()
-    return " ".join(bank[(at * 7 + at // 5 + seed * 11) % len(bank)] for at in range(words))
+    time_budget = BANK.split()
+    return " ".join(
+        time_budget[(at * 7 + at // 5 + seed * 11) % len(time_budget)] for at in range(words)
+    )

@@ -143,10 +143,10 @@ class ScriptedServer:
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(5)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, prefiller: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answer = Answer(writer)
         try:
-            asked = await _request(reader)
+            asked = await _request(prefiller)
             if asked is None:
                 # what web servers say to a greeting in another protocol
                 await answer.head("400 Bad Request")
@@ -169,14 +169,14 @@ class ScriptedServer:
             await answer.json({"error": {"message": "not found"}}, "404 Not Found")
 
 
-async def _request(reader: asyncio.StreamReader) -> Asked | None:
-    start = await reader.readexactly(1)
+async def _request(prefiller: asyncio.StreamReader) -> Asked | None:
+    start = await prefiller.readexactly(1)
     if not start.isalpha():
         return None
-    head = start + await reader.readuntil(b"\r\n\r\n")
+    head = start + await prefiller.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     method, path, _ = first.split(" ", 2)
     pairs = (line.partition(":") for line in lines if line)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
-    data = await reader.readexactly(int(headers.get("content-length", "0")))
+    data = await prefiller.readexactly(int(headers.get("content-length", "0")))
     return Asked(method, path, headers, json.loads(data) if data else {})

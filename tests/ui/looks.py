@@ -28,9 +28,9 @@ from headstart.core.values import (
     FinishReason,
     Message,
     MessageStatus,
-    PrefixFigures,
+    PrefixStats,
     Role,
-    TurnFigures,
+    TurnStats,
     new_id,
     now_ms,
 )
@@ -38,13 +38,13 @@ from headstart.home import Home
 from headstart.launch import run
 
 DAY = 86_400_000
-FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
+FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
 LONG = "A title that is far too long for a list of sizes and has to be cut somewhere, surely"
 REREAD = replace(
     FIGURES,
-    prefix=PrefixFigures(
+    prefix=PrefixStats(
         from_disk=900,
-        reread=1_032,
+        recomputed=1_032,
         reason="message 3 (“Donaudampfschifffahrtsgesellsc…”) changed, and everything after it "
         "depends on it",
     ),
@@ -188,7 +188,7 @@ async def take(app: App, out: Path) -> int:
         assert app.window.settings.window is not None
         app.window.settings.window.grab().save(str(out / f"{scheme}-settings.png"))
         app.window.settings.window.close()
-        app.window.inspector.prefix.set_figures(REREAD)
+        app.window.inspector.prefix.set_stats(REREAD)
         app.window.inspector.prefix.set_use(USE)
         bar = app.window.inspector.findChild(QScrollArea)
         assert bar is not None

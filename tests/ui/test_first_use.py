@@ -19,7 +19,7 @@ from headstart.core.values import (
     Message,
     MessageStatus,
     Role,
-    TurnFigures,
+    TurnStats,
     new_id,
     now_ms,
 )
@@ -34,7 +34,7 @@ async def _chats(app: App, *titles: str) -> list[str]:
         chat = Chat(new_id(), title, now_ms() + number, now_ms() + number)
         complete = MessageStatus.COMPLETE
         question = Message(new_id(), chat.id, None, Role.USER, complete, text_part(title), now_ms())
-        stats = TurnFigures(FinishReason.END, 20, 10, 0.1, 0.2, 30, 1.5)
+        stats = TurnStats(FinishReason.END, 20, 10, 0.1, 0.2, 30, 1.5)
         answer = Message(
             new_id(), chat.id, question.id, Role.ASSISTANT, complete, text_part("Yes."), now_ms()
         )

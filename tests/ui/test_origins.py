@@ -5,7 +5,7 @@ from __future__ import annotations
 from headstart.core.parts import Origin, OriginRun
 from headstart.ui.transcript.origins import in_utf16, tinted_ranges
 
-T, D, R = Origin.TARGET, Origin.DRAFT, Origin.REPEAT
+T, D, R = Origin.TARGET, Origin.DRAFT, Origin.LOOKUP
 
 
 def runs(*pairs: tuple[str, Origin]) -> tuple[str, tuple[OriginRun, ...]]:

@@ -79,7 +79,7 @@ async def test_the_end_of_a_reply_reads_one_message(
 ) -> None:
     async with running() as app:
         # what is prefilled ahead is read too, and not meant here
-        app.services.preferences.update(prefix=PrefixSettings(read_ahead=False))
+        app.services.preferences.update(prefix=PrefixSettings(prefill_ahead=False))
         chat_id, ids = await _long_chat(app)
         app.controllers.branch.open_chat(chat_id)
         await until(lambda: _shown(app) == ids[-50:])

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text import size_text
-from headstart.core.values import FinishReason, PrefixFigures, TurnFigures
+from headstart.core.values import FinishReason, PrefixStats, TurnStats
 from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text
 from headstart.ui.inspector.prefix_sizes import PrefixSizes
 
-FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
+FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
 
 
 @pytest.mark.parametrize(
@@ -21,18 +21,18 @@ FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
     [
         (FIGURES, "1,204 of 1,236 tokens reused. 32 were new."),
         (
-            replace(FIGURES, prefix=PrefixFigures(from_disk=1204)),
+            replace(FIGURES, prefix=PrefixStats(from_disk=1204)),
             "1,204 of 1,236 tokens reused (from disk). 32 were new.",
         ),
         (
-            replace(FIGURES, prefix=PrefixFigures(from_disk=900, from_memory=200, ahead=31)),
+            replace(FIGURES, prefix=PrefixStats(from_disk=900, from_memory=200, ahead=31)),
             (
                 "1,204 of 1,236 tokens reused (900 from disk, 200 from memory). 32 were new. "
                 "31 were read before you asked."
             ),
         ),
         (
-            replace(FIGURES, prefix=PrefixFigures(reread=30, reason="the system prompt changed")),
+            replace(FIGURES, prefix=PrefixStats(recomputed=30, reason="the system prompt changed")),
             "1,204 of 1,236 tokens reused. 30 tokens were recomputed: the system prompt changed.",
         ),
         (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
@@ -42,8 +42,8 @@ FIGURES = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
         ),
     ],
 )
-def test_reuse_is_told_in_words(figures: TurnFigures, words: str) -> None:
-    assert reuse_text(figures) == words
+def test_reuse_is_told_in_words(stats: TurnStats, words: str) -> None:
+    assert reuse_text(stats) == words
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ from headstart.core.parts import (
     ToolCallPart,
     text_part,
 )
-from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnFigures
+from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnStats
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.editor import MessageEditor
 from headstart.ui.transcript.highlight import lex
 from headstart.ui.transcript.stack import anchor_at
 from headstart.ui.transcript.view import TranscriptView
-from headstart.ui.transcript.words import figures_text
+from headstart.ui.transcript.words import stats_text
 from tests.conftest import until
 from tests.ui.looks import REPLY
 
@@ -210,10 +210,8 @@ def test_selecting_five_hundred_messages_makes_no_widgets_for_them(view: Transcr
 
 
 def test_figures_in_plain_words() -> None:
-    figures = TurnFigures(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
-    assert figures_text(figures) == (
-        "25.0 tok/s    first token 0.09 s    reused 1,204 of 1,236 tokens"
-    )
+    stats = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
+    assert stats_text(stats) == ("25.0 tok/s    first token 0.09 s    reused 1,204 of 1,236 tokens")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:1", "/bin/sh", "smb://x/y", ""])

@@ -80,7 +80,7 @@ class DraftProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Calibrated:
     """Speeds by depth, from a reply or from "Measure"; `problem` when that failed."""
 
     curve: SpeedCurve | None
@@ -126,7 +126,7 @@ Change = (
     | ModelUnloaded
     | DraftState
     | DraftProgress
-    | Measured
+    | Calibrated
     | AheadState
     | PrefixesChanged
     | ReplyEnded

@@ -21,7 +21,7 @@ from headstart.core.events import (
     TextPiece,
 )
 from headstart.core.parts import OriginRun, Part, joined, written
-from headstart.core.values import FinishReason, Message, MessageStatus, TurnFigures
+from headstart.core.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class Reply:
 
     async def run(self) -> None:
         """Until the reply is stored; never raises for what the engine did."""
-        figures: TurnFigures | None = None
+        stats: TurnStats | None = None
         error: str | None = None
         status = MessageStatus.FAILED
         journal = asyncio.ensure_future(self._journal_forever())
@@ -92,8 +92,8 @@ class Reply:
                     case Notice():
                         self.notices.append(event)
                     case Finished():
-                        figures = event.figures
-                        status = _STATUS[figures.finish]
+                        stats = event.stats
+                        status = _STATUS[stats.finish]
                     case Failed():
                         error = f"{event.message} {event.remedy}".strip()
                         status = MessageStatus.FAILED
@@ -108,10 +108,10 @@ class Reply:
             journal.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await journal
-            await self._finish(status, figures, error)
+            await self._finish(status, stats, error)
 
     async def _finish(
-        self, status: MessageStatus, figures: TurnFigures | None, error: str | None
+        self, status: MessageStatus, stats: TurnStats | None, error: str | None
     ) -> None:
         parts, message_id = self.parts, self.message_id
         if error is not None and self._before and not self._written:
@@ -120,7 +120,7 @@ class Reply:
         for pause in (*STORE_AGAIN, None):
             try:
                 await self._storage.run(
-                    lambda store: store.messages.finish(message_id, parts, status, figures, error)
+                    lambda store: store.messages.finish(message_id, parts, status, stats, error)
                 )
             except EnvironmentProblem:
                 if pause is None:

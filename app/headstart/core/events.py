@@ -8,11 +8,11 @@ from enum import StrEnum
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin, PartKind
-from headstart.core.values import SpeculationFigures, TurnFigures
+from headstart.core.values import SpeculationStats, TurnStats
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAhead:
+class PrefilledAhead:
     """`tokens` of the chat are in place, `typed` of them of the message being typed."""
 
     tokens: int
@@ -49,7 +49,7 @@ class Unloaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Prefilling:
     """`done` of `total` prompt tokens are in the KV state; `reused` were there before."""
 
     done: int
@@ -113,18 +113,18 @@ class DraftActivity:
 
 @dataclass(frozen=True, slots=True)
 class Speculating:
-    """How guessing ahead goes, a few times a second. `depth` is that of the last round."""
+    """How speculation goes, a few times a second. `depth` is that of the last round."""
 
     depth: int
     source: Origin
     tokens: int
-    figures: SpeculationFigures
+    stats: SpeculationStats
     seconds: float  # spent on the tokens so far
     activity: DraftActivity | None = None
 
     @property
     def against_plain(self) -> float | None:
-        return self.figures.against_plain(self.seconds)
+        return self.stats.against_plain(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class SpeedCurve:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    figures: TurnFigures
+    stats: TurnStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +160,13 @@ GenerationEvent = (
     | Loading
     | Loaded
     | Unloaded
-    | Reading
+    | Prefilling
     | TextAdded
     | Notice
     | ContextUse
     | Speculating
     | DraftActivity
-    | ReadAhead
+    | PrefilledAhead
     | SpeedCurve
     | Finished
     | Failed

@@ -27,7 +27,7 @@ class Origin(StrEnum):
 
     TARGET = "target"
     DRAFT = "draft"
-    REPEAT = "repeat"
+    LOOKUP = "repeat"
 
 
 @dataclass(frozen=True, slots=True)

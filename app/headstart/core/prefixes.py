@@ -2,7 +2,7 @@
 
 A record is a run of tokens under a parent: whole ones have as many tokens as the model's chunk
 and may be parents themselves, a tail has fewer. A snapshot is the state of a place without
-ranges, for models that cannot be cut. `family` names everything that makes KV bytes differ.
+ranges, for models that cannot be cut. `namespace` names everything that makes KV bytes differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RecordInfo:
 
     key: bytes
     parent: bytes
-    family: bytes
+    namespace: bytes
     kind: RecordKind
     start: int
     tokens: bytes
@@ -84,11 +84,11 @@ class Traces(Protocol):
 
     def save(self, chat_id: str, data: bytes) -> None: ...
 
-    def load_spellings(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
+    def load_reply_tokens(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
         """Digests of replies and the packed tokens that they were written as."""
         ...
 
-    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
+    def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ class Connection(Struct, frozen=True):
     # a file with the certificate of whoever signed the server's; empty: the system's trust
     certificate: Annotated[str, Meta(max_length=4000)] = ""
     # seconds without a word before giving up; ten times as many before the first one, because
-    # long prompts are read silently
-    patience: Annotated[int, Meta(ge=1, le=3600)] = 60
+    # long prompts are prefilled silently
+    timeout: Annotated[int, Meta(ge=1, le=3600)] = 60
     # the user agreed that words go there
     allowed: bool = False
     # what its list of models told of it

@@ -18,7 +18,7 @@ Theme = Literal["system", "light", "dark"]
 KvType = Literal["f16", "bf16", "q8_0"]
 Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
-SecondGuesses = Literal["auto", "always", "never"]
+TreeBranches = Literal["auto", "always", "never"]
 TextFont = Literal["inter", "system"]
 
 _S = TypeVar("_S", bound=Struct)
@@ -68,7 +68,7 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
 
 
 class Speculation(Struct, frozen=True, omit_defaults=True):
-    """How tokens are guessed ahead. The words stay the target's, whatever is chosen here."""
+    """How tokens are drafted. The text stays the target's, whatever is chosen here."""
 
     enabled: bool = True
     # the key of a model ref; empty is none
@@ -79,7 +79,7 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
     depth: Annotated[
         int, Meta(ge=1, le=16, title="Fixed depth", description="tokens guessed before each check")
     ] = 4
-    min_confidence: Annotated[
+    min_probability: Annotated[
         float,
         Meta(
             ge=0,
@@ -89,9 +89,10 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
             extra_json_schema={"special": "automatic"},
         ),
     ] = 0.0
-    repeats: bool = True
-    # second candidates of the draft as branches: where they pay, or wherever possible (for tests)
-    second_guesses: SecondGuesses = "auto"
+    prompt_lookup: bool = True
+    # the draft's second likeliest tokens as branches of a tree: where they pay, or wherever
+    # possible (for tests)
+    tree_branches: TreeBranches = "auto"
 
 
 class PrefixSettings(Struct, frozen=True):
@@ -120,7 +121,7 @@ class PrefixSettings(Struct, frozen=True):
             extra_json_schema={"unit": "MB", "special": "automatic"},
         ),
     ] = 0
-    read_ahead: Annotated[
+    prefill_ahead: Annotated[
         bool,
         Meta(
             title="Read ahead",
@@ -265,7 +266,7 @@ class Settings(Struct, frozen=True):
     ] = ()
     # servers that the user named
     connections: tuple[Connection, ...] = ()
-    # whether words that were guessed ahead are tinted in replies
+    # whether drafted text is highlighted in replies
     show_origins: Annotated[
         bool, Meta(title="Highlight drafted text", description="by where each token came from")
     ] = False

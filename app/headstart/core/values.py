@@ -15,7 +15,7 @@ from headstart.core.parts import OtherPart, Part, ReasoningPart, TextPart, Writt
 from headstart.core.settings import ChatOptions
 
 # of fewer verified drafts nothing is said about speed: it would be about something else
-FEW_TESTED = 8
+FEW_VERIFIED = 8
 
 
 class Role(StrEnum):
@@ -41,68 +41,68 @@ class FinishReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SpeculationFigures:
-    """What guessing ahead did in a turn. Tested: put before the target; later guesses of a
-    round whose earlier one was wrong were never tested."""
+class SpeculationStats:
+    """What speculation did in a turn. Verified: put before the target; later draft tokens of a
+    round whose earlier one was wrong were never verified."""
 
     rounds: int = 0  # forwards of the target, plain ones included
-    draft_tested: int = 0
+    draft_verified: int = 0
     draft_accepted: int = 0
-    repeat_tested: int = 0
-    repeat_accepted: int = 0
+    lookup_verified: int = 0
+    lookup_accepted: int = 0
     # what the same tokens would have taken one by one, from the measured speed of such steps
     plain_seconds: float = 0.0
 
     def against_plain(self, seconds: float) -> float | None:
         """Speed over that of plain decoding in the same minutes; None where too little was
         verified for the difference to be drafting's."""
-        if self.tested < FEW_TESTED or seconds <= 0 or self.plain_seconds <= 0:
+        if self.verified < FEW_VERIFIED or seconds <= 0 or self.plain_seconds <= 0:
             return None
         return self.plain_seconds / seconds
 
     @property
-    def tested(self) -> int:
-        return self.draft_tested + self.repeat_tested
+    def verified(self) -> int:
+        return self.draft_verified + self.lookup_verified
 
     @property
     def accepted(self) -> int:
-        return self.draft_accepted + self.repeat_accepted
+        return self.draft_accepted + self.lookup_accepted
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixFigures:
-    """Where the reused tokens of a turn came from, and what was read again although it had been
+class PrefixStats:
+    """Where the reused tokens of a turn came from, and what was recomputed although it had been
     read before. Reused tokens that came from neither memory nor disk were still in place."""
 
     from_memory: int = 0
     from_disk: int = 0
     # read while the user looked or typed, before the request
     ahead: int = 0
-    reread: int = 0
-    # which message differs first and why, in words; empty when nothing was read again
+    recomputed: int = 0
+    # which message differs first and why, in words; empty when nothing was recomputed
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnFigures:
+class TurnStats:
     """What one generation cost; shown under the reply and stored with it."""
 
     finish: FinishReason
     prompt_tokens: int
     reused_tokens: int
-    read_seconds: float
+    prefill_seconds: float
     first_token_seconds: float | None
     generated_tokens: int
     generate_seconds: float
     seed: int | None = None
-    speculation: SpeculationFigures | None = None
-    prefix: PrefixFigures = PrefixFigures()
+    speculation: SpeculationStats | None = None
+    prefix: PrefixStats = PrefixStats()
 
     @property
     def against_plain(self) -> float | None:
         """Speed over that of plain decoding; None when nothing was tested."""
-        guessed = self.speculation
-        return None if guessed is None else guessed.against_plain(self.generate_seconds)
+        speculation = self.speculation
+        return None if speculation is None else speculation.against_plain(self.generate_seconds)
 
     @property
     def tokens_per_second(self) -> float | None:
@@ -126,7 +126,7 @@ class Message:
     model_host: str | None = None
     model_key: str | None = None
     error: str | None = None
-    figures: TurnFigures | None = None
+    stats: TurnStats | None = None
     # its place among the messages with the same parent, for "2 / 3"
     version: int = 1
     versions: int = 1

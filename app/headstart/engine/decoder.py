@@ -54,7 +54,7 @@ class ModelFacts:
     end_text: str
     # the most tokens one forward may take
     batch: int
-    # how `truncate` goes back: exactly, or to a checkpoint from which the rest is read again
+    # how `truncate` goes back: exactly, or to a checkpoint from which the rest is recomputed
     rollback: Literal["exact", "checkpoint"] = "exact"
     # the most leaves of a tree in one forward; 1 where only a single path is possible
     leaves: int = 1
@@ -67,7 +67,7 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class Prediction:
     """The two likeliest tokens of a row under this turn's noise.
 
     `margin` is how far the first lies before the second, in natural logarithms (infinite when
@@ -90,7 +90,7 @@ class Sampler(Protocol):
         """The token that `row` of the last forward gives; it is not accepted yet."""
         ...
 
-    def guess(self, row: int, position: int) -> Guess:
+    def predict(self, row: int, position: int) -> Prediction:
         """What `draw` would give, and how surely."""
         ...
 
@@ -178,7 +178,7 @@ class Decoder(Protocol):
         """Cut the sequence to its first `n` tokens; returns how many are left.
 
         Fewer than `n` are left where the model's cache cannot be cut exactly there; the caller
-        reads the rest again.
+        recomputes the rest.
         """
         ...
 

@@ -54,25 +54,25 @@ def save(profiles: Profiles | None, model: str, device: str, found: Exactness) -
         profiles.save(ProfileKey(model, _NAME, device), msgspec.json.encode(found))
 
 
-def measure(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:
+def check(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:
     """Compute the same tokens one by one and together, after a short and a longer text, and read
     a text in other pieces. The live sequence stays as it is. Raises DecodeAborted."""
     cuts = decoder.facts.rollback == "exact"
-    places = [SHORT, LONG] if cuts and decoder.facts.context_length > LONG + 64 else [SHORT]
-    tokens = (decoder.encode(TEXT) * 60)[: max(places) + max(ROWS)]
+    positions = [SHORT, LONG] if cuts and decoder.facts.context_length > LONG + 64 else [SHORT]
+    tokens = (decoder.encode(TEXT) * 60)[: max(positions) + max(ROWS)]
     gap = 0.0
     try:
-        for place in places:
-            more = tokens[place : place + max(ROWS)]
-            _read(decoder, tokens[:place], (place,), stop)
+        for position in positions:
+            more = tokens[position : position + max(ROWS)]
+            _prefill(decoder, tokens[:position], (position,), stop)
             single = [_rows(decoder, [token], stop)[0] for token in more]
             for count in ROWS:
-                _return_to(decoder, tokens[:place], stop)
+                _return_to(decoder, tokens[:position], stop)
                 together = _rows(decoder, more[:count], stop)
                 for row, other in zip(together, single, strict=False):
                     gap = max(gap, float(abs(row - other).max()))
             # the same text in other pieces, as after a restart
-            _read(decoder, tokens[:place], (7, place // 2, place - 1), stop)
+            _prefill(decoder, tokens[:position], (7, position // 2, position - 1), stop)
             other = _rows(decoder, more[:1], stop)[0]
             gap = max(gap, float(abs(single[0] - other).max()))
     except ContextFull:
@@ -95,10 +95,10 @@ def _rows(
 def _return_to(decoder: Decoder, text: Sequence[int], stop: StopSignal) -> None:
     """Have the spare sequence hold `text` again, as it was read the first time."""
     if decoder.truncate(len(text), SPARE) != len(text):
-        _read(decoder, text, (len(text),), stop)
+        _prefill(decoder, text, (len(text),), stop)
 
 
-def _read(decoder: Decoder, text: Sequence[int], ends: Sequence[int], stop: StopSignal) -> None:
+def _prefill(decoder: Decoder, text: Sequence[int], ends: Sequence[int], stop: StopSignal) -> None:
     """Prefill `text` from the start in pieces that end at `ends`, and at its own end."""
     decoder.truncate(0, SPARE)
     at = 0

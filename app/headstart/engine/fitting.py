@@ -13,8 +13,8 @@ from headstart.core.events import Emit, Notice
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import WhenFull
 from headstart.core.values import Role
+from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
-from headstart.engine.reading import Resident
 from headstart.engine.text_stream import THINK_OPEN
 
 # what a prompt must leave free for the reply, in tokens, at most a quarter of the context

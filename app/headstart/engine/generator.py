@@ -10,7 +10,7 @@ from headstart.engine.stop import StopSignal
 
 
 class LoadCancelled(Exception):
-    """The user stopped before the model was loaded, or measured."""
+    """The user stopped before the model was loaded or calibrated."""
 
 
 class Generator(Protocol):
@@ -25,24 +25,27 @@ class Generator(Protocol):
         """Make ready for a request with this model and draft."""
         ...
 
-    def measure(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Measure how fast each draft depth is; emits a growing `SpeedCurve`."""
+    def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+        """Find out how fast each draft depth is; emits a growing `SpeedCurve`."""
         ...
 
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat; a cancel ends it within 50 ms."""
         ...
 
-    def rest(self, stop: StopSignal) -> float | None:
-        """Nobody asks for anything: keep what was read. Returns as soon as it is cancelled.
+    def save_when_idle(self, stop: StopSignal) -> float | None:
+        """Nobody asks for anything: save what was prefilled. Returns as soon as it is cancelled.
 
         The result says in how many seconds there is more to do; None: nothing.
         """
         ...
 
-    def idle(self, stop: StopSignal, emit: Emit) -> bool:
-        """After `rest` had nothing more to do: learn what will make replies faster. A cancel ends
-        it within 50 ms, and what is left is done next time. True: `rest` has work again."""
+    def learn_when_idle(self, stop: StopSignal, emit: Emit) -> bool:
+        """After `save_when_idle` had nothing more to do: learn what will make replies faster.
+
+        A cancel ends it within 50 ms, and what is left is done next time. True: there is something
+        to save again.
+        """
         ...
 
     def close(self) -> None: ...

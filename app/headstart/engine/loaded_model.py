@@ -22,16 +22,16 @@ from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
 from headstart.core.values import Role
 from headstart.engine import exactness, template
-from headstart.engine.ahead import read_ahead
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
+from headstart.engine.prefill import Prefiller, Resident
+from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import fingerprint, keys, speeds
-from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TracedModel, TraceMemory, Tracer
 from headstart.engine.prompt import PromptEncoder
-from headstart.engine.reading import Reader, Resident
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -40,7 +40,7 @@ from headstart.engine.turn import Turn, TurnParts
 log = logging.getLogger(__name__)
 
 # a chat that has rested for so long has its tail on disk
-REST_SECONDS = 60.0
+IDLE_SECONDS = 60.0
 
 
 class CheckedModels(Protocol):
@@ -81,9 +81,9 @@ class Resources:
             select.check_unknown(model, stop)
             self.checked.add(model)
 
-    def make_keeper(
+    def make_prefix_cache(
         self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
-    ) -> Keeper | None:
+    ) -> PrefixCache | None:
         """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
         if self.store is None:
             return None
@@ -93,9 +93,9 @@ class Resources:
             log.warning("prefixes of %s are not kept: %s", model.name, error)
             return None
         self.store.wait_until_ready()
-        family = keys.family(weights, decoder.facts.state, decoder.facts.chunk)
-        self.store.prepare(family)
-        return Keeper(decoder, self.store, family, measured)
+        namespace = keys.namespace(weights, decoder.facts.state, decoder.facts.chunk)
+        self.store.prepare(namespace)
+        return PrefixCache(decoder, self.store, namespace, measured)
 
 
 @dataclass(slots=True)
@@ -119,13 +119,13 @@ class LoadedModel:
         return self.parts.encoder
 
     @property
-    def reader(self) -> Reader:
-        return self.parts.reader
+    def prefiller(self) -> Prefiller:
+        return self.parts.prefiller
 
     @property
     def resident(self) -> Resident:
         """What the context holds."""
-        return self.parts.reader.resident
+        return self.parts.prefiller.resident
 
     @property
     def speculation(self) -> SpeculationState:
@@ -148,7 +148,7 @@ class LoadedModel:
                 # files wait until the reply is written
                 store.pause()
             if self.parts.tracer is not None:
-                self.parts.tracer.spellings.load(request.chat_id)
+                self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
                 Turn(self.parts, request, emit, stop).run(running.end)
         except template.TemplateError as error:
@@ -161,22 +161,22 @@ class LoadedModel:
             if store is not None:
                 store.resume()
 
-    def read_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
+    def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
-        reader = self.reader
+        prefiller = self.prefiller
         if self.parts.tracer is not None:
-            self.parts.tracer.spellings.load(request.chat_id)
-        if reader.resident.chat_id != request.chat_id and not (
+            self.parts.tracer.reply_tokens.load(request.chat_id)
+        if prefiller.resident.chat_id != request.chat_id and not (
             # nobody waits: all of the chat before is kept first
-            reader.keep(stop) and reader.keep(stop, leave=True)
+            prefiller.keep(stop) and prefiller.keep(stop, leave=True)
         ):
             return
         try:
             with self.aborting(stop), noted(self.resources.running, self._doing):
                 size = self.decoder.facts.context_length
-                tokens = read_ahead(request, self.encoder, reader, size, emit, stop)
+                tokens = prefill_ahead(request, self.encoder, prefiller, size, emit, stop)
                 if tokens and request.load.draft is not None:
-                    self.speculation.read_ahead(request, tokens, stop)
+                    self.speculation.prefill_ahead(request, tokens, stop)
         except template.TemplateError as error:
             # the request itself will say so
             log.info("nothing is read ahead: %s", error)
@@ -219,43 +219,43 @@ class LoadedModel:
 
     # --- when nobody asks ----------------------------------------------------------------
 
-    def rest(self, stop: StopSignal) -> float | None:
+    def save_when_idle(self, stop: StopSignal) -> float | None:
         """Keep what was read; in how many seconds there is more to do, None: nothing."""
-        reader, resident = self.reader, self.resident
-        if reader.keeper is None:
+        prefiller, resident = self.prefiller, self.resident
+        if prefiller.prefix_cache is None:
             return None
         if resident.unsaved:
-            if not reader.keep(stop):
+            if not prefiller.keep(stop):
                 return 0.0
             model, device = self.wanted.model.signature, self.decoder.facts.device
             speeds.save(self.resources.profiles, model, device, self.speeds)
         if not resident.tail_unsaved:
             return None
-        wait = resident.rested_since + REST_SECONDS - time.monotonic()
+        wait = resident.idle_since + IDLE_SECONDS - time.monotonic()
         if wait > 0:
             return wait
-        return None if reader.keep(stop, leave=True) else 0.0
+        return None if prefiller.keep(stop, leave=True) else 0.0
 
     def learn(self, emit: Emit, stop: StopSignal) -> bool:
         """Learn what will make replies faster; True: there is something to keep."""
-        speculation, resident, has_read = self.speculation, self.resident, False
+        speculation, resident, has_prefilled = self.speculation, self.resident, False
         speculation.complete_index()
         if speculation.draft is None:
             return False
         try:
             with self.aborting(stop), noted(self.resources.running, self._doing):
-                has_read = speculation.idle(resident, emit, stop)
+                has_prefilled = speculation.idle(resident, emit, stop)
         finally:
             # a forward that was cut may have left a part of itself
             del resident.tokens[self.decoder.truncate(len(resident.tokens)) :]
-        if has_read:
+        if has_prefilled:
             # what the draft has read is kept beside what the target has
             resident.unsaved = resident.tail_unsaved = True
-        return has_read
+        return has_prefilled
 
     def leave(self, stop: StopSignal) -> None:
         """Have everything of the resident chat kept, unless `stop` says so."""
-        self.reader.keep(stop, leave=True)
+        self.prefiller.keep(stop, leave=True)
 
     def close(self) -> None:
         self.speculation.close()
@@ -278,7 +278,7 @@ class LoadedModel:
             stop.set_abort(None)
             self.decoder.clear_abort()
             self.speculation.clear_abort()
-            self.reader.synchronize()
+            self.prefiller.synchronize()
 
     @property
     def _doing(self) -> Doing:
@@ -332,23 +332,23 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     encoder = PromptEncoder(decoder, chosen)
     measured = speeds.load(resources.profiles, model.signature, facts.device)
 
-    def make_keeper(which: ModelRef, of: Decoder) -> Keeper | None:
-        return resources.make_keeper(which, of, measured)
+    def make_prefix_cache(which: ModelRef, of: Decoder) -> PrefixCache | None:
+        return resources.make_prefix_cache(which, of, measured)
 
-    keeper = make_keeper(model, decoder)
-    reader = Reader(decoder, Resident(), keeper, measured)
+    prefix_cache = make_prefix_cache(model, decoder)
+    prefiller = Prefiller(decoder, Resident(), prefix_cache, measured)
     tracer = None
-    if keeper is not None:
+    if prefix_cache is not None:
         facts_traced = TracedModel(
-            keeper.family, model.name, keeper.needs_snapshots, chosen.reads_clock
+            prefix_cache.namespace, model.name, prefix_cache.needs_snapshots, chosen.reads_clock
         )
         tracer = Tracer(resources.traces, facts_traced, encoder)
     speculation = SpeculationState(
-        model, decoder, resources.profiles, make_keeper if keeper is not None else None
+        model, decoder, resources.profiles, make_prefix_cache if prefix_cache is not None else None
     )
-    reader.draft = speculation
+    prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)
-    parts = TurnParts(decoder, encoder, reader, speculation, tracer, chosen.stop)
+    parts = TurnParts(decoder, encoder, prefiller, speculation, tracer, chosen.stop)
     return LoadedModel(wanted, resources, parts, chosen, measured)
 
 
@@ -361,7 +361,7 @@ def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exact
         emit(Loading(model, 0.99))
         try:
             with stop.aborting(decoder.abort):
-                known = exactness.measure(decoder, stop)
+                known = exactness.check(decoder, stop)
         finally:
             decoder.clear_abort()
         exactness.save(profiles, model.signature, device, known)

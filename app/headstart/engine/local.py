@@ -17,7 +17,7 @@ from headstart.engine.generator import LoadCancelled
 from headstart.engine.loaded_model import CheckedModels, LoadedModel, Resources, open_model
 from headstart.engine.memory import crowded_out, footprint, memory
 from headstart.engine.prefix.store import PrefixStore
-from headstart.engine.speculation.measure import measure
+from headstart.engine.speculation.full_calibration import calibrate
 from headstart.engine.stop import StopSignal
 
 # what quitting may take to fetch what is missing; writing it may take as long again
@@ -65,19 +65,19 @@ class LocalGenerator:
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         loaded = self._find(request.load)
         if loaded is not None:
-            loaded.read_ahead(request, emit, stop)
+            loaded.prefill_ahead(request, emit, stop)
 
-    def rest(self, stop: StopSignal) -> float | None:
+    def save_when_idle(self, stop: StopSignal) -> float | None:
         waits = []
         for loaded in reversed(self._models):
-            wait = loaded.rest(stop)
+            wait = loaded.save_when_idle(stop)
             if wait == 0.0:
                 return 0.0
             if wait is not None:
                 waits.append(wait)
         return min(waits, default=None)
 
-    def idle(self, stop: StopSignal, emit: Emit) -> bool:
+    def learn_when_idle(self, stop: StopSignal, emit: Emit) -> bool:
         return bool(self._models) and self.loaded.learn(emit, stop)
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
@@ -86,10 +86,10 @@ class LocalGenerator:
         except DecodeAborted as error:
             raise LoadCancelled from error
 
-    def measure(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+    def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         self.preload(wanted, emit, stop)
         try:
-            measure(self.loaded.decoder, self.loaded.speculation, emit, stop)
+            calibrate(self.loaded.decoder, self.loaded.speculation, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
 

@@ -4,7 +4,7 @@ Pure. A token is drawn as the one whose log-probability plus Gumbel noise is hig
 exactly the law of the distribution (Gumbel-max). As the noise does not depend on who asks,
 target and draft meet the same noise at the same place, and so mostly choose the same token
 (coupling without communication: Daliri, Musco, Suresh 2024), and the text that a seed gives does
-not depend on what was guessed, how deep, or whether at all.
+not depend on what was drafted, how deep, or whether at all.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class PromptEncoder:
         )
         self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._memory_size = 0
-        # how replies of earlier starts were written, by `digest` of their text; see `spellings`
+        # how replies of earlier starts were written, by `digest` of their text; see `reply_tokens`
         self.spelled: dict[bytes, tuple[int, ...]] = {}
         self.digest: Callable[[str], bytes] = lambda text: text.encode("utf-8", "surrogatepass")
 

@@ -46,7 +46,7 @@ class Runner:
         self._order = itertools.count()
         self._generator: Generator | None = None
         self._current: tuple[Priority, Stream] | None = None
-        self._resting: StopSignal | None = None
+        self._idle_stop: StopSignal | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._closing = False
         self._thread = _start(self._run)
@@ -65,11 +65,11 @@ class Runner:
             lambda emit, stop: self._made().preload(wanted, emit, stop),
         )
 
-    def measure(self, wanted: LoadRequest) -> Stream:
+    def calibrate(self, wanted: LoadRequest) -> Stream:
         """Measure the speed of each draft depth; SpeedCurve events while it goes on."""
         return self._submit(
             Priority.PRELOAD,
-            lambda emit, stop: self._made().measure(wanted, emit, stop),
+            lambda emit, stop: self._made().calibrate(wanted, emit, stop),
         )
 
     def ahead(self, request: AheadRequest) -> Stream:
@@ -116,9 +116,9 @@ class Runner:
 
     def _wake(self) -> None:
         """Whatever is done in times of rest makes way."""
-        resting = self._resting
-        if resting is not None:
-            resting.stop()
+        idle_stop = self._idle_stop
+        if idle_stop is not None:
+            idle_stop.stop()
 
     def _made(self) -> Generator:
         if self._generator is None:
@@ -146,31 +146,31 @@ class Runner:
             self._generator.close()
 
     def _next(self) -> _Job:
-        """The next job; until there is one, the generator rests."""
+        """The next job; until there is one, the generator does idle work."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._queue.get_nowait()
-            pause = self._rest()
+            pause = self._work_while_idle()
             with contextlib.suppress(queue.Empty):
                 return self._queue.get(timeout=pause)
 
-    def _rest(self) -> float | None:
+    def _work_while_idle(self) -> float | None:
         if self._generator is None or self._closing:
             return None
-        token = self._resting = StopSignal()
+        token = self._idle_stop = StopSignal()
         if not self._queue.empty():
             # it came before anyone could see the token
             token.stop()
         try:
-            pause = self._generator.rest(token)
+            pause = self._generator.save_when_idle(token)
             if pause == 0.0 or token.stopped:
                 return pause
-            return 0.0 if self._generator.idle(token, self._listener) else pause
+            return 0.0 if self._generator.learn_when_idle(token, self._listener) else pause
         except Exception:
             log.exception("the engine failed while nobody asked for anything")
             return None
         finally:
-            self._resting = None
+            self._idle_stop = None
 
 
 def _start(run: Callable[[], None]) -> threading.Thread:

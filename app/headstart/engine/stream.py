@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent
-from headstart.core.values import FinishReason, TurnFigures
+from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
 
-_NOTHING = TurnFigures(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
+_NOTHING = TurnStats(FinishReason.CANCELLED, 0, 0, 0.0, None, 0, 0.0)
 
 
 class Stream:

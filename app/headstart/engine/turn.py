@@ -17,21 +17,21 @@ from headstart.core.events import (
     Emit,
     Finished,
     Notice,
-    Reading,
+    Prefilling,
     Speculating,
     TextAdded,
     TextPiece,
 )
 from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, PromptMessage
-from headstart.core.values import FinishReason, PrefixFigures, Role, TurnFigures
-from headstart.engine.ahead import sure_tokens
+from headstart.core.values import FinishReason, PrefixStats, Role, TurnStats
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
-from headstart.engine.prefix.keeper import Restored
+from headstart.engine.prefill import Prefiller
+from headstart.engine.prefill_ahead import sure_tokens
+from headstart.engine.prefix.prefix_cache import Restored
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
-from headstart.engine.reading import Reader
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -39,8 +39,8 @@ from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 # text goes up at most this often: fluent to read, and on few cores painting takes from decoding
 EMIT_SECONDS = 0.033
-# figures of guessing go up less often than text
-GUESSING_SECONDS = 0.25
+# figures of drafting go up less often than text
+SPECULATING_SECONDS = 0.25
 # from this share on the user hears that the context is about to be full
 WARN_SHARE = 0.85
 
@@ -51,7 +51,7 @@ class TurnParts:
 
     decoder: Decoder
     encoder: PromptEncoder
-    reader: Reader
+    prefiller: Prefiller
     speculation: SpeculationState
     tracer: Tracer | None = None
     # what ends a reply by the template
@@ -66,8 +66,8 @@ class Turn:
     ) -> None:
         self._decoder = decoder = parts.decoder
         self._encoder = encoder = parts.encoder
-        self._reader = reader = parts.reader
-        self._resident = reader.resident
+        self._prefiller = prefiller = parts.prefiller
+        self._resident = prefiller.resident
         self._tracer = parts.tracer
         self._request = request
         self._emit = emit
@@ -84,22 +84,22 @@ class Turn:
         self._started = time.perf_counter()
         self._first_at: float | None = None
         self._last_emit = 0.0
-        self._last_guessing = 0.0
+        self._last_told = 0.0
         self._waiting: list[TextPiece] = []
         self._generated: list[int] = []
         self._prompt_tokens = 0
         self._reused = 0
-        self._read_seconds = 0.0
+        self._prefill_seconds = 0.0
         self._warned = False
         self._fitting = Fitting(
             encoder,
-            reader.resident,
+            prefiller.resident,
             request.messages,
             request.when_full,
             request.chat_id,
             self._size,
         )
-        self._reread = (0, "")
+        self._recomputed = (0, "")
         self._came, self._ahead = Restored(), 0
 
     def run(self, on_read: Callable[[], None] = lambda: None) -> None:
@@ -109,7 +109,7 @@ class Turn:
         stream = TextStream(self._stop)
         self._signal.set_abort(self._abort)
         try:
-            self._reader.enter(self._request.chat_id, self._request.retention)
+            self._prefiller.enter(self._request.chat_id, self._request.retention)
             rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
             self._prompt_tokens = len(prompt)
             stream = TextStream(
@@ -117,7 +117,7 @@ class Turn:
                 reasoning=self._reasoning_open(rendered),
                 at_start=not self._request.reply_so_far,
             )
-            self._reused = self._read(prompt)
+            self._reused = self._prefill(prompt)
             on_read()
             self._account()
             finish = self._generate(rendered, prompt, stream)
@@ -128,43 +128,43 @@ class Turn:
             self._signal.set_abort(None)
             self._decoder.clear_abort()
             self._speculation.clear_abort()
-            self._reader.synchronize()
+            self._prefiller.synchronize()
             self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         curve = self._speculation.curve(len(self._resident.tokens))
         if curve is not None and self._request.load.draft is not None:
             self._emit(curve)
-        self._emit(Finished(self._figures(finish)))
+        self._emit(Finished(self._stats(finish)))
 
     def _abort(self) -> None:
         self._decoder.abort()
         self._speculation.abort()
 
-    def _read(self, prompt: list[int]) -> int:
+    def _prefill(self, prompt: list[int]) -> int:
         """Make the KV state hold `prompt`; the last row's logits are ready afterwards.
 
         Returns how many tokens did not have to be read.
         """
         began = time.perf_counter()
         # the last token is always decoded, to get its logits
-        common = self._reader.reuse(prompt[:-1], self._signal)
+        common = self._prefiller.reuse(prompt[:-1], self._signal)
         total = len(prompt)
-        self._emit(Reading(common, total, common))
+        self._emit(Prefilling(common, total, common))
         self._emit(ContextUse(total, self._size))
-        self._reader.read(
+        self._prefiller.prefill(
             prompt,
             self._emit,
             self._signal,
-            places=self._places(total),
+            positions=self._positions(total),
         )
-        self._read_seconds += time.perf_counter() - began
+        self._prefill_seconds += time.perf_counter() - began
         return common
 
-    def _places(self, total: int) -> list[int]:
+    def _positions(self, total: int) -> list[int]:
         """Where an edit of the last question, or another reply to it, would begin."""
-        keeper = self._reader.keeper
-        if keeper is None or not keeper.needs_snapshots:
+        prefix_cache = self._prefiller.prefix_cache
+        if prefix_cache is None or not prefix_cache.needs_snapshots:
             return []
         kept = self._fitting.kept
         last = next(
@@ -200,7 +200,7 @@ class Turn:
             # whatever ended the reply: the next turn finds these tokens again
             self._remember_reply(rendered, stream)
             if self._tracer is not None:
-                self._reread = self._tracer.explain(
+                self._recomputed = self._tracer.explain(
                     self._request, kept, rendered, prompt, self._reused
                 )
                 text = self._request.reply_so_far + stream.raw
@@ -216,29 +216,29 @@ class Turn:
             other = self._encoder.remember_reply(rendered, stream.raw, tokens)
             owner = self._request.owner
             if other is not None and self._tracer is not None and owner is not None:
-                self._tracer.spellings.keep(owner, *other)
+                self._tracer.reply_tokens.keep(owner, *other)
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens
         # the place in the text of the first of `emitted`
-        place, emitted = len(resident), self._first(sampler)
+        position, emitted = len(resident), self._first(sampler)
         while True:
             for count, (token, origin) in enumerate(emitted, 1):
                 finish = self._take(token, origin, stream)
                 if finish is not None:
-                    speculator.cut(place + count)
+                    speculator.cut(position + count)
                     return finish
             self._flush()
             if self._signal.stopped:
                 return FinishReason.CANCELLED
             try:
-                place = speculator.place
+                position = speculator.position
                 emitted = speculator.step(emitted[-1][0], self._room())
             except ContextFull:
                 if not self._make_room(stream):
                     return FinishReason.CONTEXT_FULL
                 speculator.restart()
-                place, emitted = len(resident), self._first(sampler)
+                position, emitted = len(resident), self._first(sampler)
             self._warn_when_nearly_full()
 
     def _first(self, sampler: Sampler) -> Emitted:
@@ -263,7 +263,7 @@ class Turn:
         return None
 
     def _room(self) -> int:
-        """How many guesses the longest reply leaves room for."""
+        """How many draft tokens the longest reply leaves room for."""
         limit = self._request.sampling.max_tokens
         return limit - len(self._generated) - 1 if limit else self._size
 
@@ -277,7 +277,7 @@ class Turn:
             _, prompt = self._fitting.fit(written, self._emit)
         except EnvironmentProblem:
             return False
-        self._read(prompt)
+        self._prefill(prompt)
         # the figures are those of the prompt as it was asked
         self._resident.restored, self._resident.ahead = Restored(), 0
         return True
@@ -308,48 +308,48 @@ class Turn:
         self._last_emit = now
         since_first = now - self._first_at if self._first_at is not None else 0.0
         self._emit(TextAdded(pieces, len(self._generated), since_first))
-        if now - self._last_guessing >= GUESSING_SECONDS or force:
-            self._last_guessing = now
-            self._tell_guessing(since_first)
+        if now - self._last_told >= SPECULATING_SECONDS or force:
+            self._last_told = now
+            self._tell_speculation(since_first)
 
-    def _tell_guessing(self, seconds: float) -> None:
+    def _tell_speculation(self, seconds: float) -> None:
         speculator = self._speculator
-        if speculator is not None and speculator.rounds:
+        if speculator is not None and speculator.tally.rounds:
             self._emit(
                 Speculating(
-                    speculator.last_depth,
-                    speculator.last_source,
+                    speculator.tally.last_depth,
+                    speculator.tally.last_source,
                     len(self._generated),
-                    speculator.figures,
+                    speculator.tally.stats,
                     seconds,
                     speculator.activity,
                 )
             )
 
-    def _figures(self, finish: FinishReason) -> TurnFigures:
+    def _stats(self, finish: FinishReason) -> TurnStats:
         ended = time.perf_counter()
-        return TurnFigures(
+        return TurnStats(
             finish=finish,
             prompt_tokens=self._prompt_tokens,
             reused_tokens=self._reused,
-            read_seconds=self._read_seconds,
+            prefill_seconds=self._prefill_seconds,
             first_token_seconds=None if self._first_at is None else self._first_at - self._started,
             generated_tokens=len(self._generated),
             generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,
-            speculation=None if self._speculator is None else self._speculator.figures,
-            prefix=self._prefix_figures(),
+            speculation=None if self._speculator is None else self._speculator.tally.stats,
+            prefix=self._prefix_stats(),
         )
 
-    def _prefix_figures(self) -> PrefixFigures:
+    def _prefix_stats(self) -> PrefixStats:
         came, reused = self._came, self._reused
         from_disk = min(came.from_disk, reused)
-        return PrefixFigures(
+        return PrefixStats(
             from_memory=min(came.from_memory, reused - from_disk),
             from_disk=from_disk,
             ahead=min(self._ahead, reused - from_disk),
-            reread=self._reread[0],
-            reason=self._reread[1],
+            recomputed=self._recomputed[0],
+            reason=self._recomputed[1],
         )
 
     def _account(self) -> None:

@@ -23,7 +23,7 @@ from headstart.core.values import (
     Chat,
     Message,
     MessageStatus,
-    TurnFigures,
+    TurnStats,
     now_ms,
 )
 from headstart.storage import rows
@@ -109,7 +109,7 @@ class MessageTable:
         """Messages by their ids, in that order, as far as they are there."""
         by_id: dict[str, Row[Any]] = {}
         found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
-        figures: dict[str, TurnFigures | None] = {}
+        stats: dict[str, TurnStats | None] = {}
         for chunk in _chunks(ids):
             for row in connection.execute(select(messages).where(messages.c.id.in_(chunk))):
                 by_id[row.id] = row
@@ -122,7 +122,7 @@ class MessageTable:
             for row in connection.execute(
                 select(turns).where(turns.c.message_id.in_(chunk)).order_by(turns.c.id)
             ):
-                figures[row.message_id] = rows.figures_value(row)
+                stats[row.message_id] = rows.stats_value(row)
         result = []
         for one in ids:
             if one not in by_id:
@@ -132,7 +132,7 @@ class MessageTable:
             place = siblings.index(one) + 1
             result.append(
                 rows.message_value(
-                    by_id[one], found[one], figures.get(one), place, len(siblings), parent
+                    by_id[one], found[one], stats.get(one), place, len(siblings), parent
                 )
             )
         return result
@@ -255,7 +255,7 @@ class MessageTable:
         message_id: str,
         all_parts: Sequence[Part],
         status: MessageStatus,
-        figures: TurnFigures | None,
+        stats: TurnStats | None,
         error: str | None = None,
     ) -> None:
         """End a turn: its parts, figures and status in one transaction."""
@@ -269,10 +269,10 @@ class MessageTable:
                 .returning(messages.c.chat_id)
             ).scalar()
             now = now_ms()
-            if figures is not None:
+            if stats is not None:
                 connection.execute(
                     insert(turns).values(
-                        message_id=message_id, ended_at=now, **rows.figures_row(figures)
+                        message_id=message_id, ended_at=now, **rows.stats_row(stats)
                     )
                 )
             connection.execute(update(chats).where(chats.c.id == chat_id).values(updated_at=now))

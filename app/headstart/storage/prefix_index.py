@@ -64,11 +64,11 @@ class StoredTraces:
     def save(self, chat_id: str, data: bytes) -> None:
         self._write(lambda store: store.prefixes.save_trace(chat_id, data))
 
-    def load_spellings(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
-        return self._read(lambda store: store.prefixes.load_spellings(chat_id), [])
+    def load_reply_tokens(self, chat_id: str) -> Sequence[tuple[bytes, bytes]]:
+        return self._read(lambda store: store.prefixes.load_reply_tokens(chat_id), [])
 
-    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
-        self._write(lambda store: store.prefixes.save_spelling(chat_id, digest, tokens))
+    def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
+        self._write(lambda store: store.prefixes.save_reply_tokens(chat_id, digest, tokens))
 
     def _read(self, call: Callable[[Store], T], missing: T) -> T:
         try:

@@ -11,7 +11,7 @@ from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
 from headstart.storage.tables import (
     chats,
     prefix_records,
-    prefix_spellings,
+    prefix_reply_tokens,
     prefix_traces,
     prefix_uses,
     prefix_written,
@@ -35,7 +35,7 @@ class PrefixTable:
                 RecordInfo(
                     row.key,
                     row.parent,
-                    row.family,
+                    row.namespace,
                     RecordKind(row.kind),
                     row.start,
                     row.tokens,
@@ -54,7 +54,7 @@ class PrefixTable:
             values = {
                 "key": record.key,
                 "parent": record.parent,
-                "family": record.family,
+                "namespace": record.namespace,
                 "kind": record.kind.value,
                 "start": record.start,
                 "tokens": record.tokens,
@@ -105,7 +105,7 @@ class PrefixTable:
     def forget_chat(self, chat_id: str) -> None:
         with self._engine.begin() as connection:
             connection.execute(delete(prefix_uses).where(prefix_uses.c.chat_id == chat_id))
-            for table in (prefix_traces, prefix_spellings):
+            for table in (prefix_traces, prefix_reply_tokens):
                 connection.execute(delete(table).where(table.c.chat_id == chat_id))
 
     def release(self, chat_id: str, key: bytes) -> None:
@@ -123,16 +123,16 @@ class PrefixTable:
             ).scalar()
         return None if data is None else str(data).encode()
 
-    def load_spellings(self, chat_id: str) -> list[tuple[bytes, bytes]]:
-        table = prefix_spellings.c
+    def load_reply_tokens(self, chat_id: str) -> list[tuple[bytes, bytes]]:
+        table = prefix_reply_tokens.c
         with self._engine.begin() as connection:
             rows = connection.execute(
                 select(table.digest, table.tokens).where(table.chat_id == chat_id)
             )
             return [(row.digest, row.tokens) for row in rows]
 
-    def save_spelling(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
-        values = insert(prefix_spellings).values(chat_id=chat_id, digest=digest, tokens=tokens)
+    def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None:
+        values = insert(prefix_reply_tokens).values(chat_id=chat_id, digest=digest, tokens=tokens)
         with self._engine.begin() as connection:
             there = connection.execute(
                 select(func.count()).select_from(chats).where(chats.c.id == chat_id)

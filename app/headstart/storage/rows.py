@@ -25,22 +25,21 @@ from headstart.core.parts import (
     WrittenPart,
     written,
 )
+from headstart.core.renamed import with_new_names
 from headstart.core.settings import ChatOptions
 from headstart.core.values import (
     Chat,
     FinishReason,
     Message,
     MessageStatus,
-    PrefixFigures,
+    PrefixStats,
     Role,
-    SpeculationFigures,
-    TurnFigures,
+    SpeculationStats,
+    TurnStats,
 )
 
 _E = TypeVar("_E", bound=Enum)
 DAMAGED = "Part of this message was damaged on the disk. What could be read is shown."
-
-_options = msgspec.json.Decoder(ChatOptions)
 
 
 def encode_options(options: ChatOptions) -> str:
@@ -50,7 +49,8 @@ def encode_options(options: ChatOptions) -> str:
 def decode_options(text: str) -> ChatOptions:
     """A chat's options; a value this version cannot read falls back to the settings."""
     try:
-        return _options.decode(text)
+        values = msgspec.json.decode(text)
+        return msgspec.convert(with_new_names(values), ChatOptions)
     except msgspec.MsgspecError:
         return ChatOptions()
 
@@ -138,66 +138,66 @@ def _one_of(kind: type[_E], value: object) -> _E | None:
         return None
 
 
-def figures_value(row: Row[Any]) -> TurnFigures | None:
+def stats_value(row: Row[Any]) -> TurnStats | None:
     """None for a row that cannot be read: figures are no words."""
     finish = _one_of(FinishReason, row.finish)
     if finish is None:
         return None
-    return TurnFigures(
+    return TurnStats(
         finish=finish,
         prompt_tokens=row.prompt_tokens,
         reused_tokens=row.reused_tokens,
-        read_seconds=row.read_seconds,
+        prefill_seconds=row.prefill_seconds,
         first_token_seconds=row.first_token_seconds,
         generated_tokens=row.generated_tokens,
         generate_seconds=row.generate_seconds,
         seed=row.seed,
         speculation=None
         if row.rounds is None
-        else SpeculationFigures(
+        else SpeculationStats(
             rounds=row.rounds,
-            draft_tested=row.draft_tested,
+            draft_verified=row.draft_verified,
             draft_accepted=row.draft_accepted,
-            repeat_tested=row.repeat_tested,
-            repeat_accepted=row.repeat_accepted,
+            lookup_verified=row.lookup_verified,
+            lookup_accepted=row.lookup_accepted,
             plain_seconds=row.plain_seconds,
         ),
-        prefix=PrefixFigures(
+        prefix=PrefixStats(
             from_memory=row.from_memory,
             from_disk=row.from_disk,
             ahead=row.ahead,
-            reread=row.reread,
+            recomputed=row.recomputed,
             reason=row.reread_reason,
         ),
     )
 
 
-def figures_row(figures: TurnFigures) -> dict[str, Any]:
+def stats_row(stats: TurnStats) -> dict[str, Any]:
     """The columns of a turn, without those that say which one it is."""
     row = {
-        "finish": figures.finish.value,
-        "prompt_tokens": figures.prompt_tokens,
-        "reused_tokens": figures.reused_tokens,
-        "read_seconds": figures.read_seconds,
-        "first_token_seconds": figures.first_token_seconds,
-        "generated_tokens": figures.generated_tokens,
-        "generate_seconds": figures.generate_seconds,
-        "seed": figures.seed,
-        "from_memory": figures.prefix.from_memory,
-        "from_disk": figures.prefix.from_disk,
-        "ahead": figures.prefix.ahead,
-        "reread": figures.prefix.reread,
-        "reread_reason": figures.prefix.reason,
+        "finish": stats.finish.value,
+        "prompt_tokens": stats.prompt_tokens,
+        "reused_tokens": stats.reused_tokens,
+        "prefill_seconds": stats.prefill_seconds,
+        "first_token_seconds": stats.first_token_seconds,
+        "generated_tokens": stats.generated_tokens,
+        "generate_seconds": stats.generate_seconds,
+        "seed": stats.seed,
+        "from_memory": stats.prefix.from_memory,
+        "from_disk": stats.prefix.from_disk,
+        "ahead": stats.prefix.ahead,
+        "recomputed": stats.prefix.recomputed,
+        "reread_reason": stats.prefix.reason,
     }
-    guessed = figures.speculation
-    if guessed is not None:
+    speculation = stats.speculation
+    if speculation is not None:
         row |= {
-            "rounds": guessed.rounds,
-            "draft_tested": guessed.draft_tested,
-            "draft_accepted": guessed.draft_accepted,
-            "repeat_tested": guessed.repeat_tested,
-            "repeat_accepted": guessed.repeat_accepted,
-            "plain_seconds": guessed.plain_seconds,
+            "rounds": speculation.rounds,
+            "draft_verified": speculation.draft_verified,
+            "draft_accepted": speculation.draft_accepted,
+            "lookup_verified": speculation.lookup_verified,
+            "lookup_accepted": speculation.lookup_accepted,
+            "plain_seconds": speculation.plain_seconds,
         }
     return row
 
@@ -205,7 +205,7 @@ def figures_row(figures: TurnFigures) -> dict[str, Any]:
 def message_value(
     row: Row[Any],
     parts: Iterable[tuple[Part, bool]],
-    figures: TurnFigures | None,
+    stats: TurnStats | None,
     version: int,
     versions: int,
     parent_id: str | None,
@@ -213,12 +213,12 @@ def message_value(
     """A message whose row or text is damaged says so in its `error`, and is shown all the same."""
     found = list(parts)
     role, status = _one_of(Role, row.role), _one_of(MessageStatus, row.status)
-    written = role is Role.USER or (figures is not None and figures.generated_tokens > 0)
+    written = role is Role.USER or (stats is not None and stats.generated_tokens > 0)
     empty = not found and written and row.error is None
     sound = role is not None and status is not None and all(one[1] for one in found) and not empty
     if role is None:
         # replies have figures or were begun by a model
-        role = Role.ASSISTANT if row.model or figures is not None else Role.USER
+        role = Role.ASSISTANT if row.model or stats is not None else Role.USER
     return Message(
         id=row.id,
         chat_id=row.chat_id,
@@ -231,7 +231,7 @@ def message_value(
         model_host=row.model_host,
         model_key=row.model_key,
         error=row.error if sound else DAMAGED,
-        figures=figures,
+        stats=stats,
         version=version,
         versions=versions,
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from headstart.core.renamed import with_new_names
 from headstart.core.settings import Settings, SettingsError, validated
 
 
@@ -35,7 +36,7 @@ class SettingsFile:
         except (msgspec.MsgspecError, ValueError, RecursionError):
             aside = self._keep_aside()
             return Settings(), f"The settings file was damaged; defaults apply. {aside}"
-        settings, dropped = _salvage(values)
+        settings, dropped = _salvage(with_new_names(values))
         if not dropped:
             return settings, None
         aside = self._keep_aside()

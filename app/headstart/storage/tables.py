@@ -87,23 +87,23 @@ turns = Table(
     Column("finish", Text, nullable=False),
     Column("prompt_tokens", Integer, nullable=False),
     Column("reused_tokens", Integer, nullable=False),
-    Column("read_seconds", Float, nullable=False),
+    Column("read_seconds", Float, key="prefill_seconds", nullable=False),
     Column("first_token_seconds", Float),
     Column("generated_tokens", Integer, nullable=False),
     Column("generate_seconds", Float, nullable=False),
     Column("seed", Integer),
-    # what guessing ahead did; empty where it was off, and before it existed
+    # what speculation did; empty where it was off, and before it existed
     Column("rounds", Integer),
-    Column("draft_tested", Integer),
+    Column("draft_tested", Integer, key="draft_verified"),
     Column("draft_accepted", Integer),
-    Column("repeat_tested", Integer),
-    Column("repeat_accepted", Integer),
+    Column("repeat_tested", Integer, key="lookup_verified"),
+    Column("repeat_accepted", Integer, key="lookup_accepted"),
     Column("plain_seconds", Float),
-    # where reused tokens came from, and what was read again and why
+    # where reused tokens came from, and what was recomputed and why
     Column("from_memory", Integer, nullable=False, server_default="0"),
     Column("from_disk", Integer, nullable=False, server_default="0"),
     Column("ahead", Integer, nullable=False, server_default="0"),
-    Column("reread", Integer, nullable=False, server_default="0"),
+    Column("reread", Integer, key="recomputed", nullable=False, server_default="0"),
     Column("reread_reason", Text, nullable=False, server_default=""),
     Index("ix_turns_message", "message_id"),
 )
@@ -126,7 +126,7 @@ prefix_records = Table(
     metadata,
     Column("key", LargeBinary, primary_key=True),
     Column("parent", LargeBinary, nullable=False),
-    Column("family", LargeBinary, nullable=False),
+    Column("family", LargeBinary, key="namespace", nullable=False),
     Column("kind", Text, nullable=False),
     Column("start", Integer, nullable=False),
     Column("tokens", LargeBinary, nullable=False),
@@ -156,7 +156,7 @@ prefix_written = Table(
     Column("bytes", Integer, nullable=False),
 )
 
-# what each chat's last prompt was made of, to say why tokens are read again
+# what each chat's last prompt was made of, to say why tokens are recomputed
 prefix_traces = Table(
     "prefix_traces",
     metadata,
@@ -166,7 +166,7 @@ prefix_traces = Table(
 )
 
 # the tokens of replies whose text, tokenized again, would give others
-prefix_spellings = Table(
+prefix_reply_tokens = Table(
     "prefix_spellings",
     metadata,
     Column("chat_id", Text, ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True),

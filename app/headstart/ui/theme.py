@@ -48,9 +48,9 @@ class Theme:
     number: str
     comment: str
     name: str
-    # words that were guessed: by a draft model, by repeats
+    # drafted text: by a draft model, by prompt lookup
     by_draft: str
-    by_repeat: str
+    by_lookup: str
 
 
 LIGHT = Theme(
@@ -76,7 +76,7 @@ LIGHT = Theme(
     comment="#626a66",
     name="#1d5fbf",
     by_draft="#cdeee7",
-    by_repeat="#e4e0f5",
+    by_lookup="#e4e0f5",
 )
 DARK = Theme(
     dark=True,
@@ -101,7 +101,7 @@ DARK = Theme(
     comment="#87908b",
     name="#93c5fd",
     by_draft="#12443d",
-    by_repeat="#332d52",
+    by_lookup="#332d52",
 )
 
 _theme = LIGHT

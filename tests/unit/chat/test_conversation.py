@@ -35,7 +35,7 @@ async def test_a_message_is_stored_with_its_chat_and_answered(talk: Talk, chat: 
     assert (question.text, answer.text) == ("Tell me about rivers.", "Rivers flow.")
     assert answer.status is MessageStatus.COMPLETE
     assert (answer.model, answer.model_key, answer.model_host) == (MODEL.name, MODEL.key, None)
-    assert answer.figures is not None
+    assert answer.stats is not None
     stored = await talk.branches.chat(chat)
     assert stored is not None
     assert stored.title == "Tell me about rivers"

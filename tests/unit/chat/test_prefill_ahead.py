@@ -1,4 +1,4 @@
-"""Wishes to read ahead: the latest counts, and one that goes on is let go on. The engine is a
+"""Requests to prefill ahead: the latest counts, and one that goes on is let go on. The engine is a
 fake here."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState, Change
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import GenerationEvent, ReadAhead
+from headstart.core.events import GenerationEvent, PrefilledAhead
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, LoadRequest
 from headstart.core.settings import PrefixSettings, Settings
@@ -33,7 +33,7 @@ class FakeStream:
         self._events.put_nowait(None)
 
     def finish(self, tokens: int = 5) -> None:
-        self._events.put_nowait(ReadAhead(tokens, tokens))
+        self._events.put_nowait(PrefilledAhead(tokens, tokens))
         self._events.put_nowait(None)
 
     def __aiter__(self) -> FakeStream:
@@ -148,7 +148,7 @@ async def test_switching_it_off_ends_what_is_read(world: World) -> None:
     world.ahead.show("a")
     first = asyncio.ensure_future(world.ahead.prefill("a"))
     await _soon()
-    world.preferences.update(prefix=PrefixSettings(read_ahead=False))
+    world.preferences.update(prefix=PrefixSettings(prefill_ahead=False))
     assert world.streams[0].cancelled
     await first
     await world.ahead.prefill("a")

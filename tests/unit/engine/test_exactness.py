@@ -53,15 +53,15 @@ def test_a_difference_between_one_row_and_several_is_found() -> None:
     for kind, gap in ((FakeDecoder, 0.0), (Uneven, 0.25)):
         decoder = kind(logits)
         decoder.forward([1, 2, 3], [])
-        assert exactness.measure(decoder).gap == pytest.approx(gap, abs=1e-6)
+        assert exactness.check(decoder).gap == pytest.approx(gap, abs=1e-6)
         assert decoder.tokens == [1, 2, 3]
     with pytest.raises(DecodeAborted):
-        exactness.measure(FakeDecoder(logits), StopSignal(-1))
+        exactness.check(FakeDecoder(logits), StopSignal(-1))
 
 
 def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
     decoder = LlamaCppDecoder(starter.path, EXACT.as_run)
-    assert exactness.measure(decoder).exact
+    assert exactness.check(decoder).exact
     decoder.close()
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
     checked = CheckedModels(tmp_path / "checked.json")
     checked.add(starter)
     checked.add(draft)
-    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, repeats=False)
+    wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
     profiles, tried = Profiles(), []
     for gap in (0.0, 0.03):
         profiles.kept.clear()
@@ -101,12 +101,12 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
             tried.append(gap)
             return Exactness(gap)
 
-        monkeypatch.setattr(exactness, "measure", measure)
+        monkeypatch.setattr(exactness, "check", measure)
         for _ in range(2):
             generator = LocalGenerator(checked, profiles)
             last, notices = _reply(generator, starter, draft, wanted)
-            assert last.figures.speculation is not None
-            assert (last.figures.speculation.draft_tested > 0) == (gap == 0)
+            assert last.stats.speculation is not None
+            assert (last.stats.speculation.draft_verified > 0) == (gap == 0)
             assert any("0.03" in text for text in notices) == (gap > 0)
             generator.close()
     # once for each, and then remembered

@@ -57,8 +57,8 @@ def test_a_turn_needs_no_more_than_a_decoder(tmp_path: Path) -> None:
     loaded.write(_request(model), events.append, StopSignal())
     last = events[-1]
     assert isinstance(last, Finished)
-    assert last.figures.finish is FinishReason.LENGTH
-    assert last.figures.generated_tokens == 12
+    assert last.stats.finish is FinishReason.LENGTH
+    assert last.stats.generated_tokens == 12
     assert len(_text(events)) == 12
     assert decoder.tokens == loaded.resident.tokens
     # the same again: all but the last token of the prompt is there
@@ -67,7 +67,7 @@ def test_a_turn_needs_no_more_than_a_decoder(tmp_path: Path) -> None:
     last = again[-1]
     assert isinstance(last, Finished)
     assert _text(again) == _text(events)
-    assert last.figures.reused_tokens == last.figures.prompt_tokens - 1
+    assert last.stats.reused_tokens == last.stats.prompt_tokens - 1
 
 
 class World:
@@ -134,7 +134,7 @@ def test_a_model_stays_loaded_beside_another_one(world: World) -> None:
     # what it has read is still there, and the window hears which model it is
     last = world.events[-1]
     assert isinstance(last, Finished)
-    assert last.figures.reused_tokens == last.figures.prompt_tokens - 1
+    assert last.stats.reused_tokens == last.stats.prompt_tokens - 1
     assert world.generator.loaded.resident.tokens[: len(held) - 4] == held[:-4]
     assert [event.model for event in world.events if isinstance(event, Loaded)] == [first]
     assert world.closed == []

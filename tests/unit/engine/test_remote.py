@@ -12,7 +12,7 @@ import pytest
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
-    Reading,
+    Prefilling,
 )
 from headstart.core.parts import PartKind
 from headstart.core.servers import Connection, ServerKind
@@ -25,12 +25,12 @@ from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, 
 
 
 def test_a_reply_comes_with_its_figures(server: ScriptedServer, asking: Asking) -> None:
-    figures = asking.ask(server.url, context=4096)
+    stats = asking.ask(server.url, context=4096)
     assert asking.said() == STORY
-    assert figures.finish is FinishReason.END
-    assert (figures.prompt_tokens, figures.reused_tokens) == (30, 20)
-    assert figures.generated_tokens == len(WORDS)
-    assert figures.first_token_seconds is not None
+    assert stats.finish is FinishReason.END
+    assert (stats.prompt_tokens, stats.reused_tokens) == (30, 20)
+    assert stats.generated_tokens == len(WORDS)
+    assert stats.first_token_seconds is not None
     assert ContextUse(30 + len(WORDS), 4096) in asking.events
 
 
@@ -111,12 +111,12 @@ def test_llama_cpps_own_figures_are_shown(server: ScriptedServer, asking: Asking
         await answer.raw(b"data: [DONE]\n\n")
 
     server.handler = report
-    figures = asking.ask(server.url, "llama.cpp")
-    assert Reading(70, 100, 40) in asking.events
-    assert (figures.prompt_tokens, figures.reused_tokens) == (100, 40)
-    assert figures.read_seconds == 0.5
-    assert figures.speculation is not None
-    assert (figures.speculation.draft_tested, figures.speculation.draft_accepted) == (20, 15)
+    stats = asking.ask(server.url, "llama.cpp")
+    assert Prefilling(70, 100, 40) in asking.events
+    assert (stats.prompt_tokens, stats.reused_tokens) == (100, 40)
+    assert stats.prefill_seconds == 0.5
+    assert stats.speculation is not None
+    assert (stats.speculation.draft_verified, stats.speculation.draft_accepted) == (20, 15)
 
 
 def test_a_reply_in_one_piece_is_a_reply(server: ScriptedServer, asking: Asking) -> None:
@@ -134,9 +134,9 @@ def test_a_reply_in_one_piece_is_a_reply(server: ScriptedServer, asking: Asking)
 def test_a_stop_string_ends_a_reply_even_if_the_server_does_not(
     server: ScriptedServer, asking: Asking
 ) -> None:
-    figures = asking.ask(server.url, sampling=Sampling(stop=(" there",)))
+    stats = asking.ask(server.url, sampling=Sampling(stop=(" there",)))
     assert asking.said() == "Once upon a time"
-    assert figures.finish is FinishReason.STOP_STRING
+    assert stats.finish is FinishReason.STOP_STRING
 
 
 def test_going_on_sends_what_was_written(server: ScriptedServer, asking: Asking) -> None:
@@ -192,10 +192,10 @@ def test_a_stop_is_heard_at_once_and_ends_the_servers_work(
         cancel = StopSignal()
         timer = _after(0.4, cancel.stop)
         began = time.monotonic()
-        figures = asking.ask(server.url, cancel=cancel, patience=30)
+        stats = asking.ask(server.url, cancel=cancel, timeout=30)
         timer.join()
         assert time.monotonic() - began < 2
-        assert figures.finish is FinishReason.CANCELLED
+        assert stats.finish is FinishReason.CANCELLED
         assert asking.said().startswith(first)
     deadline = time.monotonic() + 5
     while not ended and time.monotonic() < deadline:

@@ -108,7 +108,7 @@ def test_a_whole_reply_stays_whole_whatever_comes_after_it(
 
     for handler in (linger, break_off):
         server.handler = handler
-        assert asking.ask(server.url, patience=1).finish is FinishReason.END
+        assert asking.ask(server.url, timeout=1).finish is FinishReason.END
         assert asking.said() == STORY
 
     async def abort(asked: Asked, answer: Answer) -> None:
@@ -200,7 +200,7 @@ def test_silence_ends_after_the_patience(server: ScriptedServer, asking: Asking)
     for handler in (stall, drip):
         server.handler = handler
         began = time.monotonic()
-        problem = asking.fail(server.url, patience=1)
+        problem = asking.fail(server.url, timeout=1)
         assert 0.9 < time.monotonic() - began < 4
         assert "said nothing for 1 seconds" in problem.message
         assert asking.said() == "Once upon a time"

@@ -14,12 +14,12 @@ from headstart.core.events import Emit, Failed, Finished, GenerationEvent, Loade
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.settings import Sampling
-from headstart.core.values import FinishReason, TurnFigures
+from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.runner import Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream
 
-FIGURES = TurnFigures(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
+FIGURES = TurnStats(FinishReason.END, 1, 0, 0.0, 0.0, 1, 0.0)
 
 
 class FakeGenerator:
@@ -32,7 +32,7 @@ class FakeGenerator:
         self.plays: dict[str, Callable[[Emit, StopSignal], None]] = {}
         self.closed = False
         self.rests = 0
-        self.resting: Callable[[StopSignal], float | None] = lambda _cancel: None
+        self.idle_stop: Callable[[StopSignal], float | None] = lambda _cancel: None
 
     def generate(self, request: GenerationRequest, emit: Emit, cancel: StopSignal) -> None:
         assert request.chat_id is not None
@@ -44,19 +44,19 @@ class FakeGenerator:
         self.order.append("warm")
         emit(Loaded(wanted.model, 1, 0.0))
 
-    def measure(self, wanted: LoadRequest, emit: Emit, cancel: StopSignal) -> None:
+    def calibrate(self, wanted: LoadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append("measure")
 
     def ahead(self, request: AheadRequest, emit: Emit, cancel: StopSignal) -> None:
         self.order.append(f"ahead {request.chat_id}")
         self.plays[f"ahead {request.chat_id}"](emit, cancel)
 
-    def idle(self, cancel: StopSignal, emit: Emit) -> bool:
+    def learn_when_idle(self, cancel: StopSignal, emit: Emit) -> bool:
         return False
 
-    def rest(self, cancel: StopSignal) -> float | None:
+    def save_when_idle(self, cancel: StopSignal) -> float | None:
         self.rests += 1
-        return self.resting(cancel)
+        return self.idle_stop(cancel)
 
     def close(self) -> None:
         self.closed = True
@@ -114,7 +114,7 @@ async def test_a_request_cancelled_while_it_waits_never_starts(
     fake.gate.set()
     await _all(first)
     assert isinstance(last, Finished)
-    assert last.figures.finish is FinishReason.CANCELLED
+    assert last.stats.finish is FinishReason.CANCELLED
     assert fake.order == ["a"]
     await asyncio.to_thread(runner.close)
 
@@ -216,7 +216,7 @@ async def test_what_is_done_in_times_of_rest_gives_way_too_and_goes_on_later(
         return None
 
     fake.plays = {name: lambda emit, cancel: emit(Finished(FIGURES)) for name in "ab"}
-    fake.resting = rest
+    fake.idle_stop = rest
     runner = Runner(lambda: fake)
     await _all(runner.stream(_request(starter, "a")))
     assert await asyncio.to_thread(rested.wait, 5)
@@ -239,7 +239,7 @@ async def test_rest_comes_again_after_the_time_it_asked_for(
         return 0.01
 
     fake.plays = {"a": lambda emit, cancel: emit(Finished(FIGURES))}
-    fake.resting = rest
+    fake.idle_stop = rest
     runner = Runner(lambda: fake)
     await _all(runner.stream(_request(starter, "a")))
     assert await asyncio.to_thread(again.wait, 5)

@@ -42,10 +42,10 @@ async def test_a_database_of_an_older_schema_opens_whole(path: Path, tmp_path: P
     assert answer.parts[1] == TextPart("Rivers flow.", (OriginRun(12, Origin.DRAFT),))
     assert isinstance(answer.parts[0], ReasoningPart)
     assert (answer.version, answer.versions, answer.author) == (1, 2, "harbour")
-    assert answer.figures is not None
-    assert answer.figures.generated_tokens == 30
+    assert answer.stats is not None
+    assert answer.stats.generated_tokens == 30
     has_drafts = path.stem >= "0002"
-    assert (answer.figures.speculation is not None) == has_drafts
+    assert (answer.stats.speculation is not None) == has_drafts
     assert further.text == "And lakes?"
     assert (cut.text, cut.status) == ("Lakes rest.", MessageStatus.INTERRUPTED)
     await storage.run(lambda store: store.messages.show_version(answer.id, 1))

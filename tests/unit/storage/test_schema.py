@@ -137,9 +137,9 @@ def test_a_database_of_the_first_schema_keeps_everything(tmp_path: Path) -> None
     engine = _open(tmp_path)
     question, answer = MessageTable(engine).branch("c")
     assert (question.text, answer.text) == ("Why?", "Because.")
-    assert answer.figures is not None
-    assert answer.figures.generated_tokens == 3
-    assert answer.figures.speculation is None
+    assert answer.stats is not None
+    assert answer.stats.generated_tokens == 3
+    assert answer.stats.speculation is None
     profiles = ProfileTable(engine)
     key = ProfileKey("target", "draft", "device")
     assert profiles.load(key) is None

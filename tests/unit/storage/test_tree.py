@@ -22,7 +22,7 @@ from headstart.core.values import (
     Message,
     MessageStatus,
     Role,
-    TurnFigures,
+    TurnStats,
     new_id,
     now_ms,
 )
@@ -30,7 +30,7 @@ from headstart.storage.chats import ChatTable
 from headstart.storage.database import open_database
 from headstart.storage.messages import MessageTable
 
-FIGURES = TurnFigures(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
+FIGURES = TurnStats(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
 
 
 @pytest.fixture
@@ -107,12 +107,12 @@ def test_journaled_text_survives_and_is_marked_interrupted(
     run = (OriginRun(4, Origin.TARGET),)
     messages.journal(answer.id, [ReasoningPart("hmm.", run)])
     messages.journal(answer.id, [TextPart("It ", (OriginRun(3, Origin.TARGET),))])
-    messages.journal(answer.id, [TextPart("is.", (OriginRun(3, Origin.REPEAT),))])
+    messages.journal(answer.id, [TextPart("is.", (OriginRun(3, Origin.LOOKUP),))])
     assert messages.recover() == 1
     found = messages.branch(chat.id)[1]
     assert found.status is MessageStatus.INTERRUPTED
     assert (found.reasoning, found.text) == ("hmm.", "It is.")
-    assert found.parts[1].origins == (OriginRun(3, Origin.TARGET), OriginRun(3, Origin.REPEAT))
+    assert found.parts[1].origins == (OriginRun(3, Origin.TARGET), OriginRun(3, Origin.LOOKUP))
     assert messages.recover() == 0
 
 
@@ -125,7 +125,7 @@ def test_finish_writes_parts_and_figures_and_clears_the_journal(
     messages.journal(answer.id, [TextPart("Bec")])
     messages.finish(answer.id, text_part("Because."), MessageStatus.COMPLETE, FIGURES)
     found = messages.branch(chat.id)[1]
-    assert (found.text, found.status, found.figures) == (
+    assert (found.text, found.status, found.stats) == (
         "Because.",
         MessageStatus.COMPLETE,
         FIGURES,

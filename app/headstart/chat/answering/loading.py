@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import DraftState, Measured, ModelState, ModelUnloaded
+from headstart.chat.changes import Calibrated, DraftState, ModelState, ModelUnloaded
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
 from headstart.core.events import (
@@ -136,7 +136,7 @@ class Loader:
         """Keep track of the models through any stream of events, a reply's too."""
         tell = self._broadcast.tell
         if isinstance(event, SpeedCurve) and event.total == 1:
-            tell(Measured(event))
+            tell(Calibrated(event))
         elif isinstance(event, Loading) and event.draft:
             tell(DraftState(event.model.name, event.fraction >= 1))
         elif isinstance(event, Notice) and event.kind == "draft":

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
 from headstart.chat.answering.local import LocalAnswerer
-from headstart.chat.answering.measuring import Measuring
 from headstart.chat.answering.next_prompt import NextPrompt
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.answering.preload import Preload
@@ -19,9 +19,9 @@ from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
     BranchChanged,
+    Calibrated,
     ChatChanged,
     DraftProgress,
-    Measured,
     ReplyEnded,
     What,
 )
@@ -36,7 +36,7 @@ from headstart.engine.runner import Runner
 class LocalModels:
     answerer: LocalAnswerer
     drafts: Drafts
-    measuring: Measuring
+    calibrating: Calibrating
     preload: Preload
     ahead: PrefillAhead
     loader: Loader
@@ -44,7 +44,7 @@ class LocalModels:
     def close(self) -> None:
         """Whatever is done ahead ends, and nothing more begins."""
         self.loader.close()
-        self.measuring.cancel()
+        self.calibrating.cancel()
         self.ahead.cancel()
 
 
@@ -95,7 +95,7 @@ def make_local_models(
         if isinstance(event, DraftActivity):
             broadcast.tell(DraftProgress(event))
         elif isinstance(event, SpeedCurve):
-            broadcast.tell(Measured(event))
+            broadcast.tell(Calibrated(event))
 
     broadcast.on(ChatChanged, on_chat)
     broadcast.on(BranchChanged, on_branch)
@@ -103,5 +103,5 @@ def make_local_models(
     runner.on_idle(on_idle)
     answerer = LocalAnswerer(runner, loader, drafts, preferences)
     return LocalModels(
-        answerer, drafts, Measuring(runner, loader, drafts, broadcast), preload, ahead, loader
+        answerer, drafts, Calibrating(runner, loader, drafts, broadcast), preload, ahead, loader
     )

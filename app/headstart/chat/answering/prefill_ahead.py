@@ -17,7 +17,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import ReadAhead
+from headstart.core.events import PrefilledAhead
 from headstart.core.requests import AheadRequest
 from headstart.core.settings import Settings
 from headstart.engine.runner import Runner
@@ -61,7 +61,7 @@ class PrefillAhead:
 
     async def allowed(self) -> bool:
         """The user's switch, and enough battery."""
-        return self._preferences.current.prefix.read_ahead and not await self._battery_low()
+        return self._preferences.current.prefix.prefill_ahead and not await self._battery_low()
 
     def show(self, chat_id: str, text: str = "") -> None:
         """The user looks at this chat now; `text` stands in its composer."""
@@ -114,7 +114,7 @@ class PrefillAhead:
         self._reading = chat_id
         stream = self._stream = self._runner.ahead(request)
         async for event in stream:
-            if isinstance(event, ReadAhead):
+            if isinstance(event, PrefilledAhead):
                 self._broadcast.tell(AheadState(chat_id, event.tokens, event.typed))
         if self._stream is stream:
             self._stream = None
@@ -131,7 +131,7 @@ class PrefillAhead:
             self._stream.cancel()
 
     def _on_settings(self, settings: Settings) -> None:
-        if not settings.prefix.read_ahead:
+        if not settings.prefix.prefill_ahead:
             self.cancel()
 
     async def _battery_low(self) -> bool:

@@ -36,7 +36,7 @@ from headstart.engine.decoder import (
 # tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 reads
 # within 2 % as fast as 512, and what is read later as chunks was read in the same slices
 CHUNK = 256
-# guesses, second candidates and measurements fit into one forward
+# draft tokens, tree branches and measurements fit into one forward
 LEAST_BATCH = 128
 AUTOMATIC_CONTEXT = 8192
 # llama.cpp rounds contexts up to this, but cuts the batch to the context before it does: a
@@ -175,7 +175,7 @@ class LlamaCppDecoder:
         if self._without_gpu:
             # by itself, llama.cpp would still compute large batches there
             parameters.offload_kqv = parameters.op_offload = False
-        # without the whole cache a window model could not take back what it guessed
+        # without the whole cache a window model could not take back what it drafted
         parameters.swa_full = True
         parameters.no_perf = True
         parameters.abort_callback = self._abort.callback

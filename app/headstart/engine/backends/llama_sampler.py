@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import Guess
+from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -78,16 +78,16 @@ class LlamaCppSampler:
         ids, scores = self._scores(row, position)
         return int(ids[scores.argmax()])
 
-    def guess(self, row: int, position: int) -> Guess:
+    def predict(self, row: int, position: int) -> Prediction:
         if self._chain is None and self._masked is None:
-            return self._greedy_guess(self._logits(row))
+            return self._greedy_prediction(self._logits(row))
         ids, scores = self._scores(row, position)
         first = int(scores.argmax())
         if len(scores) == 1:
-            return Guess(int(ids[first]), int(ids[first]), float("inf"))
+            return Prediction(int(ids[first]), int(ids[first]), float("inf"))
         best, scores[first] = float(scores[first]), -np.inf
         second = int(scores.argmax())
-        return Guess(int(ids[first]), int(ids[second]), best - float(scores[second]))
+        return Prediction(int(ids[first]), int(ids[second]), best - float(scores[second]))
 
     def _scores(
         self, row: int, position: int
@@ -106,14 +106,14 @@ class LlamaCppSampler:
         return ids, left + gumbel(self._seed, position, noisy)
 
     @staticmethod
-    def _greedy_guess(logits: npt.NDArray[np.float32]) -> Guess:
+    def _greedy_prediction(logits: npt.NDArray[np.float32]) -> Prediction:
         first = int(logits.argmax())
         best = logits[first]
         # the second is found in place: a copy of the row costs more than the search
         logits[first] = _NEVER
         second = int(logits.argmax())
         logits[first] = best
-        return Guess(first, second, float(best) - float(logits[second]))
+        return Prediction(first, second, float(best) - float(logits[second]))
 
     def look_ahead(self, position: int) -> None:
         """llama.cpp computes at once: there is nothing to begin with."""

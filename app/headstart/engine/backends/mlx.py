@@ -372,10 +372,10 @@ class MlxDecoder:
                     lane.checkpoint = None
                 return n
             if lane.checkpoint is not None and lane.checkpoint[0] <= n:
-                place, mark = lane.checkpoint
-                if lane.state.return_to(mark, past - place):
-                    lane.length = place
-                    return place
+                position, mark = lane.checkpoint
+                if lane.state.return_to(mark, past - position):
+                    lane.length = position
+                    return position
         self._forget(seq)
         return 0
 
@@ -390,8 +390,8 @@ class MlxDecoder:
             return lane.length
         if lane.state.can_trim():
             return n
-        place = lane.checkpoint[0] if lane.checkpoint is not None else 0
-        return place if place <= n else 0
+        position = lane.checkpoint[0] if lane.checkpoint is not None else 0
+        return position if position <= n else 0
 
     def export(self, start: int, end: int) -> Blob:
         return self._live.state.export(start, end)

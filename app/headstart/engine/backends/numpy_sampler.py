@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import Guess
+from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -53,7 +53,7 @@ class NumpySampler:
         ids, scores = self._scores(logits, position)
         return int(ids[scores.argmax()])
 
-    def guess(self, row: int, position: int) -> Guess:
+    def predict(self, row: int, position: int) -> Prediction:
         logits = self._penalised(row)
         if self._greedy:
             first = int(logits.argmax())
@@ -62,14 +62,14 @@ class NumpySampler:
             logits[first] = -np.inf
             second = int(logits.argmax())
             logits[first] = best
-            return Guess(first, second, float(best) - float(logits[second]))
+            return Prediction(first, second, float(best) - float(logits[second]))
         ids, scores = self._scores(logits, position)
         at = int(scores.argmax())
         if len(scores) == 1:
-            return Guess(int(ids[0]), int(ids[0]), float("inf"))
+            return Prediction(int(ids[0]), int(ids[0]), float("inf"))
         top, scores[at] = float(scores[at]), -np.inf
         after = int(scores.argmax())
-        return Guess(int(ids[at]), int(ids[after]), top - float(scores[after]))
+        return Prediction(int(ids[at]), int(ids[after]), top - float(scores[after]))
 
     def look_ahead(self, position: int) -> None:
         """Nothing is begun early here."""

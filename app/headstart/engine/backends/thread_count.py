@@ -21,7 +21,7 @@ import psutil
 log = logging.getLogger(__name__)
 
 # rows from which a forward is reading: it is bound by computing, not by memory
-READING_ROWS = 33
+PREFILL_ROWS = 33
 # processor time over (wall time * threads): calm forwards have 0.94 to 1.0 (measured on 2 cores),
 # with one busy process 0.5 to 0.65
 _CALM = 0.85
@@ -115,7 +115,7 @@ class ThreadCount:
         if self._fixed or seconds <= 0:
             return
         kind = self._of(rows)
-        size = rows if rows < READING_ROWS else READING_ROWS + rows // 64
+        size = rows if rows < PREFILL_ROWS else PREFILL_ROWS + rows // 64
         if kind.trials:
             self._tried(kind, size, seconds)
             return
@@ -136,7 +136,7 @@ class ThreadCount:
             self._begin(kind, _fewer(kind.count))
 
     def _of(self, rows: int) -> _Kind:
-        return self._kinds["write" if rows == 1 else "verify" if rows < READING_ROWS else "read"]
+        return self._kinds["write" if rows == 1 else "verify" if rows < PREFILL_ROWS else "read"]
 
     def _disturbed(self, kind: _Kind) -> bool:
         if kind.used >= _CALM and kind.slow < _SLOW_TIMES:

@@ -83,9 +83,9 @@ class Catalogue:
     def children(self, parent: bytes) -> list[Entry]:
         return [self._entries[key] for key in self._children.get(parent, ())]
 
-    def steps(self, family: bytes, tokens: bytes, chunk: int) -> list[Step]:
+    def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
         """The longest way of ranges along `tokens`; the last may be one that goes on otherwise."""
-        keys = chain(family, tokens, chunk)
+        keys = chain(namespace, tokens, chunk)
         steps: list[Step] = []
         for key in keys[1:]:
             entry = self._entries.get(key)
@@ -102,10 +102,10 @@ class Catalogue:
                     best = Step(entry, same)
         return [*steps, best] if best else steps
 
-    def snapshots(self, family: bytes, tokens: bytes, chunk: int) -> list[Entry]:
+    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Entry]:
         """The snapshots on the way of `tokens`, the farthest first."""
         found = []
-        for index, key in enumerate(chain(family, tokens, chunk)):
+        for index, key in enumerate(chain(namespace, tokens, chunk)):
             rest = tokens[index * chunk * TOKEN_BYTES :]
             found += [
                 entry

@@ -82,7 +82,7 @@ class Disk:
 
     def path(self, info: RecordInfo) -> Path:
         name = info.key.hex() + record_file.SUFFIX
-        return self.folder / info.family.hex()[:16] / name
+        return self.folder / info.namespace.hex()[:16] / name
 
     def budget(self) -> int:
         """Bytes that may be on disk now."""

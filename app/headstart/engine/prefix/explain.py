@@ -1,4 +1,4 @@
-"""Why tokens were read again although a chat had been read before, in words; pure.
+"""Why tokens were recomputed although a chat had been read before, in words; pure.
 
 A trace says what a chat's last prompt was made of, with digests instead of words. It is compared
 with the present one message by message.
@@ -26,9 +26,9 @@ class TracedMessage(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """`family` is what its KV state was good for; `tokens` how many there were in the end."""
+    """`namespace` is what its KV state was good for; `tokens` how many there were in the end."""
 
-    family: str
+    namespace: str
     model: str
     messages: tuple[TracedMessage, ...]
     tokens: int
@@ -40,7 +40,7 @@ class Now(msgspec.Struct, frozen=True):
     trace: Trace
     texts: tuple[str, ...]
     reused: int
-    # where message n ends in the prompt, in tokens; asked for only when something was read again
+    # where message n ends in the prompt, in tokens; asked for only when something was recomputed
     end_of: Callable[[int], int]
     # how much of the chat's last text is the same, token by token; None when it is not known
     same_tokens: int | None
@@ -61,7 +61,7 @@ def digest(text: str) -> str:
 
 
 def explain(before: Trace | None, now: Now) -> tuple[int, str]:
-    """How many tokens were read again, and why; (0, "") when none were."""
+    """How many tokens were recomputed, and why; (0, "") when none were."""
     if before is None:
         return 0, ""
     mine, other = now.trace.messages, before.messages
@@ -104,7 +104,7 @@ def _why_lost(before: Trace, now: Now, same: int) -> str:
     """The messages are the same; what was read of them is not there."""
     if before.model != now.trace.model:
         return f"this chat was last read by {before.model}, and nothing of it was kept for this one"
-    if before.family != now.trace.family:
+    if before.namespace != now.trace.namespace:
         return "the model's file, its KV settings or the library changed"
     if now.same_tokens is not None and now.same_tokens < now.end_of(same - 1) - _SLACK:
         index = next(

@@ -16,15 +16,15 @@ from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 LAYOUT = b"headstart prefix 1"
 
 
-def family(weights: bytes, state: str, chunk: int) -> bytes:
+def namespace(weights: bytes, state: str, chunk: int) -> bytes:
     """The name of everything that makes KV bytes differ: weights, library, types, layout."""
     parts = (LAYOUT, weights, state.encode(), str(chunk).encode())
     return hashlib.sha256(b"\0".join(parts)).digest()
 
 
-def root(family_id: bytes) -> bytes:
+def root(namespace_id: bytes) -> bytes:
     """The parent of records that begin a text."""
-    return hashlib.sha256(LAYOUT + family_id).digest()
+    return hashlib.sha256(LAYOUT + namespace_id).digest()
 
 
 def record_key(kind: RecordKind, parent: bytes, tokens: bytes) -> bytes:
@@ -39,9 +39,9 @@ def unpack(tokens: bytes) -> list[int]:
     return array("i", tokens).tolist()
 
 
-def chain(family_id: bytes, tokens: bytes, chunk: int) -> list[bytes]:
+def chain(namespace_id: bytes, tokens: bytes, chunk: int) -> list[bytes]:
     """The root and the key of each whole chunk of `tokens`, in order."""
-    keys, step = [root(family_id)], chunk * TOKEN_BYTES
+    keys, step = [root(namespace_id)], chunk * TOKEN_BYTES
     for start in range(0, len(tokens) - step + 1, step):
         keys.append(record_key(RecordKind.RANGE, keys[-1], tokens[start : start + step]))
     return keys

@@ -68,7 +68,7 @@ def write(
     """Make the file; raises OSError (nothing is left behind then) or WriteAbandoned."""
     sizes = struct.pack(f"<{len(payload.parts)}Q", *(len(part) for part in payload.parts))
     body = _BODY.pack(
-        info.family,
+        info.namespace,
         info.parent,
         info.key,
         info.start,
@@ -129,11 +129,11 @@ def read(path: Path, info: RecordInfo, into: Blob | None = None) -> Payload:
 
 
 def _parse(data: Blob, info: RecordInfo, scratch: Blob | None) -> Payload:
-    family, parent, key, start, length, each, parts = _BODY.unpack_from(data.data, _HEAD.size)
+    namespace, parent, key, start, length, each, parts = _BODY.unpack_from(data.data, _HEAD.size)
     at = _HEAD.size + _BODY.size
     tokens = data[at : at + length * TOKEN_BYTES].tobytes()
-    if (family, parent, key, start, tokens) != (
-        info.family,
+    if (namespace, parent, key, start, tokens) != (
+        info.namespace,
         info.parent,
         info.key,
         info.start,

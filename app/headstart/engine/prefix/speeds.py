@@ -17,14 +17,14 @@ _NAME = "(prefix)"
 
 
 class PrefixSpeeds(msgspec.Struct):
-    """Guesses of a slow disk and a fast processor, until something was measured."""
+    """Estimates of a slow disk and a fast processor, until something was measured."""
 
     token_seconds: float = 0.0005
     memory_rate: float = 2e9  # bytes per second, from memory into a context
     disk_rate: float = 2e8
     measured: bool = False
 
-    def see_reading(self, tokens: int, seconds: float) -> None:
+    def observe_prefill(self, tokens: int, seconds: float) -> None:
         """Small slices say little about long ones: callers leave them out."""
         fresh = seconds / tokens
         if not self.measured:

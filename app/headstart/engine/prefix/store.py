@@ -1,8 +1,8 @@
 """Stored KV state: in memory while it is fresh, on disk as long as the budget allows.
 
 The engine thread looks up, puts and gets; the main thread asks for sizes and clears; a few reader
-threads read ahead of the engine; `disk` writes and removes. All trouble with files is a logged
-miss.
+threads fetch files before the engine needs them; `disk` writes and removes. All trouble with files
+is a logged miss.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class PrefixStore:
         """Until the index has been read; a database that never opens is waited for shortly."""
         self._disk.wait_until_ready()
 
-    def steps(self, family: bytes, tokens: bytes, chunk: int) -> list[Step]:
+    def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
         with self._lock:
-            return self._catalogue.steps(family, tokens, chunk)
+            return self._catalogue.steps(namespace, tokens, chunk)
 
-    def snapshots(self, family: bytes, tokens: bytes, chunk: int) -> list[Entry]:
+    def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Entry]:
         with self._lock:
-            return self._catalogue.snapshots(family, tokens, chunk)
+            return self._catalogue.snapshots(namespace, tokens, chunk)
 
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
         """A record that begins with `tokens`; with `to_disk` only one that may be there."""
@@ -88,7 +88,7 @@ class PrefixStore:
             return coming
         return self._reader.submit(self._read, entry)
 
-    def expect(self, family: bytes, chat_id: str) -> Callable[[], None]:
+    def expect(self, namespace: bytes, chat_id: str) -> Callable[[], None]:
         """This chat is about to be restored: its first records are read while its prompt is made.
 
         The result is to be called when it has been, or not.
@@ -101,7 +101,7 @@ class PrefixStore:
                     if chat_id in entry.chats
                     and entry.on_disk
                     and entry.payload is None
-                    and (entry.info.family, entry.info.kind) == (family, RecordKind.RANGE)
+                    and (entry.info.namespace, entry.info.kind) == (namespace, RecordKind.RANGE)
                 ),
                 key=lambda entry: (entry.info.start, -entry.used),
             )[:READERS]
@@ -128,10 +128,12 @@ class PrefixStore:
         if payload is not None:
             self.give_back(payload)
 
-    def prepare(self, family: bytes) -> None:
+    def prepare(self, namespace: bytes) -> None:
         """A model is loaded: make room to read its records into, before anybody waits for it."""
         with self._lock:
-            sizes = [entry.info.size for entry in self._catalogue if entry.info.family == family]
+            sizes = [
+                entry.info.size for entry in self._catalogue if entry.info.namespace == namespace
+            ]
         if sizes:
             self._scratch.prepare(max(sizes), READERS + 1)
 
@@ -339,7 +341,9 @@ def automatic_memory() -> int:
 
 
 def make_info(
-    family: bytes, parent: bytes, kind: RecordKind, start: int, tokens: bytes, payload: Payload
+    namespace: bytes, parent: bytes, kind: RecordKind, start: int, tokens: bytes, payload: Payload
 ) -> RecordInfo:
     size = record_file.file_size(tokens, payload)
-    return RecordInfo(record_key(kind, parent, tokens), parent, family, kind, start, tokens, size)
+    return RecordInfo(
+        record_key(kind, parent, tokens), parent, namespace, kind, start, tokens, size
+    )

@@ -1,4 +1,4 @@
-"""Remembers what each chat's prompt was made of, to say later why tokens are read again.
+"""Remembers what each chat's prompt was made of, to say later why tokens are recomputed.
 
 Engine thread. Digests go to the database; tokens stay in memory, and nothing of a private chat
 leaves it.
@@ -19,7 +19,7 @@ from headstart.core.prefixes import Traces
 from headstart.core.requests import GenerationRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
-from headstart.engine.prefix.spellings import Spellings
+from headstart.engine.prefix.reply_tokens import ReplyTokens
 from headstart.engine.prompt import PromptEncoder, common_prefix
 from headstart.engine.text_stream import THINK_CLOSE
 
@@ -43,7 +43,7 @@ class TraceMemory:
 class TracedModel:
     """What of a loaded model decides whether tokens are recomputed."""
 
-    family: bytes
+    namespace: bytes
     name: str
     cannot_cut: bool
     reads_clock: bool
@@ -55,9 +55,9 @@ class Tracer:
     def __init__(self, memory: TraceMemory, model: TracedModel, encoder: PromptEncoder) -> None:
         self._memory = memory
         self._facts = model
-        self._family = model.family.hex()
+        self._namespace = model.namespace.hex()
         self._encoder = encoder
-        self.spellings = Spellings(memory.traces, model.family, encoder)
+        self.reply_tokens = ReplyTokens(memory.traces, model.namespace, encoder)
 
     def explain(
         self,
@@ -67,17 +67,17 @@ class Tracer:
         prompt: Sequence[int],
         reused: int,
     ) -> tuple[int, str]:
-        """How many tokens of the prompt are read again, and why; before the reply."""
+        """How many tokens of the prompt are recomputed, and why; before the reply."""
         before = self._before(request.chat_id)
         if before is None or request.chat_id is None:
             return 0, ""
-        family, tokens = self._memory.tokens.get(request.chat_id, ("", []))
+        namespace, tokens = self._memory.tokens.get(request.chat_id, ("", []))
         now = Now(
-            trace=Trace(self._family, self._facts.name, traced(messages), len(prompt)),
+            trace=Trace(self._namespace, self._facts.name, traced(messages), len(prompt)),
             texts=tuple(message.text for message in messages),
             reused=reused,
             end_of=self._ends(messages, rendered),
-            same_tokens=common_prefix(tokens, prompt) if family == self._family else None,
+            same_tokens=common_prefix(tokens, prompt) if namespace == self._namespace else None,
             kept_on_disk=request.owner is not None,
             cannot_cut=self._facts.cannot_cut,
             reads_clock=self._facts.reads_clock,
@@ -100,9 +100,9 @@ class Tracer:
             # what a later prompt has of it
             reply = reply.partition(THINK_CLOSE)[2].lstrip("\n")
         said = PromptMessage(Role.ASSISTANT, reply, request.reply_key)
-        trace = Trace(self._family, self._facts.name, traced([*messages, said]), len(tokens))
+        trace = Trace(self._namespace, self._facts.name, traced([*messages, said]), len(tokens))
         _put(self._memory.known, chat_id, trace)
-        _put(self._memory.tokens, chat_id, (self._family, list(tokens)))
+        _put(self._memory.tokens, chat_id, (self._namespace, list(tokens)))
         if self._memory.traces is not None and request.owner is not None:
             self._memory.traces.save(request.owner, msgspec.json.encode(trace))
 
@@ -134,23 +134,23 @@ class _Ends:
         self._counted: dict[int, int] = {}
 
     @functools.cached_property
-    def _places(self) -> list[int]:
+    def _positions(self) -> list[int]:
         """The end of each message in characters; a text the template changed ends where it can."""
-        at, places = 0, []
+        at, positions = 0, []
         for message in self._messages:
             text = self._encoder.guard(message.text).strip()
             found = self._rendered.find(text, at)
             if found >= 0:
                 at = found + len(text)
-            places.append(at)
-        return places
+            positions.append(at)
+        return positions
 
     def __call__(self, index: int) -> int:
         if index < 0:
             return 0
         known = self._counted.get(index)
         if known is None:
-            text = self._rendered[: self._places[index]]
+            text = self._rendered[: self._positions[index]]
             known = self._counted[index] = len(self._encoder.encode(text))
         return known
 

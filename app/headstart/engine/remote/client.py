@@ -123,8 +123,8 @@ def _context(item: dict[str, Any]) -> int:
     meta = item.get("meta")
     places = (item, meta if isinstance(meta, dict) else {})
     for name in ("max_model_len", "n_ctx", "max_context_length", "context_length"):
-        for place in places:
-            value = place.get(name)
+        for source in places:
+            value = source.get(name)
             if isinstance(value, int) and 0 < value < 1 << 32:
                 return value
     return 0

@@ -19,17 +19,17 @@ from headstart.core.events import (
     Emit,
     Finished,
     Notice,
-    Reading,
+    Prefilling,
     TextAdded,
     TextPiece,
 )
 from headstart.core.parts import Origin, PartKind
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
-from headstart.core.values import FinishReason, TurnFigures
+from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
-from headstart.engine.remote.figures import Reported
+from headstart.engine.remote.stats import Reported
 from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # text goes up at most this often, as from a local turn
 EMIT_SECONDS = 0.033
-# the first word may take so many times the patience: the prompt is read in silence
+# the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
 TRIES = 4
 # what may come after the end of a reply: its figures
@@ -106,11 +106,11 @@ class RemoteTurn:
         finally:
             self._waiting.extend(self._text.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
-        figures = self._figures(finish)
+        stats = self._stats(finish)
         if self._model.context_length and self._reported.prompt_tokens:
-            used = self._reported.prompt_tokens + figures.generated_tokens
+            used = self._reported.prompt_tokens + stats.generated_tokens
             self._emit(ContextUse(used, self._model.context_length))
-        self._emit(Finished(figures))
+        self._emit(Finished(stats))
 
     async def _write(self) -> FinishReason:
         for attempt in range(1, TRIES + 1):
@@ -131,8 +131,8 @@ class RemoteTurn:
         raise AssertionError("unreachable")
 
     async def _stream(self) -> FinishReason:
-        patience = float(self._connection.patience)
-        limit = patience * FIRST_TIMES
+        timeout = float(self._connection.timeout)
+        limit = timeout * FIRST_TIMES
         events = self._events()
         try:
             while True:
@@ -154,9 +154,9 @@ class RemoteTurn:
                 if self._text.stopped:
                     return FinishReason.STOP_STRING
                 if self._finish is not None:
-                    limit = min(patience, LAST_SECONDS)
+                    limit = min(timeout, LAST_SECONDS)
                 elif self._first_at is not None:
-                    limit = patience
+                    limit = timeout
                 self._flush()
         finally:
             # closing tells the server to stop writing; a server that does not hear it is left
@@ -341,7 +341,7 @@ class RemoteTurn:
         numbers = [progress.get(name) for name in ("processed", "total", "cache")]
         done, total, cached = (value if isinstance(value, int) else 0 for value in numbers)
         if total > 0:
-            self._emit(Reading(min(done, total), total, min(cached, total)))
+            self._emit(Prefilling(min(done, total), total, min(cached, total)))
 
     def _flush(self, force: bool = False) -> None:
         now = time.perf_counter()
@@ -352,7 +352,7 @@ class RemoteTurn:
         since = now - self._first_at if self._first_at is not None else 0.0
         self._emit(TextAdded(pieces, self._tokens, since))
 
-    def _figures(self, finish: FinishReason) -> TurnFigures:
+    def _stats(self, finish: FinishReason) -> TurnStats:
         said, first = self._reported, self._first_at
         generated = self._tokens if said.generated_tokens is None else said.generated_tokens
         if said.hidden_tokens and not self._thought:
@@ -363,11 +363,11 @@ class RemoteTurn:
         seconds = 0.0 if first is None else self._last_at - first
         if self._tokens <= 1 and said.generate_seconds is not None:
             seconds = said.generate_seconds
-        return TurnFigures(
+        return TurnStats(
             finish=finish,
             prompt_tokens=prompt,
             reused_tokens=min(said.cached_tokens or 0, prompt),
-            read_seconds=said.read_seconds or 0.0,
+            prefill_seconds=said.prefill_seconds or 0.0,
             first_token_seconds=None if first is None else first - self._started,
             generated_tokens=generated,
             generate_seconds=seconds,

@@ -1,1 +1,1 @@
-"""Speculation: drafts, their verification without loss, and how deep it pays to guess."""
+"""Speculation: drafts, their verification without loss, and how deep it pays to draft."""

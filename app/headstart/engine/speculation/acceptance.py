@@ -1,7 +1,7 @@
-"""How often guesses are right, learned in bins. Pure.
+"""How often drafted tokens are right, learned in bins. Pure.
 
-A draft model's guess is binned by its margin (see `decoder.Guess`), a repeat's by the length of
-its match. Old tests fade, so that the figures follow the text.
+A draft model's token is binned by its margin (see `decoder.Prediction`), one of prompt lookup by
+the length of its match. Old tests fade, so that the estimates follow the text.
 """
 
 from __future__ import annotations
@@ -21,35 +21,43 @@ _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
 _RECENT_FADE, _RECENT_WEIGHT = 0.92, 4.0
 
+# what stored profiles call fields that have another name by now
+_STORED = {
+    "verified": "tested",
+    "all_verified": "all_tested",
+    "branches_accepted": "second_accepted",
+    "branches_verified": "second_tested",
+}
 
-class Bins(msgspec.Struct):
+
+class Bins(msgspec.Struct, rename=_STORED):
     """Accepted over tested by bin. `edges` and `prior` say what the bins are."""
 
     edges: tuple[float, ...]
     prior: tuple[float, ...]
     accepted: list[float] = []
-    tested: list[float] = []
+    verified: list[float] = []
     # the same over all bins, and what the prior would have made of those tests
     all_accepted: float = 0.0
-    all_tested: float = 0.0
+    all_verified: float = 0.0
     expected: float = 0.0
     # the last dozen tests against what was expected of them: texts differ
     recent_accepted: float = 0.0
     recent_expected: float = 0.0
-    # second candidates, tested where the first was wrong
-    second_accepted: float = 0.0
-    second_tested: float = 0.0
+    # tree branches, verified where the first token was wrong
+    branches_accepted: float = 0.0
+    branches_verified: float = 0.0
 
     def __post_init__(self) -> None:
-        if len(self.tested) != len(self.prior):
+        if len(self.verified) != len(self.prior):
             self.accepted = [0.0] * len(self.prior)
-            self.tested = [0.0] * len(self.prior)
+            self.verified = [0.0] * len(self.prior)
 
     def bin_of(self, value: float) -> int:
         return bisect_right(self.edges, value)
 
     def chance(self, value: float) -> float:
-        """That a guess with this margin or match length is right."""
+        """That a draft token with this margin or match length is right."""
         return self.chance_in(self.bin_of(value))
 
     def begin(self) -> None:
@@ -66,30 +74,30 @@ class Bins(msgspec.Struct):
 
     def _usual(self, index: int) -> float:
         prior = self.prior[index] * self._fit()
-        weight = self.tested[index] + _PRIOR_WEIGHT
+        weight = self.verified[index] + _PRIOR_WEIGHT
         return min(0.995, (self.accepted[index] + _PRIOR_WEIGHT * prior) / weight)
 
     @property
     def mean(self) -> float:
-        """That any guess is right."""
-        weight = self.all_tested + _PRIOR_WEIGHT
+        """That any draft token is right."""
+        weight = self.all_verified + _PRIOR_WEIGHT
         prior = sum(self.prior) / len(self.prior)
         usual = (self.all_accepted + _PRIOR_WEIGHT * prior) / weight
         return min(0.995, usual * self._recent())
 
     @property
     def second(self) -> float:
-        """That the second candidate is right where the first is not."""
-        return (self.second_accepted + 0.8) / (self.second_tested + 2.0)
+        """That the second likeliest token is right where the first is not."""
+        return (self.branches_accepted + 0.8) / (self.branches_verified + 2.0)
 
     def share(self, index: int) -> float:
-        """How many guesses fall into the bin."""
+        """How many draft tokens fall into the bin."""
         flat = 1 / len(self.prior)
-        return (self.tested[index] + flat) / (self.all_tested_by_bin + 1)
+        return (self.verified[index] + flat) / (self.all_verified_by_bin + 1)
 
     @property
-    def all_tested_by_bin(self) -> float:
-        return sum(self.tested)
+    def all_verified_by_bin(self) -> float:
+        return sum(self.verified)
 
     def observe(self, value: float, right: bool, lasting: bool = True) -> None:
         """A test; one that is not `lasting` says something about the text at hand only."""
@@ -98,17 +106,17 @@ class Bins(msgspec.Struct):
         self.recent_accepted = self.recent_accepted * _RECENT_FADE + right
         if not lasting:
             return
-        for total in (self.accepted, self.tested):
+        for total in (self.accepted, self.verified):
             total[index] *= _FADE
         self.all_accepted = self.all_accepted * _FADE + right
-        self.all_tested = self.all_tested * _FADE + 1
+        self.all_verified = self.all_verified * _FADE + 1
         self.expected = self.expected * _FADE + self.prior[index]
         self.accepted[index] += right
-        self.tested[index] += 1
+        self.verified[index] += 1
 
-    def observe_second(self, right: bool) -> None:
-        self.second_accepted = self.second_accepted * _FADE + right
-        self.second_tested = self.second_tested * _FADE + 1
+    def observe_branch(self, right: bool) -> None:
+        self.branches_accepted = self.branches_accepted * _FADE + right
+        self.branches_verified = self.branches_verified * _FADE + 1
 
     def _fit(self) -> float:
         """How this pair compares with the one that the prior comes from."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from headstart.core.settings import Sampling
 from headstart.engine.decoder import ContextFull, Decoder
 from headstart.engine.speculation.costs import Costs
-from headstart.engine.speculation.depth import KNOWN_TESTS, LIVE_LAG
+from headstart.engine.speculation.depth.catch_up import LIVE_LAG
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile
 from headstart.engine.stop import NEVER, StopSignal
@@ -31,7 +32,7 @@ _TARGET_STEPS, _DRAFT_STEPS, _DRAFT_ROWS = 3, 6, 32
 WRITTEN = 48
 QUESTION = "How can I sleep better? Give me some practical advice."
 # tokens of a reply that a draft is scored on, and read at most by one that did not pay so far
-_SCORED, _LOSER_READS = 192, 384
+_SCORED, _LOSER_PREFILL = 192, 384
 # room for all sizes after the text at hand
 _ROOM = 20
 SPARE = 1
@@ -54,12 +55,12 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     context = target.n_past()
     if context + _ROOM > target.facts.context_length:
         return
-    few = costs.unit_samples < _TARGET_STEPS
-    write = pair.margins.all_tested < KNOWN_TESTS
-    draft_unknown = pair.costs.unit_samples < _DRAFT_STEPS
+    few = costs.decode_time_samples < _TARGET_STEPS
+    write = pair.margins.all_verified < KNOWN_TESTS
+    draft_unknown = pair.costs.decode_time_samples < _DRAFT_STEPS
     # a first sample of a size may have met a slow moment
     sizes = [*costs.unmeasured(SIZES[:4], context, 2), *costs.unmeasured(SIZES[:4], context)]
-    if not state.timed_again and state.depth is not None and state.depth.doubted(context):
+    if not state.timed_again and state.depth is not None and state.depth.worth.doubted(context):
         # once after each reply
         state.timed_again = draft_unknown = True
         sizes += [1, 1, *SIZES[:4], 1, *SIZES[:4]]
@@ -113,12 +114,12 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
         if draft.unseen:
             # a draft that sees only the end of a text is worse than it is
             draft.forget()
-        loses = state.depth is not None and state.depth.known_to_lose(context)
+        loses = state.depth is not None and state.depth.worth.known_to_lose(context)
         written = max(0, context - reply.start - 1)
-        window = _LOSER_READS if loses else None
-        scores = draft.read(pair.costs, window, min(_SCORED, written))
+        window = _LOSER_PREFILL if loses else None
+        scores = draft.prefill(pair.costs, window, min(_SCORED, written))
         if state.depth is not None:
-            state.depth.learn(scores, context, draft.sees_all)
+            state.depth.worth.learn(scores, context, draft.sees_all)
         return True
     finally:
         draft.end()
@@ -126,7 +127,7 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
 
 def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0) -> None:
     """Time a forward of `tokens` whose rows are all looked at; the sequence stays as it was."""
-    place = target.n_past(seq)
+    position = target.n_past(seq)
     if seq == 0 and target.facts.rollback == "checkpoint":
         target.checkpoint()
     try:
@@ -134,9 +135,9 @@ def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0)
         target.forward(tokens, range(len(tokens)), seq)
         for row in range(len(tokens)):
             target.argmax(row)
-        costs.observe(len(tokens), place, perf_counter() - began)
+        costs.observe(len(tokens), position, perf_counter() - began)
     finally:
-        target.truncate(place, seq)
+        target.truncate(position, seq)
 
 
 def _some_tokens(target: Decoder) -> list[int]:

@@ -1,8 +1,8 @@
-"""Whether a model can guess for another, and why (not). Pure: works on cards and vocabularies.
+"""Whether a model can draft for another, and why (not). Pure: works on cards and vocabularies.
 
-Tiers: the same vocabulary; nearly the same (a few tokens differ and are never guessed); mapped
-(most text is spelled with tokens that both have); by text (guesses are re-tokenized, slower).
-All are lossless, because a guess is only a guess.
+Tiers: the same vocabulary; nearly the same (a few tokens differ and are never drafted); mapped
+(most text is spelled with tokens that both have); by text (draft tokens are re-tokenized, slower).
+All are lossless, because the target verifies every draft token.
 """
 
 from __future__ import annotations

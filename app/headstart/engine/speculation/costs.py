@@ -19,7 +19,7 @@ PRIOR_SLOPE = 0.2
 OPTIMISM = 0.97
 # weights of a new sample: the first is replaced whole (it may carry set-up work)
 _FLOOR = 0.12
-_UNIT_WEIGHT = 0.25
+_DECODE_TIME_WEIGHT = 0.25
 # samples after which a ratio is trusted, so that a difference is the machine's and not its own
 _TRUSTED = 4
 # so much faster than what was known says: that was measured in a slow moment, and other sizes with
@@ -43,22 +43,27 @@ class Curve(msgspec.Struct):
                 self.counts.pop(size, None)
 
 
-class Costs(msgspec.Struct):
-    """One decoder's costs. `unit` is the time of a forward of one token now, in seconds."""
+class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples": "unit_samples"}):
+    """One decoder's costs. `decode_time` is the time of a forward of one token now, in seconds."""
 
     curves: dict[int, Curve] = {}
-    unit: float = 0.0
-    unit_samples: int = 0
-    # grows when a ratio changes: tables made of them are made anew
+    decode_time: float = 0.0
+    decode_time_samples: int = 0
+    # grows when a ratio changes: tables made of them are made again
     version: int = 0
+    # a forward was much faster than its well-known ratio says: either the decode time or the ratio
+    # comes from a slow moment, and the next forward of one token tells which
+    surprised: bool = False
+    # that forward was as slow as before: the next surprise is the ratio's
+    ratios_doubted: bool = False
 
     @property
     def known(self) -> bool:
-        return self.unit_samples > 0
+        return self.decode_time_samples > 0
 
     def seconds(self, n: int, context: int) -> float:
         """The time of a forward of `n` tokens after `context` tokens."""
-        return self.unit * self.ratio(n, context)
+        return self.decode_time * self.ratio(n, context)
 
     def ratio(self, n: int, context: int) -> float:
         if n <= 1:
@@ -94,32 +99,37 @@ class Costs(msgspec.Struct):
         return worst
 
     def worst_seconds(self, n: int, context: int) -> float:
-        return self.unit * self.worst_ratio(n, context)
+        return self.decode_time * self.worst_ratio(n, context)
 
     def observe(self, n: int, context: int, seconds: float) -> None:
         """A forward of `n` tokens took so long."""
         if seconds <= 0 or n < 1:
             return
         if n == 1:
-            self._see_unit(seconds)
+            self._observe_decode_time(seconds)
             return
-        if not self.unit:
+        if not self.decode_time:
             return
         curve = self._curve(context)
         count = curve.counts.get(n, 0)
         known = curve.ratios.get(n)
-        if count >= _TRUSTED and known:
+        if count >= _TRUSTED and known and seconds / known > _SURPRISE * self.decode_time:
             # a trusted ratio tells how fast the machine is now
-            self.unit += _UNIT_WEIGHT / 2 * (seconds / known - self.unit)
-        fresh = seconds / self.unit
+            self.decode_time += _DECODE_TIME_WEIGHT / 2 * (seconds / known - self.decode_time)
+        fresh = seconds / self.decode_time
         if known is None or count < 2:
-            curve.ratios[n] = fresh
-        elif fresh < _SURPRISE * known and self.unit_samples > 1:
+            # more rows never cost less than one
+            curve.ratios[n] = max(1.0, fresh)
+        elif fresh < _SURPRISE * known and self.decode_time_samples > 1:
+            if count >= _WELL_KNOWN and not self.ratios_doubted:
+                self.surprised = True
+                return
+            self.ratios_doubted = False
             curve.forget_doubtful(unless=n)
-            curve.ratios[n], count = fresh, min(count, 1)
+            curve.ratios[n], count = max(1.0, fresh), min(count, 1)
         else:
             # one slow moment of the machine must not look like a slow n
-            fresh = min(fresh, 1.5 * known)
+            fresh = min(max(1.0, fresh), 1.5 * known)
             curve.ratios[n] = known + max(_FLOOR, 1 / (count + 1)) * (fresh - known)
         curve.counts[n] = count + 1
         self.version += 1
@@ -138,17 +148,28 @@ class Costs(msgspec.Struct):
         return Costs({key: Curve(dict(curve.ratios)) for key, curve in self.curves.items()})
 
     def begin(self) -> None:
-        """A new start of the program: the unit is to be measured anew, ratios hold."""
-        self.unit_samples = min(self.unit_samples, 1)
+        """A new start of the program: the decode time is measured again, ratios hold."""
+        self.decode_time_samples = min(self.decode_time_samples, 1)
+        self.surprised = self.ratios_doubted = False
 
-    def _see_unit(self, seconds: float) -> None:
-        samples = self.unit_samples = self.unit_samples + 1
+    def _observe_decode_time(self, seconds: float) -> None:
+        samples = self.decode_time_samples = self.decode_time_samples + 1
         if samples <= 2:
-            self.unit = seconds if samples == 1 else min(self.unit, seconds)
+            self.decode_time = seconds if samples == 1 else min(self.decode_time, seconds)
             return
+        if self.surprised:
+            self.surprised = False
+            if seconds < _SURPRISE * self.decode_time:
+                self.decode_time = seconds
+                return
+            self.ratios_doubted = True
         # nothing runs faster than it can: what was slower before was the machine's doing
-        weight = 2 * _UNIT_WEIGHT if seconds < _SURPRISE * self.unit else _UNIT_WEIGHT
-        self.unit += weight * (min(seconds, 2 * self.unit) - self.unit)
+        weight = (
+            2 * _DECODE_TIME_WEIGHT
+            if seconds < _SURPRISE * self.decode_time
+            else _DECODE_TIME_WEIGHT
+        )
+        self.decode_time += weight * (min(seconds, 2 * self.decode_time) - self.decode_time)
 
     def _curve(self, context: int) -> Curve:
         key = bucket(context)

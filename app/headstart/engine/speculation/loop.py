@@ -1,10 +1,10 @@
-"""The speculative loop, once for every decoder and every source of guesses. Engine thread.
+"""The speculative loop, once for every decoder and every source of draft tokens. Engine thread.
 
-`Speculator.step` is one round: choose, guess, verify in one forward of the target, accept,
+`Speculator.step` is one round: choose, draft, verify in one forward of the target, accept,
 correct. Afterwards the target's KV state is exactly `tokens`; the last emitted token is pending
 and not in it. The draft's KV state is cut to the text before it is used again.
 
-A second candidate that wins is decoded again with the next round: kept where it is, its cell would
+A branch that wins is decoded again with the next round: kept where it is, its cell would
 lie behind later tokens' and change the order of sums, and with it bits of the logits.
 """
 
@@ -12,29 +12,45 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 from headstart.core.events import DraftActivity, DraftStage
 from headstart.core.log_safety import kind_of
 from headstart.core.parts import Origin
 from headstart.core.settings import Speculation
-from headstart.core.values import SpeculationFigures
-from headstart.engine.decoder import DecodeAborted, Decoder, Guess, Sampler
-from headstart.engine.speculation.bridge import Guessed
-from headstart.engine.speculation.depth import KNOWN_TESTS, Depth
+from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
+from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.plan import PLAIN, Path, Plan, confidence_margin
-from headstart.engine.speculation.repeats import Match, RepeatIndex
+from headstart.engine.speculation.plan import PLAIN, Path, Plan, probability_margin
+from headstart.engine.speculation.prompt_lookup import Match, PromptLookup
+from headstart.engine.speculation.tally import Tally
+from headstart.engine.speculation.token_mapping import DraftToken
 from headstart.engine.speculation.verify import Tree, verify
 
 log = logging.getLogger(__name__)
 
 # a draft is scored on at most so many of the reply's tokens at once
 SCORED = 32
+# tokens until a draft that waits is asked for again
+JOIN_EVERY = 8
 
 _ONE_ROW = (0,)
 
 Emitted = list[tuple[int, Origin]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What may draft in a turn, and how. `on_draft_failed` gets the reason, once."""
+
+    settings: Speculation
+    lookup: PromptLookup | None
+    draft: DraftModel | None
+    on_draft_failed: Callable[[str], None]
+    # has the draft follow a text; None: it does already
+    begin_draft: Callable[[Sequence[int]], None] | None = None
 
 
 class Speculator:
@@ -46,90 +62,71 @@ class Speculator:
         tokens: list[int],
         sampler: Sampler,
         depth: Depth,
-        settings: Speculation,
-        repeats: RepeatIndex | None,
-        draft: DraftModel | None,
-        on_draft_failed: Callable[[str], None],
-        begin_draft: Callable[[Sequence[int]], None] | None = None,
+        sources: Sources,
     ) -> None:
-        """`begin_draft` has the draft follow a text; None: it follows `tokens` already."""
         self._target = target
         self._tokens = tokens
         self._sampler = sampler
         self._depth = depth
-        self._settings = settings
-        self._repeats = repeats
+        self._sources = sources
+        self._settings = sources.settings
+        self._lookup = sources.lookup
         # a draft joins when what that takes may be spent
-        self._draft = draft if begin_draft is None else None
-        self._waiting = draft if begin_draft is not None else None
-        self._begin_draft = begin_draft
-        self._on_draft_failed = on_draft_failed
-        self._margin = confidence_margin(settings.min_confidence)
+        follows = sources.begin_draft is None
+        self._draft = sources.draft if follows else None
+        self._waiting = None if follows else sources.draft
+        self._join_at = 0  # how long the text must be before that is asked again
+        self._margin = probability_margin(sources.settings.min_probability)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
         self._reply_start = len(tokens)
-        self._known = len(tokens)  # how much of the text repeats and draft have been told
+        self._known = len(tokens)  # how much of the text the lookup and the draft know
         self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
-        self.rounds = 0
-        self.last_depth = 0
-        self.last_source = Origin.TARGET
-        self.seconds = 0.0
-        self._plain_seconds = 0.0
-        self._draft_tested = self._draft_accepted = 0
-        self._repeat_tested = self._repeat_accepted = 0
-
-    @property
-    def figures(self) -> SpeculationFigures:
-        return SpeculationFigures(
-            rounds=self.rounds,
-            draft_tested=self._draft_tested,
-            draft_accepted=self._draft_accepted,
-            repeat_tested=self._repeat_tested,
-            repeat_accepted=self._repeat_accepted,
-            plain_seconds=self._plain_seconds,
-        )
+        self.tally = Tally()
 
     @property
     def activity(self) -> DraftActivity:
         """What the chosen draft is doing, and why."""
         depth, context = self._depth, len(self._tokens)
-        if self.last_source is Origin.DRAFT:
-            return DraftActivity(DraftStage.DRAFTING, self.last_depth)
-        if self.last_source is Origin.REPEAT:
-            return DraftActivity(DraftStage.LOOKUP, self.last_depth)
+        if self.tally.last_source is Origin.DRAFT:
+            return DraftActivity(DraftStage.DRAFTING, self.tally.last_depth)
+        if self.tally.last_source is Origin.LOOKUP:
+            return DraftActivity(DraftStage.LOOKUP, self.tally.last_depth)
         pair = depth.pair
         if pair is None or (self._draft is None and self._waiting is None):
             return DraftActivity(DraftStage.OFF)
-        if depth.known_to_lose(context):
-            return DraftActivity(DraftStage.NOT_PAYING, 0, pair.margins.mean, depth.needed(context))
-        known = pair.margins.all_tested >= KNOWN_TESTS and depth.target.costs.known
+        if depth.worth.known_to_lose(context):
+            return DraftActivity(
+                DraftStage.NOT_PAYING, 0, pair.margins.mean, depth.worth.needed(context)
+            )
+        known = pair.margins.all_verified >= KNOWN_TESTS and depth.target.costs.known
         return DraftActivity(DraftStage.WAITING if known else DraftStage.LEARNING)
 
     def restart(self) -> None:
-        """The text before the reply changed (older turns were left out): begin anew with it."""
+        """The text before the reply changed (older turns were left out): begin again with it."""
         self._reply_start = self._known = len(self._tokens)
         self._carry = []
-        if self._repeats is not None:
-            self._repeats.sync(self._tokens)
+        if self._lookup is not None:
+            self._lookup.sync(self._tokens)
         self._draft = self._waiting = None
 
     @property
-    def place(self) -> int:
-        """The place in the text of what `step` will emit first."""
+    def position(self) -> int:
+        """The position in the text of what `step` will emit first."""
         return len(self._tokens) + len(self._carry) + 1
 
     def step(self, pending: int, room: int) -> Emitted:
-        """Decode `pending` and whatever guesses after it pay; returns what came out.
+        """Decode `pending` and whatever draft tokens after it pay; returns what came out.
 
-        At least one token; `tokens` says which are in the KV state. At most `room` guesses are
-        tested. Raises ContextFull and DecodeAborted.
+        At least one token; `tokens` says which are in the KV state. At most `room` draft tokens are
+        verified. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
         draft = self._draft or self._waiting
         self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
         if self._waiting is not None and self._join_draft(self._waiting):
             began = perf_counter()
-        match = self._tell(pending)
+        match = self._follow(pending)
         lag = self._lag()
         if match is None and lag is None:
             return self._plain(pending, began)
@@ -143,30 +140,29 @@ class Speculator:
             if plan.probe:
                 plan = PLAIN
             began = perf_counter()
-        guesses: list[Guessed] = []
+        draft_tokens: list[DraftToken] = []
         path = Path()
-        if plan.source is Origin.REPEAT and match is not None and self._repeats is not None:
-            guesses = [Guessed(token, -1, 0.0) for token in self._repeats.guess(match, plan.depth)]
+        if plan.source is Origin.LOOKUP and match is not None and self._lookup is not None:
+            draft_tokens = [
+                DraftToken(token, -1, 0.0) for token in self._lookup.continuation(match, plan.depth)
+            ]
         elif plan.source is Origin.DRAFT and self._draft is not None:
-            guesses, path = self._guess(plan, context)
+            draft_tokens, path = self._draft_chain(plan, context)
         drafted = plan.source is Origin.DRAFT
-        if not guesses:
+        if not draft_tokens:
             plan = PLAIN
-        tree = self._tree(plan, guesses, path, context)
-        emitted = self._verify(pending, tree, plan, guesses, match)
+        tree = self._tree(plan, draft_tokens, path, context)
+        emitted = self._verify(pending, tree, plan, draft_tokens, match)
         seconds = perf_counter() - began
-        self.rounds += 1
-        self.seconds += seconds
-        self.last_source, self.last_depth = plan.source, len(tree.tokens)
-        self._depth.earn(len(emitted), seconds, guessed=bool(guesses) or drafted, drafted=drafted)
-        if guesses or drafted:
-            self._plain_seconds += len(emitted) * self._depth.target.costs.unit
-        else:
-            self._plain_seconds += seconds
+        speculated = bool(draft_tokens) or drafted
+        self._depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
+        # a plain round is what it is compared with
+        plain = len(emitted) * self._depth.costs.decode_time if speculated else seconds
+        self.tally.round(plan.source, len(tree.tokens), seconds, plain)
         return emitted
 
     def _plain(self, pending: int, began: float) -> Emitted:
-        """A round without guesses. Small models write 300 tokens a second: no step too many."""
+        """A round without drafts. Small models write 300 tokens a second: no step too many."""
         if self._carry:
             return self._verify(pending, Tree(), PLAIN, [], None)
         target, tokens = self._target, self._tokens
@@ -176,12 +172,8 @@ class Speculator:
         token = self._sampler.draw(0, len(tokens))
         self._sampler.accept((token,))
         seconds = perf_counter() - began
-        self.rounds += 1
-        self.seconds += seconds
-        self.last_source, self.last_depth = Origin.TARGET, 0
-        self._depth.earn_plain(seconds)
-        # a plain round is what it is compared with
-        self._plain_seconds += seconds
+        self.tally.round(Origin.TARGET, 0, seconds, seconds)
+        self._depth.budget.earn_plain(seconds)
         return [(token, Origin.TARGET)]
 
     def cut(self, length: int) -> None:
@@ -190,29 +182,29 @@ class Speculator:
             kept = self._target.truncate(length)
             del self._tokens[kept:]
 
-    # --- guessing ------------------------------------------------------------------------
+    # --- drafting ------------------------------------------------------------------------
 
     def _room_in_context(self) -> int:
-        return self._target.facts.context_length - self.place
+        return self._target.facts.context_length - self.position
 
-    def _tell(self, pending: int) -> Match | None:
-        """Tell repeats and draft what was emitted; returns where the end stood before."""
+    def _follow(self, pending: int) -> Match | None:
+        """Let lookup and draft follow what was emitted; returns where the end stood before."""
         if self._draft is None and not self._carry and self._known == len(self._tokens):
             self._known += 1
-            if self._repeats is None:
+            if self._lookup is None:
                 return None
-            self._repeats.extend((pending,))
-            return self._repeats.find()
+            self._lookup.extend((pending,))
+            return self._lookup.find()
         known = self._known - len(self._tokens)
         emitted = [*self._carry, pending]
         new = emitted[known:] if known >= 0 else [*self._tokens[known:], *emitted]
         self._known = len(self._tokens) + len(emitted)
         if self._draft is not None:
             self._draft.extend(new)
-        if self._repeats is None:
+        if self._lookup is None:
             return None
-        self._repeats.extend(new)
-        return self._repeats.find()
+        self._lookup.extend(new)
+        return self._lookup.find()
 
     def _lag(self) -> int | None:
         return self._draft.lag if self._draft is not None and self._draft.ready else None
@@ -220,18 +212,22 @@ class Speculator:
     def _join_draft(self, draft: DraftModel) -> bool:
         """Have the draft follow the text and get back what was kept of it: after the first token,
         so that nobody waits for it, when it may be spent, and only for a draft that may pay."""
+        if self._known < self._join_at:
+            return False
+        fixed = self._settings.depth_mode == "fixed"
+        if not fixed and not self._depth.target.costs.known:
+            return False
+        self._join_at = self._known + JOIN_EVERY
+        if not fixed and self._depth.worth.known_to_lose(len(self._tokens)):
+            return False
         text = [*self._tokens, *self._carry][: self._known]
-        if self._settings.depth_mode != "fixed" and (
-            not self._depth.target.costs.known
-            or self._depth.known_to_lose(len(text))
-            or not self._depth.may_spend(draft.join_seconds(text))
-        ):
+        if not fixed and not self._depth.budget.may_spend(draft.join_seconds(text)):
             return False
         self._waiting, self._draft = None, draft
         began = perf_counter()
         try:
-            assert self._begin_draft is not None
-            self._begin_draft(text)
+            assert self._sources.begin_draft is not None
+            self._sources.begin_draft(text)
             draft.restore()
         except DecodeAborted:
             raise
@@ -239,8 +235,8 @@ class Speculator:
             self._drop_draft(problem)
         finally:
             seconds = perf_counter() - began
-            self.seconds += seconds
-            self._depth.spend(seconds)
+            self.tally.seconds += seconds
+            self._depth.budget.spend(seconds)
         return True
 
     def _probe(self, plan: Plan) -> None:
@@ -249,11 +245,11 @@ class Speculator:
         assert draft is not None
         assert pair is not None
         began = perf_counter()
-        written = self.place - self._reply_start
+        written = self.position - self._reply_start
         try:
             if plan.anew:
                 draft.forget()
-            scores = draft.read(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
+            scores = draft.prefill(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
         except DecodeAborted:
             raise
         except Exception as problem:
@@ -261,62 +257,67 @@ class Speculator:
             return
         finally:
             seconds = perf_counter() - began
-            self.seconds += seconds
-            self._depth.spend(seconds)
+            self.tally.seconds += seconds
+            self._depth.budget.spend(seconds)
         self._depth.probed(scores, len(self._tokens), draft.sees_all)
 
-    def _guess(self, plan: Plan, context: int) -> tuple[list[Guessed], Path]:
+    def _draft_chain(self, plan: Plan, context: int) -> tuple[list[DraftToken], Path]:
         draft, pair = self._draft, self._depth.pair
         assert draft is not None
         assert pair is not None
         path = Path()
 
-        def go_on(guess: Guess, seconds: float) -> bool:
-            if guess.margin < self._margin:
+        def go_on(prediction: Prediction, seconds: float) -> bool:
+            if prediction.margin < self._margin:
                 return False
-            path.add(pair.margins.chance(guess.margin))
+            path.add(pair.margins.chance(prediction.margin))
             return self._depth.go_on(path, context, plan.depth, seconds)
 
         try:
-            # by text, a guess can become several tokens
-            guesses = draft.guess(pair.costs, go_on, plan.depth)[: plan.depth]
+            # by text, a draft token can become several tokens
+            draft_tokens = draft.draft(pair.costs, go_on, plan.depth)[: plan.depth]
         except DecodeAborted:
             raise
         except Exception as problem:
             self._drop_draft(problem)
             return [], Path()
-        # by text, guesses come back as other tokens, each with its own chance
+        # by text, draft tokens come back as other tokens, each with its own chance
         path = Path()
-        for guess in guesses:
-            if guess.margin < self._margin:
+        for draft_token in draft_tokens:
+            if draft_token.margin < self._margin:
                 break
-            path.add(pair.margins.chance(guess.margin))
+            path.add(pair.margins.chance(draft_token.margin))
         keep = self._depth.cut(path, context)
         kept = Path()
         for chance in path.chances[:keep]:
             kept.add(chance)
-        return guesses[:keep], kept
+        return draft_tokens[:keep], kept
 
     def _drop_draft(self, problem: Exception) -> None:
         """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
         log.warning("the draft failed: %s", problem, exc_info=problem)
         self._draft = None
-        self._on_draft_failed(kind_of(problem))
+        self._sources.on_draft_failed(kind_of(problem))
 
-    def _tree(self, plan: Plan, guesses: Sequence[Guessed], path: Path, context: int) -> Tree:
-        tree = Tree.chain([guess.token for guess in guesses])
+    def _tree(
+        self, plan: Plan, draft_tokens: Sequence[DraftToken], path: Path, context: int
+    ) -> Tree:
+        tree = Tree.chain([drafted.token for drafted in draft_tokens])
         if plan.source is not Origin.DRAFT or self._leaves < 2:
             return tree
-        if self._settings.second_guesses == "never" or self._room_in_context() < len(guesses) + 3:
+        if (
+            self._settings.tree_branches == "never"
+            or self._room_in_context() < len(draft_tokens) + 3
+        ):
             return tree
-        if self._settings.second_guesses == "always":
-            order = sorted(range(len(guesses)), key=lambda index: guesses[index].margin)
+        if self._settings.tree_branches == "always":
+            order = sorted(range(len(draft_tokens)), key=lambda index: draft_tokens[index].margin)
             chosen = order[: self._leaves - 1]
         else:
-            chosen = self._depth.siblings(path, context, self._leaves - 1)
+            chosen = self._depth.branches(path, context, self._leaves - 1)
         for index in chosen:
-            if guesses[index].second >= 0:
-                tree.add(guesses[index].second, index - 1)
+            if draft_tokens[index].second >= 0:
+                tree.add(draft_tokens[index].second, index - 1)
         return tree
 
     # --- verifying -----------------------------------------------------------------------
@@ -326,7 +327,7 @@ class Speculator:
         pending: int,
         tree: Tree,
         plan: Plan,
-        guesses: Sequence[Guessed],
+        draft_tokens: Sequence[DraftToken],
         match: Match | None,
     ) -> Emitted:
         target, context = self._target, len(self._tokens)
@@ -335,7 +336,7 @@ class Speculator:
         if self._checkpoints and count > 1:
             began = perf_counter()
             target.checkpoint()
-            self._depth.see_checkpoint(perf_counter() - began)
+            self._depth.costs.observe_checkpoint(perf_counter() - began)
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
@@ -345,24 +346,24 @@ class Speculator:
             range(len(first) - 1, count),
             parents=None if chain else _below(len(first), tree.parents),
         )
-        self._place = context + len(first)
+        self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
-        self._settle(first, tree, verdict.path, len(guesses))
+        self._settle(first, tree, verdict.path, len(draft_tokens))
         self._depth.target.costs.observe(count, context, perf_counter() - began)
         if tree.tokens:
-            self._count(plan, guesses, match, verdict.emitted)
+            self._count(plan, draft_tokens, match, verdict.emitted)
         origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
 
     def _draw(self, row: int) -> int:
-        token = self._sampler.draw(row, self._place)
+        token = self._sampler.draw(row, self._position)
         self._sampler.accept((token,))
-        self._place += 1
+        self._position += 1
         return token
 
     def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> None:
-        """Make the KV state hold what came before the guesses, and the accepted ones of the chain
-        (the tree's first `chain` tokens); a winning second candidate is carried."""
+        """Make the KV state hold what came before the draft, and what was accepted of the chain
+        (the tree's first `chain` tokens); a branch that won is carried."""
         target, tokens = self._target, self._tokens
         kept = [node for node in path if node < chain]
         self._carry = [tree.tokens[node] for node in path[len(kept) :]]
@@ -373,9 +374,9 @@ class Speculator:
         elif len(kept) < len(tree.tokens):
             left = target.truncate(len(tokens))
             if left < len(tokens):
-                self._read_again(left)
+                self._recompute(left)
 
-    def _read_again(self, kept: int) -> None:
+    def _recompute(self, kept: int) -> None:
         """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""
         missing = self._tokens[kept:]
         del self._tokens[kept:]
@@ -386,35 +387,36 @@ class Speculator:
             self._tokens.extend(part)
 
     def _count(
-        self, plan: Plan, guesses: Sequence[Guessed], match: Match | None, emitted: Sequence[int]
+        self,
+        plan: Plan,
+        draft_tokens: Sequence[DraftToken],
+        match: Match | None,
+        emitted: Sequence[int],
     ) -> None:
-        """Learn from each guess that was tested: those up to the first wrong one."""
+        """Learn from each draft token that was verified: those up to the first wrong one."""
         pair, lengths = self._depth.pair, self._depth.target.lengths
-        tested = accepted = 0
-        for index, guess in enumerate(guesses):
+        verified = accepted = 0
+        for index, draft_token in enumerate(draft_tokens):
             if index >= len(emitted):
                 break
-            right = guess.token == emitted[index]
-            tested += 1
+            right = draft_token.token == emitted[index]
+            verified += 1
             accepted += right
             if plan.source is Origin.DRAFT and pair is not None:
                 sees_all = self._draft is None or self._draft.sees_all
-                pair.margins.observe(guess.margin, right, sees_all)
-                if not right and guess.second >= 0:
-                    pair.margins.observe_second(guess.second == emitted[index])
+                pair.margins.observe(draft_token.margin, right, sees_all)
+                if not right and draft_token.second >= 0:
+                    pair.margins.observe_branch(draft_token.second == emitted[index])
             elif match is not None:
                 lengths.observe(match.length + index, right)
             if not right:
                 break
-        if match is not None and self._repeats is not None and plan.source is Origin.REPEAT:
-            self._repeats.copied(match.position + accepted)
+        if match is not None and self._lookup is not None and plan.source is Origin.LOOKUP:
+            self._lookup.copied(match.position + accepted)
         if plan.source is Origin.DRAFT:
-            self._draft_tested += tested
-            # a second candidate that was right is a guess that was right
-            self._draft_accepted += max(accepted, len(emitted) - 1)
-        else:
-            self._repeat_tested += tested
-            self._repeat_accepted += accepted
+            # a branch that was right is a draft token that was right
+            accepted = max(accepted, len(emitted) - 1)
+        self.tally.verified(plan.source, verified, accepted)
 
 
 def _below(count: int, parents: Sequence[int]) -> list[int]:

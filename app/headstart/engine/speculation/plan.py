@@ -1,4 +1,4 @@
-"""What a round is going to do, and a chain of guesses as it grows. Pure values."""
+"""What a round is going to do, and a chain of draft tokens as it grows. Pure values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PLAIN = Plan(Origin.TARGET)
 
 @dataclass(slots=True)
 class Path:
-    """A chain of guesses as it grows: the chance of each, and of getting that far."""
+    """A chain of draft tokens as it grows: the chance of each, and of getting that far."""
 
     chances: list[float] = field(default_factory=list)
     reach: float = 1.0
@@ -39,6 +39,6 @@ class Path:
         self.expected.append(self.expected[-1] + self.reach)
 
 
-def confidence_margin(confidence: float) -> float:
+def probability_margin(confidence: float) -> float:
     """The margin at which the first candidate has this share of the first two."""
     return math.log(confidence / (1 - confidence)) if confidence > 0 else float("-inf")

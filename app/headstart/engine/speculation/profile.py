@@ -14,7 +14,7 @@ from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bi
 from headstart.engine.speculation.costs import Costs
 
 # what is carried from one reply to the next at most: more would forgive a slow reply
-BANK_LIMIT = 8.0
+TIME_BUDGET_LIMIT = 8.0
 
 
 class Paced(msgspec.Struct):
@@ -36,27 +36,27 @@ class Paced(msgspec.Struct):
         self.pace = pace
 
 
-class TargetProfile(Paced):
-    """Of a target on this device: its costs, how repeats do, what was saved so far."""
+class TargetProfile(Paced, rename={"time_budget": "bank"}):
+    """Of a target on this device: its costs, how prompt lookup does, what was saved so far."""
 
     lengths: Bins = msgspec.field(default_factory=length_bins)
     # time saved against plain decoding and not spent on risks, in forwards of one token
-    bank: float = 0.0
+    time_budget: float = 0.0
     # what taking a checkpoint costs before drafts are verified, for models that go back to one;
     # in forwards of one token
     checkpoint: float = 0.0
 
 
-class PairProfile(Paced):
+class PairProfile(Paced, rename={"pause": "rest", "reply_length": "reply_tokens"}):
     """Of a draft with a target: its costs, how often it is right, whether it pays."""
 
     margins: Bins = msgspec.field(default_factory=margin_bins)
     # tokens between two probes while it does not pay; 0 before the first one
-    rest: int = 0
+    pause: int = 0
     # forwards of one token saved for each token written with it, while it was used
     gain: float = 0.0
     # mean length of a reply, for what reading a prompt into the draft can pay back
-    reply_tokens: float = 0.0
+    reply_length: float = 0.0
     # replies that were written with this draft chosen: the first one may try it at some expense
     replies: int = 0
 

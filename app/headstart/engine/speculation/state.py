@@ -1,4 +1,4 @@
-"""What guessing ahead keeps while a target is loaded: the draft, the profiles, the repeats.
+"""What speculation keeps while a target is loaded: the draft, the profiles, the lookup index.
 
 Engine thread; owned by the local generator. A draft that cannot be loaded is told once, and
 replies are written without it.
@@ -26,18 +26,20 @@ from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
-from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
-from headstart.engine.speculation.bridge import make_bridge
 from headstart.engine.speculation.calibration import QUESTION, calibrate, learn_from_reply
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.costs import Costs
-from headstart.engine.speculation.depth import KNOWN_TESTS, LIVE_LAG, Depth
+from headstart.engine.speculation.depth.catch_up import LIVE_LAG
+from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
-from headstart.engine.speculation.measure import speed_curve
+from headstart.engine.speculation.full_calibration import speed_curve
+from headstart.engine.speculation.loop import Sources, Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.token_mapping import make_mapping
 from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
@@ -46,7 +48,7 @@ log = logging.getLogger(__name__)
 _LOADED_STEPS, _LOADED_ROWS = 2, 32
 
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
-MakeKeeper = Callable[[ModelRef, Decoder], Keeper | None]
+MakePrefixCache = Callable[[ModelRef, Decoder], PrefixCache | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class WrittenReply:
 
 
 class ResidentText(Protocol):
-    """What the target's live sequence holds, and whose it is; see `reading.Resident`."""
+    """What the target's live sequence holds, and whose it is; see `prefill.Resident`."""
 
     tokens: list[int]
     chat_id: str | None
@@ -78,14 +80,14 @@ class SpeculationState:
         model: ModelRef,
         target: Decoder,
         profiles: Profiles | None,
-        make_keeper: MakeKeeper | None = None,
+        make_prefix_cache: MakePrefixCache | None = None,
     ) -> None:
-        self._make_keeper = make_keeper
+        self._make_prefix_cache = make_prefix_cache
         self._model = model
         self._target = target
         self._profiles = profiles
         self._target_profile = profile.load(profiles, self._key(""), TargetProfile)
-        self._repeats = RepeatIndex()
+        self._lookup = PromptLookup()
         self._depth: Depth | None = None
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
@@ -166,12 +168,16 @@ class SpeculationState:
         emit(Loading(wanted, 0.0, draft=True))
 
         decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
-        bridge, self.match = make_bridge(self._target, decoder)
-        if bridge is None:
+        try:
+            mapping, self.match = make_mapping(self._target, decoder)
+            if mapping is None:
+                raise EnvironmentProblem("It has no tokens in common with the model.", "")
+            make_prefix_cache = self._make_prefix_cache
+            prefix_cache = None if make_prefix_cache is None else make_prefix_cache(wanted, decoder)
+        except BaseException:
             decoder.close()
-            raise EnvironmentProblem("It has no tokens in common with the model.", "")
-        keeper = None if self._make_keeper is None else self._make_keeper(wanted, decoder)
-        self._draft, self._draft_ref = DraftModel(decoder, bridge, keeper), wanted
+            raise
+        self._draft, self._draft_ref = DraftModel(decoder, mapping, prefix_cache), wanted
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         if not self._pair.costs.known:
@@ -211,12 +217,12 @@ class SpeculationState:
         self._depth.begin(pair, wanted)
         self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
         self._writing = (tokens, len(tokens), request.sampling, seed)
-        repeats = self._repeats if wanted.enabled and wanted.repeats else None
-        if repeats is not None:
+        prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
+        if prompt_lookup is not None:
             began = perf_counter()
             # a long text that is new is indexed as far as that may be spent; the rest when idle
-            repeats.sync(tokens, self._depth.allowance() / 2)
-            self._depth.spend(perf_counter() - began)
+            prompt_lookup.sync(tokens, self._depth.budget.allowance() / 2)
+            self._depth.budget.spend(perf_counter() - began)
         if draft is not None:
             draft.persist = request.owner is not None
 
@@ -232,17 +238,8 @@ class SpeculationState:
             if failed is not None:
                 self._fail(failed, reason, emit)
 
-        return Speculator(
-            self._target,
-            tokens,
-            sampler,
-            self._depth,
-            wanted,
-            repeats,
-            draft,
-            on_draft_failed,
-            begin_draft,
-        )
+        sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft)
+        return Speculator(self._target, tokens, sampler, self._depth, sources)
 
     def end(self) -> None:
         """The reply is over: keep what was learned."""
@@ -259,8 +256,8 @@ class SpeculationState:
 
     def complete_index(self) -> None:
         """Index the part of the last text that there was no time for (some 4 µs a token)."""
-        if not self._repeats.whole:
-            self._repeats.sync(list(self._repeats.tokens))
+        if not self._lookup.whole:
+            self._lookup.sync(list(self._lookup.tokens))
 
     def idle(self, resident: ResidentText, emit: Emit, stop: StopSignal) -> bool:
         """Learn what is not known yet of the pair; returns whether the draft has read what is
@@ -269,9 +266,9 @@ class SpeculationState:
             return False
         if self._depth is None:
             self._depth = Depth(self._target_profile, self._pair, Speculation())
-        self._depth.pair = self._pair
+        self._depth.costs.pair = self._pair
         self._depth.follow(self._target.pace, self._draft.decoder.pace)
-        told = has_read = False
+        told = has_prefilled = False
 
         def tell(done: int, total: int) -> None:
             nonlocal told
@@ -281,23 +278,30 @@ class SpeculationState:
         try:
             if self.last_reply is not None:
                 self._draft_chat = ()
-                has_read = learn_from_reply(self, stop)
-                self._draft_chat = (resident.chat_id,) if has_read else ()
+                try:
+                    has_prefilled = learn_from_reply(self, stop)
+                except DecodeAborted:
+                    raise
+                except Exception:
+                    # what fails once would fail each time
+                    self.last_reply = None
+                    raise
+                self._draft_chat = (resident.chat_id,) if has_prefilled else ()
                 self.last_reply = None
             for _ in calibrate(self._target, self, tell):
                 # what it had read gave way to the text that it was scored on
                 self._draft_chat = ()
                 if stop.stopped:
                     raise DecodeAborted
-            has_read = self._follow_resident(resident, stop) or has_read
+            has_prefilled = self._follow_resident(resident, stop) or has_prefilled
         finally:
-            if told or has_read:
+            if told or has_prefilled:
                 self.save()
                 emit(self.activity())
                 curve = self.curve(self._target.n_past())
                 if curve is not None:
                     emit(curve)
-        return has_read
+        return has_prefilled
 
     def _follow_resident(self, resident: ResidentText, stop: StopSignal) -> bool:
         """Have a draft that pays read what the target has read, so that no reply waits for it."""
@@ -308,14 +312,14 @@ class SpeculationState:
         tokens = resident.tokens
         if not tokens or self._draft_chat == (resident.chat_id,):
             return False
-        if depth.known_to_lose(len(tokens)):
+        if depth.worth.known_to_lose(len(tokens)):
             return False
         draft.begin(tokens, Sampling(temperature=0), 0, stop)
         try:
             if draft.ready and draft.lag > LIVE_LAG:
                 draft.persist = resident.owner is not None
                 draft.restore()
-                draft.read(pair.costs)
+                draft.prefill(pair.costs)
             self._draft_chat = (resident.chat_id,)
         finally:
             draft.end()
@@ -324,14 +328,14 @@ class SpeculationState:
     def activity(self) -> DraftActivity:
         """What the loaded draft is going to do, as far as that is known."""
         pair, context = self._pair, self._target.n_past()
-        if pair is None or self._depth is None or pair.margins.all_tested < KNOWN_TESTS:
+        if pair is None or self._depth is None or pair.margins.all_verified < KNOWN_TESTS:
             return DraftActivity(DraftStage.LEARNING)
-        facts = (pair.margins.mean, self._depth.needed(context))
-        if self._depth.known_to_lose(context):
+        facts = (pair.margins.mean, self._depth.worth.needed(context))
+        if self._depth.worth.known_to_lose(context):
             return DraftActivity(DraftStage.NOT_PAYING, 0, *facts)
         return DraftActivity(DraftStage.READY, 0, *facts)
 
-    def read_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
+    def prefill_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
         if self._draft is None or self._draft_ref != request.load.draft or self._pair is None:
             return
@@ -341,12 +345,12 @@ class SpeculationState:
         self._draft.persist = request.owner is not None
         try:
             self._draft.restore()
-            self._draft.read(self._pair.costs)
+            self._draft.prefill(self._pair.costs)
         finally:
             self._draft.end()
 
     def save_prefix(self, chat_id: str | None, owner: str | None, leave: bool) -> Iterator[None]:
-        """Keep what the draft has read, in short pieces of work; see `Keeper.save`."""
+        """Keep what the draft has read, in short pieces of work; see `PrefixCache.save`."""
         # what it holds of another chat is not kept under this one's name and rule
         if self._draft is not None and self._draft_chat == (chat_id,):
             yield from self._draft.save(owner, leave)

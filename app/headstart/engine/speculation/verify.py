@@ -1,10 +1,10 @@
 """Verification without loss: the target draws every token, a draft only saves it forwards. Pure.
 
-The rule is "match": draw from the target at each row, go on while the draft guessed the draw.
-The emitted tokens are the target's own draws whatever was guessed, and the draws come from
-noise that is fixed by seed and place (`engine.noise`), so guesses may be made, dropped and
-trimmed for any reason at all. With the same noise on both sides a guess is right about as often
-as the best possible rule allows (Daliri, Musco, Suresh 2024: at least (1-d)/(1+d) for a total
+The rule is "match": draw from the target at each row, go on while the draw was drafted.
+The emitted tokens are the target's own draws whatever was drafted, and the draws come from
+noise that is fixed by seed and position (`engine.noise`), so draft tokens may be made, dropped and
+trimmed for any reason at all. With the same noise on both sides a draft token is right about as
+often as the best possible rule allows (Daliri, Musco, Suresh 2024: at least (1-d)/(1+d) for a total
 variation d); rejection sampling and block verification would win a little more at the price of
 traps: they are lossy as soon as a drawn token is dropped because of its own probability.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Tree:
-    """Guessed tokens after the pending one; `parents` as in `Decoder.forward`, -1 for pending.
+    """Draft tokens after the pending one; `parents` as in `Decoder.forward`, -1 for pending.
 
     A chain is a tree of one path. Children of a node have different tokens.
     """
@@ -34,14 +34,14 @@ class Tree:
         return self.parents == list(range(-1, len(self.tokens) - 1))
 
     def add(self, token: int, parent: int) -> None:
-        """A further guess after `parent`; one that is there already is not added again."""
+        """A further draft token after `parent`; one that is there already is not added again."""
         if self.child(parent, token) is None:
             self.tokens.append(token)
             self.parents.append(parent)
 
     def child(self, node: int, token: int) -> int | None:
-        for index, (guessed, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
-            if parent == node and guessed == token:
+        for index, (drafted, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
+            if parent == node and drafted == token:
                 return index
         return None
 
@@ -51,9 +51,9 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`emitted` are the target's draws; all but the last were guessed, at the nodes `path`.
+    """`emitted` are the target's draws; all but the last were drafted, at the nodes `path`.
 
-    When the last draw ends the reply it may have been guessed too: then `path` is as long.
+    When the last draw ends the reply it may have been drafted too: then `path` is as long.
     """
 
     emitted: tuple[int, ...]
@@ -64,7 +64,7 @@ def verify(tree: Tree, draw: Callable[[int], int], is_end: Callable[[int], bool]
     """Walk down the tree by the target's draws.
 
     `draw(row)` draws from the distribution after the pending token (row 0) or after tree node
-    `row - 1`; it is called once for each place, in order.
+    `row - 1`; it is called once for each position, in order.
     """
     emitted: list[int] = []
     path: list[int] = []

@@ -97,8 +97,8 @@ class Composer(QFrame):
         self._ahead.setAccessibleName(self._ahead.text().removeprefix("● "))
         self._ahead.setVisible(tokens > 0 and not self._writing)
 
-    def set_reads_ahead(self, on: bool) -> None:
-        self._reads_ahead = on
+    def set_prefills_ahead(self, on: bool) -> None:
+        self._prefills_ahead = on
         self._show_placeholder()
         if not on:
             self.set_ahead(0)
@@ -112,11 +112,13 @@ class Composer(QFrame):
         if self._host:
             words = f"Message… goes to {self._host} when you send it"
         else:
-            words = "Message… it is processed while you type" if self._reads_ahead else "Message…"
+            words = (
+                "Message… it is processed while you type" if self._prefills_ahead else "Message…"
+            )
         self.edit.setPlaceholderText(words)
 
     _host = ""
-    _reads_ahead = True
+    _prefills_ahead = True
 
     def set_hint(self, text: str) -> None:
         self._hint.setText(text or HINT)

@@ -93,7 +93,7 @@ class BranchController(QObject):
         self._first = page.messages[0].id if page.earlier else None
         self.chat_shown.emit(chat, page, same_chat)
         if not same_chat or not _is_open(page):
-            stats = [message.figures for message in page.messages if message.figures is not None]
+            stats = [message.stats for message in page.messages if message.stats is not None]
             self.stats_shown.emit(stats[-1] if stats else None)
         self.shown.emit(same_chat)
 
@@ -118,7 +118,7 @@ class BranchController(QObject):
         if message is not None and chat_id == self._open.id:
             self.message_changed.emit(message)
             self.message_shown.emit()
-            self.stats_shown.emit(message.figures)
+            self.stats_shown.emit(message.stats)
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what in _SHOWN and change.chat_id == self._open.id:

@@ -10,7 +10,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, ReplyEvent, What
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
-from headstart.core.events import Loading, Reading, TextAdded, Waiting
+from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
 from headstart.ui.tasks import Tasks
 
 # how often the list says how fast a reply is being written
@@ -88,7 +88,7 @@ class ChatListController(QObject):
 
     def _on_reply(self, change: ReplyEvent) -> None:
         event, now = change.event, time.monotonic()
-        if isinstance(event, Waiting | Loading | Reading):
+        if isinstance(event, Waiting | Loading | Prefilling):
             waiting = isinstance(event, Waiting)
             self.status_changed.emit(change.chat_id, WAITING if waiting else WRITING)
             return

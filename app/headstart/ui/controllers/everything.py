@@ -81,7 +81,7 @@ def make_controllers(services: Services) -> Controllers:
         models=ModelsController(services, open_chat, consent, tasks, problems),
         servers=ServersController(services.servers, local.preload, tasks),
         speculation=SpeculationController(
-            local.drafts, local.measuring, open_chat, tasks, broadcast
+            local.drafts, local.calibrating, open_chat, tasks, broadcast
         ),
         prefixes=PrefixesController(services.prefixes, open_chat, tasks, broadcast),
         ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),

@@ -12,7 +12,7 @@ from headstart.core.events import (
     Failed,
     Loading,
     Notice,
-    Reading,
+    Prefilling,
     Speculating,
     TextAdded,
     Waiting,
@@ -86,7 +86,7 @@ class ReplyController(QObject):
             case Loading(model=model, fraction=fraction, draft=draft):
                 what = f"the draft {model.name}" if draft else model.name
                 self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")
-            case Reading(done=done, total=total, reused=reused):
+            case Prefilling(done=done, total=total, reused=reused):
                 long = total - reused >= SHOWN_PREFILL
                 text = f"Reading {done:,} of {total:,} tokens…" if long else "Reading…"
                 self.reply_progress.emit(message_id, text)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
-from headstart.chat.answering.measuring import Measuring
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
+    Calibrated,
     ChatChanged,
     DraftProgress,
     DraftState,
-    Measured,
     ReplyEnded,
     What,
 )
@@ -29,32 +29,32 @@ class SpeculationController(QObject):
     def __init__(
         self,
         drafts: Drafts,
-        measuring: Measuring,
+        calibrating: Calibrating,
         open_chat: OpenChat,
         tasks: Tasks,
         broadcast: Broadcast,
     ) -> None:
         super().__init__()
         self._drafts = drafts
-        self._measuring = measuring
+        self._calibrating = calibrating
         self._open = open_chat
         self._tasks = tasks
         open_chat.opened.connect(self.list)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ReplyEnded, lambda change: self._refresh(change.chat_id))
         broadcast.on(DraftState, lambda draft: self.draft_changed.emit(draft.name, draft.loaded))
-        broadcast.on(Measured, self.measured.emit)
+        broadcast.on(Calibrated, self.measured.emit)
         broadcast.on(DraftProgress, lambda change: self.activity_changed.emit(change.activity))
 
     def list(self) -> None:
         self._tasks.spawn(self._list())
 
-    def measure(self) -> None:
+    def calibrate(self) -> None:
         """Measure the speed of every draft depth."""
-        self._tasks.spawn(self._measuring.run(self._open.id))
+        self._tasks.spawn(self._calibrating.run(self._open.id))
 
-    def cancel_measuring(self) -> None:
-        self._measuring.cancel()
+    def cancel_calibrating(self) -> None:
+        self._calibrating.cancel()
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what is What.MODEL:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text import size_text
-from headstart.core.values import TurnFigures
+from headstart.core.values import TurnStats
 
 _PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
 
@@ -69,7 +69,7 @@ class PrefixPanel(QWidget):
         self.sizes.clicked.connect(self.sizes_requested)
         layout.addWidget(self.sizes)
         layout.addSpacing(12)
-        self.set_figures(None)
+        self.set_stats(None)
         self.set_use(None)
 
     def set_chat(
@@ -88,17 +88,17 @@ class PrefixPanel(QWidget):
     _private = False
     _on_disk = True
 
-    def set_figures(self, figures: TurnFigures | None) -> None:
+    def set_stats(self, stats: TurnStats | None) -> None:
         """What was reused in the last reply."""
-        if figures is None or not figures.prompt_tokens:
+        if stats is None or not stats.prompt_tokens:
             self.meter.setMaximum(1)
             self.meter.setValue(0)
             self.told.setText("known after the first reply")
             self.meter.setAccessibleDescription(self.told.text())
             return
-        self.meter.setMaximum(figures.prompt_tokens)
-        self.meter.setValue(figures.reused_tokens)
-        self.told.setText(reuse_text(figures))
+        self.meter.setMaximum(stats.prompt_tokens)
+        self.meter.setValue(stats.reused_tokens)
+        self.told.setText(reuse_text(stats))
         self.meter.setAccessibleDescription(self.told.text())
 
     def set_use(self, use: PrefixUse | None) -> None:
@@ -130,22 +130,22 @@ class PrefixPanel(QWidget):
             self.keep_changed.emit(on)
 
 
-def reuse_text(figures: TurnFigures) -> str:
+def reuse_text(stats: TurnStats) -> str:
     """How much of a prompt was reused, from where, and why the rest was read."""
-    prefix = figures.prefix
+    prefix = stats.prefix
     sources = [
-        f"{count:,} from {name}" if count < figures.reused_tokens else f"from {name}"
+        f"{count:,} from {name}" if count < stats.reused_tokens else f"from {name}"
         for name, count in (("disk", prefix.from_disk), ("memory", prefix.from_memory))
         if count
     ]
     where = f" ({', '.join(sources)})" if sources else ""
-    text = f"{figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens reused{where}. "
-    if prefix.reread:
-        again = "token was" if prefix.reread == 1 else "tokens were"
-        return f"{text}{prefix.reread:,} {again} recomputed: {prefix.reason}."
-    if not figures.reused_tokens:
+    text = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens reused{where}. "
+    if prefix.recomputed:
+        again = "token was" if prefix.recomputed == 1 else "tokens were"
+        return f"{text}{prefix.recomputed:,} {again} recomputed: {prefix.reason}."
+    if not stats.reused_tokens:
         return f"{text}All of it was new."
-    new = figures.prompt_tokens - figures.reused_tokens
+    new = stats.prompt_tokens - stats.reused_tokens
     text += "The last one is always read." if new == 1 else f"{new:,} were new."
     return f"{text} {prefix.ahead:,} were read before you asked." if prefix.ahead else text
 

@@ -1,4 +1,4 @@
-"""The inspector's panel on guessing ahead: draft, depth, repeats, how it goes, how fast it is.
+"""The inspector's panel on speculation: draft, depth, prompt lookup, how it goes, how fast it is.
 
 Shows every installed model with a verdict, never an empty list without a reason.
 """
@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.answering.drafts import DraftChoice
-from headstart.chat.changes import Measured
+from headstart.chat.changes import Calibrated
 from headstart.core.events import DraftActivity, DraftStage, Speculating
 from headstart.core.settings import Speculation, changed, describe
-from headstart.core.values import SpeculationFigures, TurnFigures
+from headstart.core.values import SpeculationStats, TurnStats
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
@@ -66,7 +66,7 @@ class SpeculationPanel(QWidget):
 
     edited = Signal(object)
     tint_changed = Signal(bool)
-    measure_requested = Signal()
+    calibrate_requested = Signal()
     cancel_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -74,7 +74,7 @@ class SpeculationPanel(QWidget):
         self._value = Speculation()
         self._choices: list[DraftChoice] = []
         self._quiet = False
-        self._measuring = False
+        self._calibrating = False
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
@@ -143,13 +143,13 @@ class SpeculationPanel(QWidget):
         self.confidence.setAccessibleName("Minimum draft probability")
         self.confidence.setToolTip("The draft stops before a token less probable than this")
         self.confidence.valueChanged.connect(
-            lambda value: self._set(min_confidence=round(value, 2))
+            lambda value: self._set(min_probability=round(value, 2))
         )
         self._row("Minimum probability", self.confidence)
-        self.repeats = QCheckBox("Reuse repeated text", self)
-        self.repeats.setToolTip("Drafts copies of earlier text, without a model")
-        self.repeats.toggled.connect(lambda on: self._set(repeats=on))
-        self._layout.addWidget(self.repeats)
+        self.prompt_lookup = QCheckBox("Reuse repeated text", self)
+        self.prompt_lookup.setToolTip("Drafts copies of earlier text, without a model")
+        self.prompt_lookup.toggled.connect(lambda on: self._set(prompt_lookup=on))
+        self._layout.addWidget(self.prompt_lookup)
         self.tint = QCheckBox("Highlight drafted text", self)
         self.tint.setToolTip("green: drafted by the draft model; violet: reused from the text")
         self.tint.toggled.connect(self._tint_toggled)
@@ -180,9 +180,9 @@ class SpeculationPanel(QWidget):
         self._caption = QLabel(self)
         self._caption.setObjectName("quiet")
         self._caption.setWordWrap(True)
-        self.measure = QPushButton("Measure", self)
-        self.measure.clicked.connect(self._measure_clicked)
-        for widget in (title, self.curve, self._caption, self.measure):
+        self.calibrate = QPushButton("Measure", self)
+        self.calibrate.clicked.connect(self._calibrate_clicked)
+        for widget in (title, self.curve, self._caption, self.calibrate):
             self._layout.addWidget(widget)
         self._layout.addSpacing(12)
 
@@ -207,7 +207,7 @@ class SpeculationPanel(QWidget):
         if not value.enabled:
             return "off"
         if not value.draft:
-            return "repeated text only" if value.repeats else "no draft"
+            return "repeated text only" if value.prompt_lookup else "no draft"
         return Path(value.draft).name.removesuffix(".gguf")
 
     def set_value(self, value: Speculation) -> None:
@@ -236,7 +236,7 @@ class SpeculationPanel(QWidget):
             self._show_live(None, None)
             self.set_activity(None)
             return
-        self._show_live(event.figures, event.against_plain)
+        self._show_live(event.stats, event.against_plain)
         self.set_activity(event.activity)
 
     def set_activity(self, activity: DraftActivity | None) -> None:
@@ -246,21 +246,21 @@ class SpeculationPanel(QWidget):
         self._why.setText(why)
         self._why.setVisible(bool(why))
 
-    def set_figures(self, figures: TurnFigures | None) -> None:
+    def set_stats(self, stats: TurnStats | None) -> None:
         """How it went in the last reply."""
-        guessed = None if figures is None else figures.speculation
-        self._show_live(guessed, None if figures is None else figures.against_plain)
+        speculation = None if stats is None else stats.speculation
+        self._show_live(speculation, None if stats is None else stats.against_plain)
 
-    def set_measured(self, measured: Measured | None) -> None:
-        self._measuring = measured is not None and measured.running
+    def set_calibrated(self, measured: Calibrated | None) -> None:
+        self._calibrating = measured is not None and measured.running
         curve = None if measured is None else measured.curve
         if curve is not None or measured is None:
             self.curve.set_curve(curve)
         if measured is not None and measured.problem:
             self._caption.setText(measured.problem)
-        elif self._measuring and curve is not None:
+        elif self._calibrating and curve is not None:
             self._caption.setText(f"measuring… {curve.done} of {curve.total}")
-        elif self._measuring:
+        elif self._calibrating:
             self._caption.setText("measuring…")
         else:
             self._caption.setText("tokens per second by draft depth, measured with this pair")
@@ -274,9 +274,9 @@ class SpeculationPanel(QWidget):
         (self._fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
         self.depth_box.setValue(value.depth)
         self._fixed_row.setVisible(value.depth_mode == "fixed")
-        self.confidence.setValue(value.min_confidence)
-        self.repeats.setChecked(value.repeats)
-        for widget in (self.draft_box, self._auto, self._fixed, self.depth_box, self.repeats):
+        self.confidence.setValue(value.min_probability)
+        self.prompt_lookup.setChecked(value.prompt_lookup)
+        for widget in (self.draft_box, self._auto, self._fixed, self.depth_box, self.prompt_lookup):
             widget.setEnabled(value.enabled)
         self.confidence.setEnabled(value.enabled)
         self._show_button()
@@ -323,23 +323,23 @@ class SpeculationPanel(QWidget):
         key = self._value.draft
         return next((choice for choice in self._choices if choice.model.key == key), None)
 
-    def _show_live(self, figures: SpeculationFigures | None, against_plain: float | None) -> None:
+    def _show_live(self, stats: SpeculationStats | None, against_plain: float | None) -> None:
         accepted = rounds = speed = "–"
-        if figures is not None and figures.tested:
-            share = figures.accepted / figures.tested
-            accepted = f"{figures.accepted:,} of {figures.tested:,} ({share:.0%})"
-        if figures is not None and figures.rounds:
-            rounds = f"{(figures.rounds + figures.accepted) / figures.rounds:.1f}"
+        if stats is not None and stats.verified:
+            share = stats.accepted / stats.verified
+            accepted = f"{stats.accepted:,} of {stats.verified:,} ({share:.0%})"
+        if stats is not None and stats.rounds:
+            rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
         if against_plain is not None:
             speed = f"{against_plain:.1f}× plain"
         for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
             self._live[name].setText(text)
 
     def _show_button(self) -> None:
-        self.measure.setText("Cancel" if self._measuring else "Measure")
+        self.calibrate.setText("Cancel" if self._calibrating else "Measure")
         possible = bool(self._value.draft) and self._value.enabled
-        self.measure.setEnabled(self._measuring or possible)
-        self.measure.setToolTip("" if possible else "choose a draft model first")
+        self.calibrate.setEnabled(self._calibrating or possible)
+        self.calibrate.setToolTip("" if possible else "choose a draft model first")
 
     # --- what the user does --------------------------------------------------------------
 
@@ -360,8 +360,8 @@ class SpeculationPanel(QWidget):
         if not self._quiet:
             self.tint_changed.emit(on)
 
-    def _measure_clicked(self) -> None:
-        if self._measuring:
+    def _calibrate_clicked(self) -> None:
+        if self._calibrating:
             self.cancel_requested.emit()
         else:
-            self.measure_requested.emit()
+            self.calibrate_requested.emit()

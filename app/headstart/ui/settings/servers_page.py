@@ -207,17 +207,17 @@ class ConnectionDialog(QDialog):
         file = QHBoxLayout()
         file.addWidget(self.certificate, 1)
         file.addWidget(choose)
-        self.patience = QSpinBox(self)
-        self.patience.setRange(1, 3600)
-        self.patience.setSuffix(" s")
-        self.patience.setValue(self._connection.patience)
-        self.patience.setAccessibleName("Timeout")
-        self.patience.setToolTip("how long a server may be silent; before the first word ten times")
+        self.timeout = QSpinBox(self)
+        self.timeout.setRange(1, 3600)
+        self.timeout.setSuffix(" s")
+        self.timeout.setValue(self._connection.timeout)
+        self.timeout.setAccessibleName("Timeout")
+        self.timeout.setToolTip("how long a server may be silent; before the first word ten times")
         form.addRow("Name", self.name)
         form.addRow("Address", self.url)
         form.addRow("Key", self.key)
         form.addRow("Certificate", file)
-        form.addRow("Timeout", self.patience)
+        form.addRow("Timeout", self.timeout)
         self._problem = QLabel(self)
         self._problem.setObjectName("quiet")
         self._problem.setWordWrap(True)
@@ -262,7 +262,7 @@ class ConnectionDialog(QDialog):
             name=self.name.text().strip()[:100],
             url=url,
             certificate=self.certificate.text().strip(),
-            patience=self.patience.value(),
+            timeout=self.timeout.value(),
             allowed=before.allowed,
             kind=before.kind,
             has_key=before.has_key,

@@ -40,7 +40,7 @@ class BlockHost(Protocol):
 
     @property
     def tinted(self) -> bool:
-        """Whether guessed words are marked."""
+        """Whether drafted words are marked."""
         ...
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None: ...
@@ -95,7 +95,7 @@ class TextBlock(QWidget):
             shown = self.document.toPlainText()
             self._tints = in_utf16(shown, tinted_ranges(shown, source, start, self._origins))
         colours = theme.current()
-        fill = {Origin.DRAFT: colours.by_draft, Origin.REPEAT: colours.by_repeat}
+        fill = {Origin.DRAFT: colours.by_draft, Origin.LOOKUP: colours.by_lookup}
         return [
             self._marked(begin, end, QColor(fill[origin])) for begin, end, origin in self._tints
         ]

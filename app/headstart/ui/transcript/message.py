@@ -22,7 +22,7 @@ from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.editor import MessageEditor
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown
 from headstart.ui.transcript.part_boxes import PartBoxes
-from headstart.ui.transcript.words import figures_text, origins_of, status_text
+from headstart.ui.transcript.words import origins_of, stats_text, status_text
 
 GAP = 12
 STATS_TIP = (
@@ -75,8 +75,8 @@ class MessageWidget(QWidget):
         self._status.setWordWrap(True)
         self._status.setTextFormat(Qt.TextFormat.PlainText)
         self._status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._figures = QLabel(self)
-        self._figures.setObjectName("quiet")
+        self._stats = QLabel(self)
+        self._stats.setObjectName("quiet")
         self._previous = self._tool("chevron-left", "", "Earlier version")
         self._next = self._tool("chevron-right", "", "Later version")
         self._versions = QLabel(self)
@@ -116,12 +116,12 @@ class MessageWidget(QWidget):
         self._progress.setVisible(writing and not text and not reasoning)
         self._status.setText(status_text(message))
         self._status.setVisible(bool(self._status.text()))
-        self._figures.setText("" if message.figures is None else figures_text(message.figures))
-        # why tokens were read again, where some were
-        reason = "" if message.figures is None else message.figures.prefix.reason
-        self._figures.setToolTip(f"Recomputed: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
+        self._stats.setText("" if message.stats is None else stats_text(message.stats))
+        # why tokens were recomputed, where some were
+        reason = "" if message.stats is None else message.stats.prefix.reason
+        self._stats.setToolTip(f"Recomputed: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
         shown = self._host.shows_stats and not writing
-        self._figures.setVisible(bool(self._figures.text()) and shown)
+        self._stats.setVisible(bool(self._stats.text()) and shown)
         several = message.versions > 1 and not writing
         for widget in (self._previous, self._versions, self._next):
             widget.setVisible(several)
@@ -288,7 +288,7 @@ class MessageWidget(QWidget):
         y = self._place_user(width) if user else self._place_reply(width)
         y = self._place_label(self._progress, y, width)
         y = self._place_label(self._status, y, width)
-        y = self._place_label(self._figures, y, width)
+        y = self._place_label(self._stats, y, width)
         return self._place_actions(y, width)
 
     def _place_user(self, width: int) -> int:

@@ -20,7 +20,7 @@ _LINE_ENDS = re.compile("[\n\u2028\u2029]")
 def tinted_ranges(
     shown: str, source: str, start: int, runs: Sequence[OriginRun]
 ) -> list[tuple[int, int, Origin]]:
-    """Ranges (begin, end, origin) of `shown` that were guessed.
+    """Ranges (begin, end, origin) of `shown` that were drafted.
 
     `source` is the Markdown of the block, which begins at `start` of the text of `runs`.
     """

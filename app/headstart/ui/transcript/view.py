@@ -195,7 +195,7 @@ class TranscriptView(QAbstractScrollArea):
         self._reply_origins = (message_id, origins)
 
     def set_tinted(self, on: bool) -> None:
-        """Mark guessed words by their origin, or not."""
+        """Mark drafted words by their origin, or not."""
         if on != self._tinted:
             self._tinted = on
             for blocks in self.shown_blocks():

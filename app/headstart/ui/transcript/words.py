@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstart.core.parts import OriginRun, ReasoningPart, TextPart, append_run
-from headstart.core.values import Message, MessageStatus, Role, TurnFigures
+from headstart.core.values import Message, MessageStatus, Role, TurnStats
 
 
 def origins_of(message: Message) -> tuple[OriginRun, ...]:
@@ -16,28 +16,28 @@ def origins_of(message: Message) -> tuple[OriginRun, ...]:
     return tuple(runs)
 
 
-def figures_text(figures: TurnFigures) -> str:
+def stats_text(stats: TurnStats) -> str:
     """The figures of a turn in plain words."""
     pieces = []
-    if figures.tokens_per_second is not None:
-        pieces.append(f"{figures.tokens_per_second:.1f} tok/s")
-    if figures.first_token_seconds is not None:
-        seconds = figures.first_token_seconds
+    if stats.tokens_per_second is not None:
+        pieces.append(f"{stats.tokens_per_second:.1f} tok/s")
+    if stats.first_token_seconds is not None:
+        seconds = stats.first_token_seconds
         pieces.append(
             f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
         )
-    if figures.prompt_tokens:
+    if stats.prompt_tokens:
         pieces.append(
-            f"reused {figures.reused_tokens:,} of {figures.prompt_tokens:,} tokens"
-            f"{' (disk)' if figures.prefix.from_disk else ''}"
+            f"reused {stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens"
+            f"{' (disk)' if stats.prefix.from_disk else ''}"
         )
-    if figures.prefix.reread:
-        pieces.append(f"{figures.prefix.reread:,} recomputed")
-    guessed = figures.speculation
-    if guessed is not None and guessed.tested:
-        pieces.append(f"drafts accepted {guessed.accepted / guessed.tested:.0%}")
-    if figures.against_plain is not None:
-        pieces.append(f"{figures.against_plain:.1f}× plain")
+    if stats.prefix.recomputed:
+        pieces.append(f"{stats.prefix.recomputed:,} recomputed")
+    speculation = stats.speculation
+    if speculation is not None and speculation.verified:
+        pieces.append(f"drafts accepted {speculation.accepted / speculation.verified:.0%}")
+    if stats.against_plain is not None:
+        pieces.append(f"{stats.against_plain:.1f}× plain")
     return "    ".join(pieces)
 
 
@@ -50,12 +50,12 @@ def status_text(message: Message) -> str:
         return message.error or "This reply failed."
     if message.status is MessageStatus.STOPPED and message.error:
         return message.error
-    if message.status is MessageStatus.STOPPED and message.figures is not None:
+    if message.status is MessageStatus.STOPPED and message.stats is not None:
         return {
             "cancelled": "Stopped.",
             "length": "Stopped at the longest reply that this chat allows.",
             "context full": "Stopped: the model's context is full.",
-        }.get(message.figures.finish.value, "Stopped.")
+        }.get(message.stats.finish.value, "Stopped.")
     if message.status is MessageStatus.COMPLETE and not any(
         part.text.strip() for part in message.parts if not isinstance(part, ReasoningPart)
     ):

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
-from headstart.core.values import FinishReason, TurnFigures
+from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector
@@ -77,7 +77,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         if banner.kind == "context-nearly-full" and used < NEARLY_FULL * size:
             banner.dismiss()
 
-    def on_stats(stats: TurnFigures | None) -> None:
+    def on_stats(stats: TurnStats | None) -> None:
         full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
         if full and banner.kind == "context-nearly-full":
             # the reply says that it ended for that
@@ -115,7 +115,7 @@ def _connect_settings(
         window.inspector.set_settings(settings)
         window.transcript.set_tinted(settings.show_origins)
         window.transcript.set_stats(settings.show_stats)
-        window.composer.set_reads_ahead(settings.prefix.read_ahead)
+        window.composer.set_prefills_ahead(settings.prefix.prefill_ahead)
 
     take_over(preferences.current)
     preferences.listen(on_settings)

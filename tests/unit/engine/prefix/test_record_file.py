@@ -74,7 +74,7 @@ def test_truncated_and_altered_files_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"family": bytes(32)},
+        {"namespace": bytes(32)},
         {"parent": bytes(32)},
         {"start": 256},
         {"kind": RecordKind.SNAPSHOT},

@@ -17,11 +17,11 @@ from headstart.core.events import (
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import SpeculationFigures
+from headstart.core.values import SpeculationStats
 from headstart.engine.decoder import DecodeAborted
-from headstart.engine.reading import Resident
+from headstart.engine.prefill import Resident
 from headstart.engine.speculation import calibration, draft_model, loop, state
-from headstart.engine.speculation.depth import KNOWN_TESTS
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from tests.support.fake_decoder import Clock, FakeDecoder, table
@@ -64,7 +64,7 @@ class Pair:
             LoadRequest(big, draft=ref),
             (),
             Sampling(temperature=1.0),
-            speculation=Speculation(draft=ref.key, repeats=False),
+            speculation=Speculation(draft=ref.key, prompt_lookup=False),
         )
 
     def idle(self, resident: Resident | None = None, pieces: int = 10**6) -> None:
@@ -88,7 +88,7 @@ class Pair:
             written += len(emitted)
             pending = emitted[-1][0]
         self.state.end()
-        self.figures = speculator.figures
+        self.stats = speculator.tally.stats
         self.activity = speculator.activity
         return self.clock.now - began
 
@@ -113,7 +113,7 @@ def hostile(monkeypatch: pytest.MonkeyPatch, starter: ModelRef) -> Iterator[Pair
 
 def test_a_draft_is_timed_when_it_is_loaded(good: Pair) -> None:
     assert good.state.pair is not None
-    assert good.state.pair.costs.unit == pytest.approx(0.05 * 1.05)
+    assert good.state.pair.costs.decode_time == pytest.approx(0.05 * 1.05)
     assert good.draft.tokens == []
 
 
@@ -124,7 +124,7 @@ def test_an_idle_engine_learns_costs_and_acceptance_and_leaves_the_text(good: Pa
     assert pair is not None
     for n in range(2, 18):
         assert costs.ratio(n, 3) == pytest.approx(1 + 0.1 * (n - 1), rel=0.01)
-    assert pair.margins.all_tested >= KNOWN_TESTS
+    assert pair.margins.all_verified >= KNOWN_TESTS
     assert pair.margins.mean > 0.8
     assert good.target.tokens == [1, 2, 3]
     assert good.stages[0] is DraftStage.CALIBRATING
@@ -151,7 +151,7 @@ def test_a_request_cuts_calibration_and_it_goes_on_where_it_was(good: Pair) -> N
 def test_a_good_draft_helps_in_its_first_reply(good: Pair) -> None:
     good.idle()
     assert good.reply(120) < 120 * 0.7
-    assert good.figures.draft_tested > 50
+    assert good.stats.draft_verified > 50
 
 
 def test_a_good_draft_helps_in_its_first_reply_when_asked_at_once(good: Pair) -> None:
@@ -165,7 +165,7 @@ def test_nothing_is_spent_on_a_draft_that_is_known_not_to_pay(hostile: Pair) -> 
     assert isinstance(last, DraftActivity)
     assert last.acceptance < last.needed
     seconds = hostile.reply(120)
-    assert hostile.figures.draft_tested == 0
+    assert hostile.stats.draft_verified == 0
     assert seconds == pytest.approx(120, abs=0.5)
     assert hostile.activity.stage is DraftStage.NOT_PAYING
 
@@ -180,18 +180,18 @@ def test_each_reply_teaches_what_the_draft_would_have_said(good: Pair) -> None:
     good.reply(60)
     pair = good.state.pair
     assert pair is not None
-    assert pair.margins.all_tested == 0
+    assert pair.margins.all_verified == 0
     good.idle(Resident(list(good.target.tokens), chat_id="chat"))
-    assert pair.margins.all_tested > 40
+    assert pair.margins.all_verified > 40
     assert good.state.last_reply is None
     # and what the target has read, the draft has read
     assert good.draft.tokens == good.target.tokens
 
 
 def test_of_few_verified_drafts_no_speed_is_told() -> None:
-    for tested, told in ((0, False), (1, False), (7, False), (8, True)):
-        figures = SpeculationFigures(rounds=50, draft_tested=tested, plain_seconds=3.0)
-        assert (figures.against_plain(6.0) is not None) == told
+    for verified, told in ((0, False), (1, False), (7, False), (8, True)):
+        stats = SpeculationStats(rounds=50, draft_verified=verified, plain_seconds=3.0)
+        assert (stats.against_plain(6.0) is not None) == told
 
 
 def test_plain_rounds_count_as_what_they_took(good: Pair) -> None:
@@ -202,9 +202,9 @@ def test_plain_rounds_count_as_what_they_took(good: Pair) -> None:
     slow = good.target._cost
     good.target._cost = lambda n: slow(n) * (4 if len(good.target.tokens) > 60 else 1)
     seconds = good.reply(60)
-    if good.figures.tested == 0:
-        assert good.figures.plain_seconds == pytest.approx(seconds, rel=0.02)
-    assert good.figures.plain_seconds > 0.8 * seconds
+    if good.stats.verified == 0:
+        assert good.stats.plain_seconds == pytest.approx(seconds, rel=0.02)
+    assert good.stats.plain_seconds > 0.8 * seconds
 
 
 def test_a_draft_that_fails_in_idle_time_is_no_news(good: Pair) -> None:

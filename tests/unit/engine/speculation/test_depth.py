@@ -1,4 +1,4 @@
-"""How deep to guess: never slower whatever the draft does, and close to the best when it fits."""
+"""How deep to draft: never slower whatever the draft does, and close to the best when it fits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
-from headstart.engine.speculation.bridge import SameBridge
 from headstart.engine.speculation.costs import Costs, bucket
-from headstart.engine.speculation.depth import FIRST_SHARE, FIRST_TOKENS, SHARE, START, Depth
+from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.depth.time_budget import FIRST_SHARE, FIRST_TOKENS, SHARE, START
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
-from headstart.engine.speculation.plan import PLAIN, Path, confidence_margin
+from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.plan import PLAIN, Path, probability_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import Clock, FakeDecoder, table
 
@@ -60,15 +61,17 @@ def simulate(
     sampler = target.sampler(sampling, 3)
     depth = Depth(target_profile, pair, wanted)
     depth.begin(pair, wanted)
-    model = DraftModel(draft, SameBridge())
+    model = DraftModel(draft, SameTokens())
     if not pair.costs.known:
         # as after loading
         model.time_steps(pair.costs, 2, 8)
         clock.now = 0.0
     model.begin(text, sampling, 3, NEVER)
-    repeats = RepeatIndex()
-    repeats.sync(text)
-    speculator = Speculator(target, text, sampler, depth, wanted, repeats, model, pytest.fail)
+    prompt_lookup = PromptLookup()
+    prompt_lookup.sync(text)
+    speculator = Speculator(
+        target, text, sampler, depth, Sources(wanted, prompt_lookup, model, pytest.fail)
+    )
     pending, written = sampler.draw(0, len(text)), 0
     while written < tokens:
         emitted = speculator.step(pending, tokens - written - 1)
@@ -91,7 +94,7 @@ def test_a_cold_pair_is_never_slower_than_the_bound(
     # the last risk may be taken when the allowance is just large enough: it is the bound itself
     bound = tokens / (1 - SHARE) + START + 0.01
     assert seconds <= bound + FIRST_SHARE * max(FIRST_TOKENS, seconds)
-    saved = state[0].bank
+    saved = state[0].time_budget
     seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
     assert seconds <= bound + max(0.0, saved)
 
@@ -115,13 +118,13 @@ def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     state = _measured_in_a_slow_moment()
-    wanted = Speculation(draft="d", repeats=False)
+    wanted = Speculation(draft="d", prompt_lookup=False)
     first, _ = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
     # finding out costs no more than is always allowed
     assert first <= 400 / (1 - SHARE) + START + 0.01
     for _ in range(2):
         seconds, speculator = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
-    assert speculator.figures.draft_accepted > 200
+    assert speculator.tally.stats.draft_accepted > 200
     assert seconds < 0.5 * 400
 
 
@@ -134,8 +137,8 @@ def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs(
         pair.margins.observe(5.0, False)
     depth = Depth(target, pair, Speculation(draft="d"))
     depth.begin(pair, Speculation(draft="d"))
-    assert depth.known_to_lose(0)
-    assert not depth.doubted(0)
+    assert depth.worth.known_to_lose(0)
+    assert not depth.worth.doubted(0)
 
 
 def test_one_fast_forward_makes_what_was_measured_beside_it_doubtful() -> None:
@@ -154,11 +157,11 @@ def test_one_fast_forward_makes_what_was_measured_beside_it_doubtful() -> None:
 
 def test_a_look_that_a_reply_ended_with_is_not_judged_in_a_reply_without_a_draft() -> None:
     target, pair = _measured_in_a_slow_moment()
-    wanted = Speculation(draft="d", repeats=False)
+    wanted = Speculation(draft="d", prompt_lookup=False)
     depth = Depth(target, pair, wanted)
     depth.begin(pair, wanted)
     for _ in range(400):
-        depth.earn_plain(1.0)
+        depth.budget.earn_plain(1.0)
         if depth.plan(0, 40, None, 1).source is Origin.DRAFT:
             break
     else:
@@ -178,10 +181,10 @@ def test_what_few_tokens_gained_says_little() -> None:
         pair.gain = 0.0
         depth.begin(pair, Speculation(draft="d"))
         for _ in range(20):
-            depth.earn_plain(1.0)
+            depth.budget.earn_plain(1.0)
         # the draft read a text first, for four forwards a token
-        depth.spend(4.0 * tokens)
-        depth.earn(tokens, float(tokens), guessed=True, drafted=True)
+        depth.budget.spend(4.0 * tokens)
+        depth.budget.earn(tokens, float(tokens), speculated=True, drafted=True)
         depth.end()
         gains.append(pair.gain)
     assert gains == [pytest.approx(-4 * 3 / 32), pytest.approx(-4.0)]
@@ -230,17 +233,17 @@ def test_one_unlucky_round_does_not_end_drafting(monkeypatch: pytest.MonkeyPatch
     state = _proven(monkeypatch)
     depth = Depth(*state, Speculation(draft="d"))
     depth.begin(state[1], depth.settings)
-    depth.earn(1, 9.0, guessed=True, drafted=True)
+    depth.budget.earn(1, 9.0, speculated=True, drafted=True)
     assert depth.plan(100, 50, None, 1).source is Origin.DRAFT
     # but a pair that loses again and again is stopped
     for _ in range(3):
-        depth.earn(1, 9.0, guessed=True, drafted=True)
+        depth.budget.earn(1, 9.0, speculated=True, drafted=True)
     assert depth.plan(100, 50, None, 1).source is Origin.TARGET
 
 
 def test_one_round_risks_a_share_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     state = _proven(monkeypatch)
-    state[0].bank, state[1].gain = 3.0, 0.0
+    state[0].time_budget, state[1].gain = 3.0, 0.0
     state[0].costs.curves.clear()
     for size in range(2, 18):
         for _ in range(6):
@@ -254,7 +257,7 @@ def test_one_round_risks_a_share_of_what_is_left(monkeypatch: pytest.MonkeyPatch
         made += 1
     # 4.2 forwards are left: one round may lose 2.5 of them, and not all
     assert made >= 1
-    assert depth._worst[made + 1] - 1 <= 2.5
+    assert depth.costs.worst(100)[made + 1] - 1 <= 2.5
 
 
 def test_debts_of_a_pair_that_saves_are_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,21 +265,21 @@ def test_debts_of_a_pair_that_saves_are_forgiven(monkeypatch: pytest.MonkeyPatch
     depth = Depth(*state, Speculation(draft="d"))
     depth.begin(state[1], depth.settings)
     for _ in range(20):
-        depth.earn(1, 1.5, guessed=True, drafted=False)
+        depth.budget.earn(1, 1.5, speculated=True, drafted=False)
     depth.end()
-    assert state[0].bank == 0.0
+    assert state[0].time_budget == 0.0
     state[1].gain = -1.0
     depth.begin(state[1], depth.settings)
     for _ in range(20):
-        depth.earn(1, 1.5, guessed=True, drafted=False)
+        depth.budget.earn(1, 1.5, speculated=True, drafted=False)
     depth.end()
-    assert state[0].bank < -5
+    assert state[0].time_budget < -5
 
 
 def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     state = TargetProfile(), PairProfile()
     simulate(monkeypatch, COSTS["steps"], 30.0, 0.1, 300, Speculation(draft="d"), state)
-    assert state[1].rest > 0
+    assert state[1].pause > 0
     _, again = simulate(
         monkeypatch, COSTS["steps"], 30.0, 0.1, 60, Speculation(draft="d"), state, prompt=600
     )
@@ -353,7 +356,7 @@ def test_unknown_sizes_lie_between_their_neighbours_and_contexts_have_their_own(
     assert [bucket(length) for length in (0, 255, 256, 511, 512, 4096)] == [0, 0, 1, 1, 2, 5]
 
 
-def test_a_guess_that_is_not_sure_enough_is_not_put_before_the_target() -> None:
+def test_a_draft_token_that_is_not_sure_enough_is_not_verified() -> None:
     pair = PairProfile(margins=_trained(0.9))
     target = TargetProfile()
     for _ in range(4):
@@ -369,6 +372,112 @@ def test_a_guess_that_is_not_sure_enough_is_not_put_before_the_target() -> None:
 
 
 def test_a_confidence_is_the_share_of_the_first_of_two() -> None:
-    assert confidence_margin(0.5) == 0
-    assert confidence_margin(0.0) == float("-inf")
-    assert confidence_margin(0.9) == pytest.approx(2.197, abs=0.001)
+    assert probability_margin(0.5) == 0
+    assert probability_margin(0.0) == float("-inf")
+    assert probability_margin(0.9) == pytest.approx(2.197, abs=0.001)
+
+
+def _timed(pair_time: float = 0.1) -> tuple[TargetProfile, PairProfile]:
+    """Forwards of 4 rows cost 1.6, measured often, and so does the draft's step."""
+    target, pair = TargetProfile(), PairProfile()
+    for _ in range(20):
+        target.costs.observe(1, 0, 1.0)
+        target.costs.observe(4, 0, 1.6)
+        pair.costs.observe(1, 0, pair_time)
+    return target, pair
+
+
+def test_a_fast_forward_after_slow_plain_ones_leaves_a_ratio_that_was_measured_often() -> None:
+    costs = _timed()[0].costs
+    for _ in range(6):
+        costs.observe(1, 0, 2.6)
+    costs.observe(4, 0, 1.6)
+    # which of the two is wrong shows the next plain forward
+    assert costs.surprised
+    costs.observe(1, 0, 1.0)
+    assert costs.decode_time == pytest.approx(1.0)
+    assert costs.ratio(4, 0) == pytest.approx(1.6, rel=0.02)
+
+
+def test_a_ratio_that_was_measured_often_in_a_slow_time_is_given_up_after_a_plain_forward() -> None:
+    costs = Costs()
+    for _ in range(20):
+        costs.observe(1, 0, 1.0)
+        costs.observe(4, 0, 4.0)
+    costs.observe(4, 0, 1.6)
+    assert costs.ratio(4, 0) == pytest.approx(4.0)
+    costs.observe(1, 0, 1.0)
+    costs.observe(4, 0, 1.6)
+    assert costs.ratio(4, 0) == pytest.approx(1.6)
+    assert costs.decode_time == pytest.approx(1.0, rel=0.05)
+
+
+def test_more_rows_never_look_cheaper_than_one() -> None:
+    costs = Costs()
+    for _ in range(3):
+        costs.observe(1, 0, 2.0)
+        costs.observe(4, 0, 1.0)
+    assert costs.ratio(4, 0) >= 1.0
+
+
+def test_short_replies_may_not_each_spend_what_only_a_first_one_may() -> None:
+    target, pair = _timed()
+    wanted = Speculation(draft="d")
+    depth, allowed = Depth(target, pair, wanted), []
+    for _ in range(4):
+        depth.begin(pair, wanted)
+        allowed.append(depth.budget.allowance())
+        for _ in range(12):
+            depth.budget.earn_plain(1.0)
+        depth.budget.spend(max(0.0, depth.budget.allowance() - 1.0))
+        depth.end()
+    assert allowed[0] > 4
+    assert max(allowed[1:]) < START + 0.5
+
+
+def test_another_pace_of_the_draft_does_not_make_it_free() -> None:
+    target, pair = _timed(pair_time=0.5)
+    wanted = Speculation(draft="d")
+    target.use(2)
+    pair.use(2)
+    target.costs.observe(1, 0, 1.0)
+    depth = Depth(target, pair, wanted)
+    depth.begin(pair, wanted)
+    depth.follow(2, 1)
+    assert pair.costs.decode_time == pytest.approx(0.5)
+    # a text of thousands of tokens that it has not seen cannot be had for nothing
+    plan = depth.plan(5000, 40, None, 4000, unseen=4000)
+    assert not plan.anew
+
+
+def test_a_draft_is_scored_before_anything_was_timed() -> None:
+    target, pair = TargetProfile(), PairProfile()
+    depth = Depth(target, pair, Speculation(draft="d"))
+    depth.begin(pair, Speculation(draft="d"))
+    depth.worth.learn([(2.0, True), (0.1, False)], 0)
+    assert pair.margins.all_verified > 1
+    assert depth.worth.needed(0) == 1.0
+    assert not depth.worth.known_to_lose(0)
+
+
+def test_verdicts_are_not_worked_out_again_for_every_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target, pair = _timed()
+    for _ in range(60):
+        pair.margins.observe(0.1, False)
+    depth = Depth(target, pair, Speculation(draft="d"))
+    depth.begin(pair, Speculation(draft="d"))
+    before = depth.worth.known_to_lose(0)
+    made: list[int] = []
+    usual = type(depth.costs).usual
+    monkeypatch.setattr(
+        type(depth.costs),
+        "usual",
+        lambda self, context: (made.append(context), usual(self, context))[1],
+    )
+    for _ in range(50):
+        depth.budget.earn_plain(1.0)
+        assert depth.worth.known_to_lose(0) is before
+    # only what `worst` asks for
+    assert len(made) <= 3 * 50

@@ -11,12 +11,12 @@ import pytest
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.noise import gumbel
-from headstart.engine.speculation.bridge import SameBridge
-from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.loop import Sources, Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import FakeDecoder, table
 from tests.unit.engine.speculation.laws import p_value, survival
@@ -101,21 +101,23 @@ def test_the_whole_loop_draws_by_the_targets_law(draws: int) -> None:
     logits = table(vocabulary, 1)
     target, draft = FakeDecoder(logits), FakeDecoder(logits + table(vocabulary, 2, 0.7))
     sampling = Sampling(temperature=0.9)
-    wanted = Speculation(depth_mode="fixed", depth=3, second_guesses="always")
+    wanted = Speculation(depth_mode="fixed", depth=3, tree_branches="always")
     tokens = [0, 1]
     target.forward(tokens, [1])
     sampler = target.sampler(sampling, 11)
     pair = PairProfile()
     depth = Depth(TargetProfile(), pair, wanted)
-    model = DraftModel(draft, SameBridge())
-    repeats = RepeatIndex()
-    repeats.sync(tokens)
+    model = DraftModel(draft, SameTokens())
+    prompt_lookup = PromptLookup()
+    prompt_lookup.sync(tokens)
     model.begin(tokens, sampling, 11, NEVER)
-    loop = Speculator(target, tokens, sampler, depth, wanted, repeats, model, lambda _reason: None)
+    loop = Speculator(
+        target, tokens, sampler, depth, Sources(wanted, prompt_lookup, model, lambda _reason: None)
+    )
     written = [0, 1, sampler.draw(0, 2)]
     while len(written) < draws:
         written += [token for token, _ in loop.step(written[-1], 8)]
-    assert loop.figures.accepted > draws / 10
+    assert loop.tally.stats.accepted > draws / 10
     counts = np.zeros((vocabulary, vocabulary, vocabulary))
     np.add.at(counts, (written[:-2], written[1:-1], written[2:]), 1)
     shares = np.exp(logits / sampling.temperature)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.decoder import ContextFull, DecodeAborted
-from headstart.engine.speculation.bridge import SameBridge
-from headstart.engine.speculation.depth import Depth
+from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.loop import Sources, Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.repeats import RepeatIndex
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER, StopSignal
 from tests.support.fake_decoder import FakeDecoder, table
 
@@ -28,10 +28,10 @@ FOREIGN = table(VOCABULARY, 6)
 SETTINGS = (
     Speculation(),
     Speculation(depth_mode="fixed", depth=1),
-    Speculation(depth_mode="fixed", depth=3, second_guesses="always"),
-    Speculation(depth_mode="fixed", depth=8, repeats=False),
-    Speculation(depth_mode="fixed", depth=4, min_confidence=0.7),
-    Speculation(second_guesses="never", repeats=False),
+    Speculation(depth_mode="fixed", depth=3, tree_branches="always"),
+    Speculation(depth_mode="fixed", depth=8, prompt_lookup=False),
+    Speculation(depth_mode="fixed", depth=4, min_probability=0.7),
+    Speculation(tree_branches="never", prompt_lookup=False),
 )
 
 
@@ -41,10 +41,10 @@ class Chat:
     def __init__(self, checkpoints: bool, fitting: bool) -> None:
         self.target = FakeDecoder(LOGITS, checkpoints=checkpoints)
         self.draft = FakeDecoder(FITTING if fitting else FOREIGN, checkpoints=checkpoints)
-        self.model = DraftModel(self.draft, SameBridge())
+        self.model = DraftModel(self.draft, SameTokens())
         self.pair = PairProfile()
         self.depth = Depth(TargetProfile(), self.pair, Speculation())
-        self.repeats = RepeatIndex()
+        self.prompt_lookup = PromptLookup()
         self.tokens: list[int] = []
 
     def turn(
@@ -60,27 +60,29 @@ class Chat:
         sampling = Sampling(temperature=temperature)
         sampler = self.target.sampler(sampling, seed)
         self.depth.begin(self.pair, wanted)
-        self.repeats.sync(self.tokens)
+        self.prompt_lookup.sync(self.tokens)
         self.model.begin(self.tokens, sampling, seed, NEVER)
         loop = Speculator(
             self.target,
             self.tokens,
             sampler,
             self.depth,
-            wanted,
-            self.repeats if wanted.repeats else None,
-            self.model,
-            pytest.fail,
+            Sources(
+                wanted,
+                self.prompt_lookup if wanted.prompt_lookup else None,
+                self.model,
+                pytest.fail,
+            ),
         )
         written = [sampler.draw(0, len(self.tokens))]
         while len(written) < length:
-            place = loop.place
+            position = loop.position
             emitted = loop.step(written[-1], length - len(written) - 1 if length % 2 else 20)
             assert emitted
             left = length - len(written)
             written += [token for token, _ in emitted][:left]
             if len(emitted) > left:
-                loop.cut(place + left)
+                loop.cut(position + left)
             self.check([*prompt, *written])
         self.depth.end()
         return written
@@ -147,14 +149,18 @@ def _loop(target: FakeDecoder, draft: FakeDecoder | None, wanted: Speculation) -
     sampling = Sampling(temperature=0)
     model = None
     if draft is not None:
-        model = DraftModel(draft, SameBridge())
+        model = DraftModel(draft, SameTokens())
         model.begin(tokens, sampling, 0, NEVER)
     depth = Depth(TargetProfile(), PairProfile() if model else None, wanted)
     # a target that was timed: before that, the first rounds are plain
     depth.target.costs.observe(1, 0, 1.0)
     failed: list[str] = []
     loop = Speculator(
-        target, tokens, target.sampler(sampling, 0), depth, wanted, None, model, failed.append
+        target,
+        tokens,
+        target.sampler(sampling, 0),
+        depth,
+        Sources(wanted, None, model, failed.append),
     )
     loop.__dict__["failed"] = failed
     return loop
@@ -166,9 +172,9 @@ def test_origins_say_where_each_token_came_from() -> None:
     assert [origin for _, origin in emitted] == [Origin.DRAFT, Origin.TARGET]
 
 
-def test_an_end_inside_a_guess_ends_the_round_there() -> None:
+def test_an_end_inside_a_draft_ends_the_round_there() -> None:
     text = plain([1, 2, 3], 0, 0, 3)
-    wanted = Speculation(depth_mode="fixed", depth=8, repeats=False)
+    wanted = Speculation(depth_mode="fixed", depth=8, prompt_lookup=False)
     loop = _loop(FakeDecoder(LOGITS, ends=[text[1]]), FakeDecoder(LOGITS), wanted)
     emitted = [token for token, _ in loop.step(3, 8)]
     assert emitted[-1] == text[1]
@@ -184,7 +190,7 @@ def test_a_full_context_leaves_the_state_as_it_was() -> None:
     assert target.tokens == [1, 2, 3]
 
 
-def test_a_cancel_while_guessing_stops_the_round() -> None:
+def test_a_cancel_while_drafting_stops_the_round() -> None:
     draft = FakeDecoder(LOGITS)
     loop = _loop(FakeDecoder(LOGITS), draft, SETTINGS[3])
     assert loop._draft is not None
@@ -217,4 +223,4 @@ def test_a_draft_with_a_small_context_sees_the_end_of_the_text_only() -> None:
         written += [token for token, _ in loop.step(written[-1], 8)]
     assert written[1:] == plain([1, 2, 3], 0, 0, len(written) - 1)
     # the draft is the target's twin: what it sees of the text is enough for it
-    assert loop.figures.draft_accepted > 100
+    assert loop.tally.stats.draft_accepted > 100

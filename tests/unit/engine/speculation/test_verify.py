@@ -94,29 +94,29 @@ def _verified(chooser: Chooser, tree: Tree, prefix: tuple[int, ...], target: Mod
 def sampled_chain(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
-    guesses: list[int] = []
+    chain: list[int] = []
     for _ in range(2):
-        guesses.append(chooser.choose(draft((*prefix, *guesses))))
-    return _verified(chooser, Tree.chain(guesses), prefix, target)
+        chain.append(chooser.choose(draft((*prefix, *chain))))
+    return _verified(chooser, Tree.chain(chain), prefix, target)
 
 
 def greedy_chain(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
-    guesses: list[int] = []
+    chain: list[int] = []
     for _ in range(3):
-        guesses.append(int(np.argmax(draft((*prefix, *guesses)))))
-    return _verified(chooser, Tree.chain(guesses), prefix, target)
+        chain.append(int(np.argmax(draft((*prefix, *chain)))))
+    return _verified(chooser, Tree.chain(chain), prefix, target)
 
 
 def trimmed_chain(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
-    """A drawn guess is dropped when the draft itself thought it unlikely: allowed here."""
+    """A drawn draft token is dropped when the draft itself thought it unlikely: allowed here."""
     q = draft(prefix)
-    guess = chooser.choose(q)
-    guesses = [guess] if q[guess] > 0.3 else []
-    return _verified(chooser, Tree.chain(guesses), prefix, target)
+    drafted = chooser.choose(q)
+    chain = [drafted] if q[drafted] > 0.3 else []
+    return _verified(chooser, Tree.chain(chain), prefix, target)
 
 
 def small_tree(chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model) -> list[int]:
@@ -127,14 +127,14 @@ def small_tree(chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: 
     return _verified(chooser, tree, prefix, target)
 
 
-def nothing_guessed(
+def nothing_drafted(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
     return _verified(chooser, Tree(), prefix, target)
 
 
 @pytest.mark.parametrize(
-    "one_round", [sampled_chain, greedy_chain, trimmed_chain, small_tree, nothing_guessed]
+    "one_round", [sampled_chain, greedy_chain, trimmed_chain, small_tree, nothing_drafted]
 )
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_rule_gives_exactly_the_law_of_plain_decoding(one_round: Round, seed: int) -> None:
@@ -145,27 +145,27 @@ def test_every_rule_gives_exactly_the_law_of_plain_decoding(one_round: Round, se
 def soft_q_for_a_greedy_draft(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
-    """The classic mistake: the guess was certain, but is weighed as if it had been drawn."""
+    """The classic mistake: the draft token was certain, but is weighed as if it had been drawn."""
     p, q = np.array(target(prefix)), np.array(draft(prefix))
-    guess = int(q.argmax())
-    return _rejection(chooser, p, q, guess)
+    drafted = int(q.argmax())
+    return _rejection(chooser, p, q, drafted)
 
 
 def trimming_after_the_draw(
     chooser: Chooser, prefix: tuple[int, ...], target: Model, draft: Model
 ) -> list[int]:
-    """Rejection sampling with a guess dropped because of its own probability."""
+    """Rejection sampling with a draft token dropped because of its own probability."""
     p, q = np.array(target(prefix)), np.array(draft(prefix))
-    guess = chooser.choose(list(q))
-    if q[guess] < 0.3:
+    drafted = chooser.choose(list(q))
+    if q[drafted] < 0.3:
         return [chooser.choose(list(p))]
-    return _rejection(chooser, p, q, guess)
+    return _rejection(chooser, p, q, drafted)
 
 
-def _rejection(chooser: Chooser, p: Rows, q: Rows, guess: int) -> list[int]:
-    accept = min(1.0, p[guess] / q[guess])
+def _rejection(chooser: Chooser, p: Rows, q: Rows, drafted: int) -> list[int]:
+    accept = min(1.0, p[drafted] / q[drafted])
     if chooser.choose([accept, 1 - accept]) == 0:
-        return [guess]
+        return [drafted]
     left = np.maximum(p - q, 0)
     total = left.sum()
     return [chooser.choose(list(left / total if total > 0 else p))]
@@ -185,7 +185,7 @@ def test_the_end_of_a_reply_ends_the_walk_and_is_accepted() -> None:
     assert verdict.path == (0, 1)
 
 
-def test_a_second_candidate_is_taken_where_the_first_was_wrong() -> None:
+def test_a_branch_is_taken_where_the_first_token_was_wrong() -> None:
     tree = Tree.chain([1, 2])
     tree.add(5, 0)
     draws = {0: 1, 1: 5, 3: 6}

@@ -1,4 +1,4 @@
-"""What guessing ahead did in a turn, and the speeds that were measured."""
+"""What speculation did in a turn, and the speeds that were measured."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from headstart.engine.prefix.keys import pack, unpack
 from headstart.engine.prompt import PromptEncoder
 
 
-class Spellings:
-    """For one loaded model; `family` tells its tokens from another's."""
+class ReplyTokens:
+    """For one loaded model; `namespace` tells its tokens from another's."""
 
-    def __init__(self, traces: Traces | None, family: bytes, encoder: PromptEncoder) -> None:
+    def __init__(self, traces: Traces | None, namespace: bytes, encoder: PromptEncoder) -> None:
         self._traces = traces
-        self._family = family
+        self._namespace = namespace
         self._encoder = encoder
         self._loaded: set[str] = set()
         encoder.digest = self._digest
@@ -28,14 +28,14 @@ class Spellings:
         if self._traces is None or chat_id is None or chat_id in self._loaded:
             return
         self._loaded.add(chat_id)
-        for digest, tokens in self._traces.load_spellings(chat_id):
+        for digest, tokens in self._traces.load_reply_tokens(chat_id):
             self._encoder.spelled[digest] = tuple(unpack(tokens))
 
     def keep(self, chat_id: str, text: str, tokens: tuple[int, ...]) -> None:
         """`text` was written as `tokens`, which is not how it would be tokenized."""
         if self._traces is not None:
-            self._traces.save_spelling(chat_id, self._digest(text), pack(tokens))
+            self._traces.save_reply_tokens(chat_id, self._digest(text), pack(tokens))
 
     def _digest(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, digest_size=16, key=self._family).digest()
+        return hashlib.blake2b(data, digest_size=16, key=self._namespace).digest()

@@ -1,4 +1,4 @@
-"""What servers report about a reply: tokens, cached prefixes, guesses. Pure; nothing is trusted.
+"""What servers report about a reply: tokens, cached prefixes, drafts. Pure; nothing is trusted.
 
 The usual fields are those of the OpenAI API (`usage`); llama.cpp's server adds `timings`, LM
 Studio `stats`.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headstart.core.values import SpeculationFigures
+from headstart.core.values import SpeculationStats
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class Reported:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     generated_tokens: int | None = None
-    read_seconds: float | None = None
+    prefill_seconds: float | None = None
     generate_seconds: float | None = None
     drafted: int | None = None
     accepted: int | None = None
@@ -53,17 +53,17 @@ class Reported:
         if read is not None and self.prompt_tokens is None:
             self.prompt_tokens = read + (self.cached_tokens or 0)
         self.generated_tokens = _count(timings, "predicted_n", self.generated_tokens)
-        self.read_seconds = _seconds(timings, "prompt_ms", self.read_seconds)
+        self.prefill_seconds = _seconds(timings, "prompt_ms", self.prefill_seconds)
         self.generate_seconds = _seconds(timings, "predicted_ms", self.generate_seconds)
         self.drafted = _count(timings, "draft_n", self.drafted)
         self.accepted = _count(timings, "draft_n_accepted", self.accepted)
 
     @property
-    def speculation(self) -> SpeculationFigures | None:
+    def speculation(self) -> SpeculationStats | None:
         if not self.drafted:
             return None
-        return SpeculationFigures(
-            draft_tested=self.drafted, draft_accepted=min(self.accepted or 0, self.drafted)
+        return SpeculationStats(
+            draft_verified=self.drafted, draft_accepted=min(self.accepted or 0, self.drafted)
         )
 
 
@@ -71,12 +71,12 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _count(place: Mapping[str, Any], name: str, before: int | None) -> int | None:
-    value = place.get(name)
+def _count(source: Mapping[str, Any], name: str, before: int | None) -> int | None:
+    value = source.get(name)
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
     return value if fits else before
 
 
-def _seconds(place: Mapping[str, Any], name: str, before: float | None) -> float | None:
-    value = place.get(name)
+def _seconds(source: Mapping[str, Any], name: str, before: float | None) -> float | None:
+    value = source.get(name)
     return value / 1000 if isinstance(value, int | float) and 0 <= value < 1e12 else before

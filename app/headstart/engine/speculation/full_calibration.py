@@ -1,4 +1,4 @@
-"""Measuring on demand: what forwards and guesses cost, and how often guesses are right.
+"""Full calibration on demand: what forwards and drafting cost, how often drafts are right.
 
 Engine thread. The target writes a few plain replies on a spare sequence, the draft is scored on
 them, and forwards of every size are timed; all of it goes into the profiles that replies use. The
@@ -17,7 +17,7 @@ from headstart.core.settings import Sampling
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.calibration import SPARE, time_forward
 from headstart.engine.speculation.costs import Costs
-from headstart.engine.speculation.depth import MAX_DRAFT
+from headstart.engine.speculation.depth.cost_table import MAX_DRAFT
 from headstart.engine.speculation.profile import PairProfile
 from headstart.engine.stop import StopSignal
 
@@ -41,7 +41,7 @@ def speed_curve(
     step = pair.costs.seconds(1, context)
     points = []
     for depth in range(MAX_DRAFT + 1):
-        # 1 + a + a^2 + ... of guesses that are right with chance a, and the target's own token
+        # 1 + a + a^2 + ... of draft tokens that are right with chance a, and the target's own token
         tokens = sum(chance**index for index in range(depth + 1))
         seconds = costs.seconds(depth + 1, context) + depth * step
         points.append((depth, tokens / seconds))
@@ -49,7 +49,7 @@ def speed_curve(
     return SpeedCurve(tuple(points), best, done, total)
 
 
-def measure(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSignal) -> None:
+def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSignal) -> None:
     """Fill the profiles of the loaded pair; emits the curve as it becomes better known.
 
     Raises DecodeAborted on a cancel; what was measured until then is kept.
@@ -108,7 +108,7 @@ def _tell(emit: Emit, costs: Costs, pair: PairProfile, done: int, total: int) ->
 def _write(
     target: Decoder, beginning: str, costs: Costs, stop: StopSignal
 ) -> tuple[Sequence[int], int]:
-    """Go on from a beginning without guesses; the tokens, and where the written ones start."""
+    """Go on from a beginning without draft tokens; the tokens, and where the written ones start."""
     target.truncate(0, SPARE)
     tokens = target.encode(beginning)
     begin = target.facts.begin_token

@@ -7,11 +7,11 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.engine.speculation.repeats import MEASURED, RepeatIndex
+from headstart.engine.speculation.prompt_lookup import MEASURED, PromptLookup
 
 
-def index_of(tokens: list[int]) -> RepeatIndex:
-    index = RepeatIndex()
+def index_of(tokens: list[int]) -> PromptLookup:
+    index = PromptLookup()
     index.sync(tokens)
     return index
 
@@ -21,21 +21,21 @@ def test_the_longest_match_wins_over_a_later_one() -> None:
     match = index.find()
     assert match is not None
     assert (match.position, match.length) == (4, 4)
-    assert index.guess(match, 3) == [5, 9, 9]
+    assert index.continuation(match, 3) == [5, 9, 9]
 
 
 def test_among_equals_the_latest_wins() -> None:
     index = index_of([1, 2, 5, 0, 1, 2, 6, 0, 1, 2])
     match = index.find()
     assert match is not None
-    assert index.guess(match, 1) == [6]
+    assert index.continuation(match, 1) == [6]
 
 
 def test_a_period_goes_on() -> None:
     index = index_of([1, 2, 3, 1, 2, 3, 1, 2])
     match = index.find()
     assert match is not None
-    assert index.guess(match, 7) == [3, 1, 2, 3, 1, 2, 3]
+    assert index.continuation(match, 7) == [3, 1, 2, 3, 1, 2, 3]
 
 
 def test_nothing_is_found_in_new_text() -> None:
@@ -56,7 +56,7 @@ def test_a_changed_word_is_left_behind() -> None:
     index.extend([14])
     back = index.find()
     assert back is not None
-    assert index.guess(back, 3) == [15, 16, 17]
+    assert index.continuation(back, 3) == [15, 16, 17]
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -80,4 +80,4 @@ def test_another_branch_is_followed() -> None:
     index.sync([1, 2, 7, 1, 2])
     match = index.find()
     assert match is not None
-    assert index.guess(match, 1) == [7]
+    assert index.continuation(match, 1) == [7]

@@ -1,4 +1,5 @@
-"""Repeats in prompt and reply as guesses: where the last tokens stood before, what came next?
+"""Prompt lookup: where did the last tokens stand before, and what came next? Draft tokens from text
+that repeats itself.
 
 Pure. An index of the latest position after each run of 2, 3, 5 and 8 tokens, O(1) a token;
 the longest and, among equals, the latest match wins (prompt lookup: Saxena 2023). Where a copy
@@ -28,7 +29,7 @@ class Match:
     length: int
 
 
-class RepeatIndex:
+class PromptLookup:
     """Indexes a growing text. `sync` follows it through cuts and other branches."""
 
     def __init__(self) -> None:
@@ -104,12 +105,12 @@ class RepeatIndex:
     def _back_into_copy(self) -> Match | None:
         """Where the last token stands a little further on in what was copied."""
         assert self._left is not None
-        (place, since), tokens = self._left, self._tokens
+        (left, since), tokens = self._left, self._tokens
         if len(tokens) - since > _LEFT_FOR:
             self._left = None
             return None
         last = tokens[-1]
-        for position in range(place + 1, min(place + 1 + _BEYOND, len(tokens))):
+        for position in range(left + 1, min(left + 1 + _BEYOND, len(tokens))):
             if tokens[position - 1] == last:
                 return Match(position, self._measured(position))
         return None
@@ -123,7 +124,7 @@ class RepeatIndex:
             length += 1
         return length
 
-    def guess(self, match: Match, count: int) -> list[int]:
+    def continuation(self, match: Match, count: int) -> list[int]:
         """The `count` tokens that followed; a period that runs into the end goes on."""
         tokens, position = self._tokens, match.position
         period = len(tokens) - position

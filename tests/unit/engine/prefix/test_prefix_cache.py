@@ -1,4 +1,4 @@
-"""The keeper over fake decoders: whatever happens, tokens are what the KV state holds."""
+"""The prefix cache over fake decoders: whatever happens, tokens are what the KV state holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from headstart.core.prefixes import IndexState, RecordInfo
 from headstart.engine.prefix import keys
-from headstart.engine.prefix.keeper import Keeper
+from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.stop import StopSignal
@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Iterator[PrefixStore]:
     store.close(5)
 
 
-def _keeper(store: PrefixStore, kind: str) -> tuple[FakeDecoder, Keeper]:
+def _prefix_cache(store: PrefixStore, kind: str) -> tuple[FakeDecoder, PrefixCache]:
     decoder = FakeDecoder(
         LOGITS,
         checkpoints=kind != "exact",
@@ -67,20 +67,20 @@ def _keeper(store: PrefixStore, kind: str) -> tuple[FakeDecoder, Keeper]:
     )
     # reading is dear here, so that whatever is kept comes back
     speeds = PrefixSpeeds(token_seconds=10.0)
-    return decoder, Keeper(decoder, store, FAMILY, speeds)
+    return decoder, PrefixCache(decoder, store, FAMILY, speeds)
 
 
 def _kept(
     store: PrefixStore, kind: str, length: int
-) -> tuple[FakeDecoder, Keeper, list[int], list[int]]:
+) -> tuple[FakeDecoder, PrefixCache, list[int], list[int]]:
     """A decoder that has read a text of so many tokens, all of which was kept."""
-    decoder, keeper = _keeper(store, kind)
+    decoder, prefix_cache = _prefix_cache(store, kind)
     text = [index % 4 for index in range(length)]
     decoder.forward(text, [])
     held = list(text)
-    for _ in keeper.save(held, "c"):
+    for _ in prefix_cache.save(held, "c"):
         pass
-    return decoder, keeper, text, held
+    return decoder, prefix_cache, text, held
 
 
 KINDS = ("exact", "hybrid", "recurrent")
@@ -93,7 +93,7 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
 ) -> None:
     """Random texts that share beginnings: restored, read, kept, left, and lost in between."""
     random_ = random.Random(seed)
-    decoder, keeper = _keeper(store, kind)
+    decoder, prefix_cache = _prefix_cache(store, kind)
     texts = [[random_.randrange(4) for _ in range(random_.randrange(60))]]
     held: list[int] = []
     for _ in range(120):
@@ -101,7 +101,7 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
         cut = random_.randrange(len(text) + 1)
         wanted = [*text[:cut], *(random_.randrange(4) for _ in range(random_.randrange(30)))]
         texts = [*texts[-6:], wanted]
-        keeper.restore(held, wanted[:-1])
+        prefix_cache.restore(held, wanted[:-1])
         assert held == decoder.tokens == wanted[: len(held)]
         if kind == "exact":
             assert len(held) >= min(len(wanted) - 1, 0)
@@ -110,13 +110,13 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
             decoder.forward(rest, [])
             held.extend(rest)
         if random_.random() < 0.3:
-            keeper.mark(held)
+            prefix_cache.mark(held)
         action = random_.randrange(5)
         if action == 0:
-            for _ in keeper.leave(held, "c"):
+            for _ in prefix_cache.leave(held, "c"):
                 pass
         elif action < 4:
-            for number, _ in enumerate(keeper.save(held, "c" if action == 1 else None)):
+            for number, _ in enumerate(prefix_cache.save(held, "c" if action == 1 else None)):
                 if number > 3 and random_.random() < 0.2:
                     break
         if random_.random() < 0.1:
@@ -136,10 +136,10 @@ def _lose_something(store: PrefixStore, random_: random.Random) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_kept_comes_back_whole(store: PrefixStore, kind: str) -> None:
-    decoder, keeper, text, held = _kept(store, kind, 29)
+    decoder, prefix_cache, text, held = _kept(store, kind, 29)
     decoder.truncate(0)
     held.clear()
-    restored = keeper.restore(held, [*text, 1, 2])
+    restored = prefix_cache.restore(held, [*text, 1, 2])
     assert held == text
     assert restored.from_memory == 29
     assert restored.from_disk == 0
@@ -148,23 +148,23 @@ def test_what_was_kept_comes_back_whole(store: PrefixStore, kind: str) -> None:
 def test_a_branch_that_differs_within_a_chunk_uses_the_part_that_is_the_same(
     store: PrefixStore,
 ) -> None:
-    decoder, keeper, text, held = _kept(store, "exact", 16)
+    decoder, prefix_cache, text, held = _kept(store, "exact", 16)
     decoder.truncate(0)
     held.clear()
-    keeper.restore(held, [*text[:13], 3, 3, 3])
+    prefix_cache.restore(held, [*text[:13], 3, 3, 3])
     assert held == text[:13]
 
 
 def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
     store: PrefixStore,
 ) -> None:
-    decoder, keeper = _keeper(store, "exact")
+    decoder, prefix_cache = _prefix_cache(store, "exact")
     held: list[int] = []
     for turn in range(10):
         more = [(turn + index) % 4 for index in range(5)]
         decoder.forward(more, [])
         held += more
-        for _ in keeper.leave(held, "c"):
+        for _ in prefix_cache.leave(held, "c"):
             pass
     assert store.flush(5)
     lengths = sorted(entry.info.length for entry in store._catalogue)
@@ -174,7 +174,7 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
     del held[44:]
     decoder.forward([3, 3, 3], [])
     held += [3, 3, 3]
-    for _ in keeper.leave(held, "d"):
+    for _ in prefix_cache.leave(held, "d"):
         pass
     assert store.flush(5)
     assert sorted(entry.info.length for entry in store._catalogue) == [2, 7, *[CHUNK] * 6]
@@ -185,22 +185,22 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
 def test_a_record_that_does_not_fit_is_a_miss_and_is_forgotten(
     store: PrefixStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    decoder, keeper, text, held = _kept(store, "exact", 24)
+    decoder, prefix_cache, text, held = _kept(store, "exact", 24)
     second = store.steps(FAMILY, keys.pack(text), CHUNK)[1].entry
     assert second.payload is not None
     damaged = tuple(part[:-4] for part in second.payload.parts)
     second.payload = type(second.payload)(damaged, second.payload.tokens_each)
     decoder.truncate(0)
     held.clear()
-    keeper.restore(held, text)
+    prefix_cache.restore(held, text)
     assert held == decoder.tokens == text[:8]
     assert store.get(second.info.key) is None
     assert "does not fit" in caplog.text
 
 
 def test_restoring_stops_when_it_is_cancelled(store: PrefixStore) -> None:
-    decoder, keeper, text, held = _kept(store, "exact", 24)
+    decoder, prefix_cache, text, held = _kept(store, "exact", 24)
     decoder.truncate(0)
     held.clear()
-    keeper.restore(held, text, StopSignal(-1))
+    prefix_cache.restore(held, text, StopSignal(-1))
     assert held == decoder.tokens == []

@@ -1,4 +1,4 @@
-"""Reading ahead of a request: what any next message of a chat has before it. Engine thread.
+"""Prefilling ahead of a request: what any next message of a chat has before it. Engine thread.
 
 What is sure is found by rendering two messages that begin alike and go on differently: the tokens
 that both prompts begin with do not depend on what the user types next, whatever the template does.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from headstart.core.events import Emit, ReadAhead
+from headstart.core.events import Emit, PrefilledAhead
 from headstart.core.requests import AheadRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.fitting import Fitting
+from headstart.engine.prefill import Prefiller
 from headstart.engine.prompt import PromptEncoder, common_prefix
-from headstart.engine.reading import Reader
 from headstart.engine.stop import StopSignal
 
 # two ways in which any text can go on
@@ -49,10 +49,10 @@ def sure_tokens(
     return prompts[0][: common_prefix(prompts[0], prompts[1])]
 
 
-def read_ahead(
+def prefill_ahead(
     request: AheadRequest,
     encoder: PromptEncoder,
-    reader: Reader,
+    prefiller: Prefiller,
     size: int,
     emit: Emit,
     stop: StopSignal,
@@ -61,30 +61,32 @@ def read_ahead(
 
     def encode(messages: Sequence[PromptMessage]) -> list[int]:
         fitting = Fitting(
-            encoder, reader.resident, messages, request.when_full, request.chat_id, size
+            encoder, prefiller.resident, messages, request.when_full, request.chat_id, size
         )
         fitting.drop_as_before()
         tokens = fitting.encode()[1]
         # a prompt that does not fit is for the user's rule to decide, with the request
         return tokens if len(tokens) <= fitting.limit else []
 
-    if reader.history is None or reader.history[0] != request.messages:
+    if prefiller.history is None or prefiller.history[0] != request.messages:
         # the same for each word that is typed
-        reader.history = (request.messages, sure_tokens(encode, request.messages, ""))
-    history = reader.history[1]
+        prefiller.history = (request.messages, sure_tokens(encode, request.messages, ""))
+    history = prefiller.history[1]
     typed = settled(request.typed)
     tokens = sure_tokens(encode, request.messages, typed) if typed else history
     if not tokens:
         return []
-    reader.enter(request.chat_id, request.retention)
-    resident = reader.resident.tokens
+    prefiller.enter(request.chat_id, request.retention)
+    resident = prefiller.resident.tokens
     if common_prefix(resident, tokens) < len(tokens):
         if stop.stopped:
             raise DecodeAborted
-        reader.reuse(tokens, stop)
+        prefiller.reuse(tokens, stop)
         try:
-            reader.read(tokens, lambda _event: None, stop, ahead=True, places=[len(history)])
+            prefiller.prefill(
+                tokens, lambda _event: None, stop, ahead=True, positions=[len(history)]
+            )
         except ContextFull:
             return []
-    emit(ReadAhead(len(tokens), max(0, len(tokens) - len(history))))
+    emit(PrefilledAhead(len(tokens), max(0, len(tokens) - len(history))))
     return tokens

@@ -1,5 +1,5 @@
 """Making the live sequence hold a prompt: what is resident stays, what was kept comes back, the
-rest is read. Engine thread; used by turns and by reading ahead.
+rest is prefilled. Engine thread; used by turns and by prefilling ahead.
 
 `Resident.tokens` always equals what is in the KV state.
 """
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headstart.core.events import Emit, Reading
+from headstart.core.events import Emit, Prefilling
 from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention, owner_of
 from headstart.engine.decoder import DecodeAborted, Decoder
-from headstart.engine.prefix.keeper import Keeper, Restored
+from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
 from headstart.engine.stop import StopSignal
@@ -24,7 +24,7 @@ from headstart.engine.stop import StopSignal
 KEEP_SECONDS = 0.015
 # shorter slices say little about the time that a token takes
 _MEASURED_SLICE = 64
-# reading ahead is cut off by requests: slices of about this long lose little then
+# prefilling ahead is cut off by requests: slices of about this long lose little then
 _AHEAD_SECONDS = 0.3
 
 
@@ -47,13 +47,13 @@ class Resident:
     kept_from: dict[str, str] = field(default_factory=dict)
     chat_id: str | None = None
     retention: Retention = Retention.MEMORY
-    # since the last reply: what came back, and what was read ahead of a request
+    # since the last reply: what was restored, and what was prefilled ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
     # whether there is something that has not been kept yet, and since when all has rested
     unsaved: bool = False
     tail_unsaved: bool = False
-    rested_since: float = 0.0
+    idle_since: float = 0.0
 
     @property
     def owner(self) -> str | None:
@@ -62,20 +62,24 @@ class Resident:
 
     def touched(self) -> None:
         self.unsaved = self.tail_unsaved = True
-        self.rested_since = time.monotonic()
+        self.idle_since = time.monotonic()
 
 
-class Reader:
-    """Reads prompts into one decoder. Without a keeper only what is resident is reused."""
+class Prefiller:
+    """Prefills prompts into one decoder. Without a prefix cache only what is resident is reused."""
 
     def __init__(
-        self, decoder: Decoder, resident: Resident, keeper: Keeper | None, speeds: PrefixSpeeds
+        self,
+        decoder: Decoder,
+        resident: Resident,
+        prefix_cache: PrefixCache | None,
+        speeds: PrefixSpeeds,
     ) -> None:
         self._decoder = decoder
         self.resident = resident
-        self.keeper = keeper
+        self.prefix_cache = prefix_cache
         self._speeds = speeds
-        # the chat that was read ahead last, and the tokens that any next message has before it
+        # the chat that was prefilled ahead last, and the tokens that come before any next message
         self.history: tuple[tuple[PromptMessage, ...], list[int]] | None = None
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
@@ -84,14 +88,14 @@ class Reader:
         """What follows is about this chat; the one before is left, its tail goes to disk."""
         resident = self.resident
         if resident.chat_id != chat_id:
-            if self.keeper is not None and (resident.unsaved or resident.tail_unsaved):
+            if self.prefix_cache is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and the rule of the chat that it was read for
                 self._within(KEEP_SECONDS, leave=resident.owner is not None)
             resident.unsaved = resident.tail_unsaved = False
-            if self.keeper is not None:
-                self.keeper.begin_chat()
+            if self.prefix_cache is not None:
+                self.prefix_cache.begin_chat()
                 if chat_id is not None:
-                    self.keeper.expect(chat_id)
+                    self.prefix_cache.expect(chat_id)
             if self.draft is not None:
                 self.draft.begin_chat()
             resident.restored, resident.ahead = Restored(), 0
@@ -99,38 +103,38 @@ class Reader:
 
     def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
         """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
-        resident, keeper = self.resident, self.keeper
+        resident, prefix_cache = self.resident, self.prefix_cache
         tokens = resident.tokens
-        if keeper is None:
+        if prefix_cache is None:
             left = self._decoder.truncate(common_prefix(tokens, prompt))
             del tokens[left:]
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self._within(KEEP_SECONDS)
-        came = keeper.restore(tokens, prompt, stop, resident.owner is not None)
+        came = prefix_cache.restore(tokens, prompt, stop, resident.owner is not None)
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
         )
         return len(tokens)
 
-    def read(
+    def prefill(
         self,
         prompt: Sequence[int],
         emit: Emit,
         stop: StopSignal,
         *,
         ahead: bool = False,
-        places: Sequence[int] = (),
+        positions: Sequence[int] = (),
     ) -> None:
         """Read what is missing of `prompt`; its last row's logits are ready, unless `ahead`.
 
-        `places`: where a model that cannot be cut should be able to come back to. Raises
+        `positions`: where a model that cannot be cut should be able to come back to. Raises
         DecodeAborted, ContextFull, EnvironmentProblem.
         """
         tokens, total = self.resident.tokens, len(prompt)
         reused = at = len(tokens)
-        marks = self._marks(places, total)
+        marks = self._marks(positions, total)
         slice_ = self._slice(ahead)
         while at < total:
             if stop.stopped:
@@ -144,11 +148,11 @@ class Reader:
             tokens.extend(prompt[at:end])
             self.resident.touched()
             if end - at >= min(_MEASURED_SLICE, slice_):
-                self._speeds.see_reading(end - at, time.perf_counter() - began)
+                self._speeds.observe_prefill(end - at, time.perf_counter() - began)
             at = end
-            if at in marks and self.keeper is not None:
-                self.keeper.mark(tokens)
-            emit(Reading(at, total, reused))
+            if at in marks and self.prefix_cache is not None:
+                self.prefix_cache.mark(tokens)
+            emit(Prefilling(at, total, reused))
         if ahead:
             self.resident.ahead += total - reused
 
@@ -161,10 +165,10 @@ class Reader:
             kept = self._decoder.truncate(len(tokens))
             del tokens[kept:]
 
-    def _marks(self, places: Sequence[int], total: int) -> set[int]:
-        if self.keeper is None or not self.keeper.needs_snapshots:
+    def _marks(self, positions: Sequence[int], total: int) -> set[int]:
+        if self.prefix_cache is None or not self.prefix_cache.needs_snapshots:
             return set()
-        return {place for place in places if 0 < place <= total}
+        return {position for position in positions if 0 < position <= total}
 
     def _slice(self, ahead: bool) -> int:
         size = self._decoder.facts.batch
@@ -179,8 +183,8 @@ class Reader:
     def keep(self, stop: StopSignal, leave: bool = False) -> bool:
         """Keep what was read, and with `leave` the tail on disk too; False when stopped before
         the end. `stop` is asked after each short piece of work."""
-        keeper, resident = self.keeper, self.resident
-        if keeper is None or not (resident.tail_unsaved if leave else resident.unsaved):
+        prefix_cache, resident = self.prefix_cache, self.resident
+        if prefix_cache is None or not (resident.tail_unsaved if leave else resident.unsaved):
             return True
         if resident.retention is Retention.NOTHING:
             resident.unsaved = resident.tail_unsaved = False
@@ -188,9 +192,9 @@ class Reader:
         owner = resident.owner
         leave = leave and owner is not None
         if leave and owner is not None:
-            work = keeper.leave(resident.tokens, owner)
+            work = prefix_cache.leave(resident.tokens, owner)
         else:
-            work = keeper.save(resident.tokens, owner)
+            work = prefix_cache.save(resident.tokens, owner)
         for _ in work:
             if stop.stopped:
                 return False

@@ -1,11 +1,11 @@
-"""Measuring draft depths on demand, told as `Measured` while it goes on. Event loop's thread."""
+"""Measuring draft depths on demand, told as `Calibrated` while it goes on. Event loop's thread."""
 
 from __future__ import annotations
 
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import Measured
+from headstart.chat.changes import Calibrated
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, SpeedCurve
 from headstart.core.requests import LoadRequest
@@ -13,7 +13,7 @@ from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 
 
-class Measuring:
+class Calibrating:
     """At most one measurement at a time."""
 
     def __init__(
@@ -42,21 +42,21 @@ class Measuring:
             await self._measure(wanted)
 
     async def _measure(self, wanted: LoadRequest) -> None:
-        stream = self._stream = self._runner.measure(wanted)
+        stream = self._stream = self._runner.calibrate(wanted)
         curve: SpeedCurve | None = None
         problem: str | None = None
-        self._broadcast.tell(Measured(None, running=True))
+        self._broadcast.tell(Calibrated(None, running=True))
         try:
             async for event in stream:
                 self._loader.follow(event, wanted)
                 if isinstance(event, SpeedCurve):
                     curve = event
-                    self._broadcast.tell(Measured(curve, running=True))
+                    self._broadcast.tell(Calibrated(curve, running=True))
                 elif isinstance(event, Failed):
                     problem = f"{event.message} {event.remedy}".strip()
         finally:
             self._stream = None
-            self._broadcast.tell(Measured(curve, problem=problem))
+            self._broadcast.tell(Calibrated(curve, problem=problem))
 
     def cancel(self) -> None:
         if self._stream is not None:

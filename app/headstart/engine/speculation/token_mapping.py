@@ -1,7 +1,7 @@
 """Between the target's tokens and the draft's: the same ids, mapped ids, or text. Engine thread.
 
-A bridge keeps the text so far as the draft's tokens (`tokens`), and turns guesses back into the
-target's. It follows a growing text; `begin` starts again with another one.
+A mapping keeps the text so far as the draft's tokens (`tokens`), and turns what it drafts back
+into the target's. It follows a growing text; `begin` starts again with another one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headstart.core.models import Vocabulary
-from headstart.engine.decoder import Decoder, Guess
+from headstart.engine.decoder import Decoder, Prediction
 from headstart.engine.speculation.compatibility import FIRST_WORD, VocabularyMatch, compare
 
 # tokens before a seam that are tokenized again with what follows
@@ -21,20 +21,20 @@ _COPIED, _MAPPED, _TOKENIZED = 2e-8, 6e-7, 6e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Guessed:
-    """A guess in the target's tokens; `second` is -1 where there is none."""
+class DraftToken:
+    """A draft token in the target's tokens; `second` is -1 where there is none."""
 
     token: int
     second: int
     margin: float
 
 
-class Bridge(Protocol):
+class TokenMapping(Protocol):
     tokens: list[int]
 
     @property
     def names(self) -> list[int] | None:
-        """The draft's ids as the target's, -1 where a token is not to be guessed; None: the
+        """The draft's ids as the target's, -1 where a token is not to be drafted; None: the
         same."""
         ...
 
@@ -65,23 +65,23 @@ class Bridge(Protocol):
         """Whether the draft sees all of the text (no character is cut in two)."""
         ...
 
-    def back(self, guesses: Sequence[Guess]) -> list[Guessed]: ...
+    def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]: ...
 
 
-def make_bridge(target: Decoder, draft: Decoder) -> tuple[Bridge | None, VocabularyMatch]:
-    """The bridge that the two loaded models allow; None when nothing is in common."""
+def make_mapping(target: Decoder, draft: Decoder) -> tuple[TokenMapping | None, VocabularyMatch]:
+    """The mapping that the two loaded models allow; None when nothing is in common."""
     mine, other = target.vocabulary(), draft.vocabulary()
     match = compare(mine, other)
     if match.tier == "none":
         return None, match
     if match.tier == "text":
-        return TextBridge(target, draft), match
+        return RetokenizedText(target, draft), match
     if match.tier == "same" and len(mine.texts) == len(other.texts):
-        return SameBridge(), match
-    return MappedBridge(draft, mine, other, by_id=match.tier != "mapped"), match
+        return SameTokens(), match
+    return MappedTokens(draft, mine, other, by_id=match.tier != "mapped"), match
 
 
-class SameBridge:
+class SameTokens:
     """One vocabulary: every id is what it says."""
 
     names = None
@@ -103,12 +103,15 @@ class SameBridge:
         self.tokens.extend(more)
         return at
 
-    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
-        return [Guessed(guess.token, guess.second, guess.margin) for guess in guesses]
+    def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]:
+        return [
+            DraftToken(prediction.token, prediction.second, prediction.margin)
+            for prediction in predictions
+        ]
 
 
-class MappedBridge:
-    """Most tokens have a counterpart with the same text; the others are never guessed."""
+class MappedTokens:
+    """Most tokens have a counterpart with the same text; the others are never drafted."""
 
     greedy = False
     ready = True
@@ -154,19 +157,19 @@ class MappedBridge:
             self.shift += 1 - len(known)
         return at
 
-    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
+    def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]:
         names = self.names
         assert names is not None
         result = []
-        for guess in guesses:
-            token, second = names[guess.token], names[guess.second]
+        for prediction in predictions:
+            token, second = names[prediction.token], names[prediction.second]
             if token < 0:
                 break
-            result.append(Guessed(token, second if second != token else -1, guess.margin))
+            result.append(DraftToken(token, second if second != token else -1, prediction.margin))
         return result
 
 
-class TextBridge:
+class RetokenizedText:
     """Nothing but the text in common: both sides tokenize it for themselves."""
 
     names = None
@@ -246,10 +249,10 @@ class TextBridge:
         self.tokens[start:] = fresh
         return start + same
 
-    def back(self, guesses: Sequence[Guess]) -> list[Guessed]:
-        """Tokenize the guessed text as the target would after its own last tokens."""
-        pieces = [self._draft.piece(guess.token) for guess in guesses]
-        ended = bool(guesses) and not pieces[-1]
+    def to_target(self, predictions: Sequence[Prediction]) -> list[DraftToken]:
+        """Tokenize the drafted text as the target would after its own last tokens."""
+        pieces = [self._draft.piece(prediction.token) for prediction in predictions]
+        ended = bool(predictions) and not pieces[-1]
         tail = self._tail[-LOOK_BEHIND:]
         before = b"".join(self._target.piece(token) for token in tail)
         while before and before[0] & 0xC0 == 0x80:
@@ -272,8 +275,10 @@ class TextBridge:
         if len(found) > 1 and not ended:
             # what comes next could still merge with the last one
             found.pop()
-        margins = _spread([guess.margin for guess in guesses], pieces, spelled[at:])
-        return [Guessed(token, -1, margin) for token, margin in zip(found, margins, strict=False)]
+        margins = _spread([prediction.margin for prediction in predictions], pieces, spelled[at:])
+        return [
+            DraftToken(token, -1, margin) for token, margin in zip(found, margins, strict=False)
+        ]
 
 
 def _begins_with(tokens: Sequence[int], start: Sequence[int]) -> bool:

@@ -45,15 +45,15 @@ class Restored:
     from_disk: int = 0
 
 
-class Keeper:
-    """`family` names what the records of this decoder are good for."""
+class PrefixCache:
+    """`namespace` names what the records of this decoder are good for."""
 
     def __init__(
-        self, decoder: Decoder, store: PrefixStore, family: bytes, speeds: PrefixSpeeds
+        self, decoder: Decoder, store: PrefixStore, namespace: bytes, speeds: PrefixSpeeds
     ) -> None:
         self._decoder = decoder
         self._store = store
-        self.family = family
+        self.namespace = namespace
         self._speeds = speeds
         self._ranges = decoder.facts.chunk > 0
         self._chunk = decoder.facts.chunk or _NO_RANGES
@@ -97,7 +97,7 @@ class Keeper:
         if self._broken or self.needs_snapshots:
             return 0.0
         have = self._decoder.reach(common_prefix(tokens, wanted))
-        steps = self._store.steps(self.family, pack(wanted), self._chunk)
+        steps = self._store.steps(self.namespace, pack(wanted), self._chunk)
         count = planner.worth(have, steps, self._speeds)
         needed = steps[have // self._chunk : count]
         return sum(planner.seconds(step.entry, self._speeds) for step in needed)
@@ -105,7 +105,7 @@ class Keeper:
     def expect(self, chat_id: str) -> None:
         """A prompt of this chat comes next."""
         self._expected()
-        self._expected = self._store.expect(self.family, chat_id)
+        self._expected = self._store.expect(self.namespace, chat_id)
 
     def _restore_ranges(
         self,
@@ -115,7 +115,7 @@ class Keeper:
         stop: StopSignal,
         persist: bool,
     ) -> Restored:
-        steps = self._store.steps(self.family, packed, self._chunk)
+        steps = self._store.steps(self.namespace, packed, self._chunk)
         count = planner.worth(have, steps, self._speeds)
         first = have // self._chunk
         if count <= first:
@@ -198,14 +198,14 @@ class Keeper:
         have: int,
         stop: StopSignal,
     ) -> Restored:
-        steps = self._store.steps(self.family, packed, self._chunk) if self._ranges else []
+        steps = self._store.steps(self.namespace, packed, self._chunk) if self._ranges else []
         held = have
-        for entry in self._store.snapshots(self.family, packed, self._chunk):
-            place = entry.info.end
-            if place <= have:
+        for entry in self._store.snapshots(self.namespace, packed, self._chunk):
+            position = entry.info.end
+            if position <= have:
                 break
-            needed = [step for step in steps if step.start < place] if place > common else []
-            if self._ranges and place > common and (not needed or needed[-1].end < place):
+            needed = [step for step in steps if step.start < position] if position > common else []
+            if self._ranges and position > common and (not needed or needed[-1].end < position):
                 continue
             if not planner.snapshot_pays(have, common, entry, needed, self._speeds):
                 continue
@@ -214,25 +214,25 @@ class Keeper:
             if payload is None:
                 continue
             try:
-                if place > common:
+                if position > common:
                     self._decoder.truncate(0)
                     tokens.clear()
                     common = have = 0
                     self._import(tokens, needed, payload.parts[0], stop)
-                    if needed and len(tokens) < place:
+                    if needed and len(tokens) < position:
                         # stopped, or one of the records is gone: there may be another way
                         self._clear(tokens)
                         if stop.stopped:
                             return Restored()
-                        steps = self._store.steps(self.family, packed, self._chunk)
+                        steps = self._store.steps(self.namespace, packed, self._chunk)
                         continue
-                there = self._decoder.back(payload.parts[0], place)
+                there = self._decoder.back(payload.parts[0], position)
             finally:
                 self._store.give_back(payload)
             if there:
-                tokens[:] = wanted[:place]
+                tokens[:] = wanted[:position]
                 self._remember(entry)
-                return Restored(0, place - held) if on_disk else Restored(place - held, 0)
+                return Restored(0, position - held) if on_disk else Restored(position - held, 0)
             log.warning("a stored snapshot does not fit the model")
             self._store.drop(entry)
             self._clear(tokens)
@@ -254,7 +254,7 @@ class Keeper:
         if not self.needs_snapshots or not tokens:
             return
         packed = pack(tokens)
-        parent, rest, start = self._place(packed)
+        parent, rest, start = self._locate(packed)
         known = self._store.get(record_key(RecordKind.SNAPSHOT, parent, rest))
         if known is not None:
             self._remember(known)
@@ -265,7 +265,7 @@ class Keeper:
             log.warning("this place cannot be remembered: %s", problem)
             return
         payload = Payload((blob,), max(1, len(rest) // TOKEN_BYTES))
-        info = make_info(self.family, parent, RecordKind.SNAPSHOT, start, rest, payload)
+        info = make_info(self.namespace, parent, RecordKind.SNAPSHOT, start, rest, payload)
         self._remember(self._store.put(info, payload))
 
     def _remember(self, snapshot: Entry) -> None:
@@ -287,7 +287,7 @@ class Keeper:
         if not self._ranges:
             return
         packed = pack(tokens)
-        keys = chain(self.family, packed, self._chunk)
+        keys = chain(self.namespace, packed, self._chunk)
         step = self._chunk * TOKEN_BYTES
         for index in range(len(keys) - 1):
             entry = self._store.get(keys[index + 1])
@@ -331,9 +331,9 @@ class Keeper:
         self._snapshots.clear()
         self._tails.clear()
 
-    def _place(self, packed: bytes) -> tuple[bytes, bytes, int]:
+    def _locate(self, packed: bytes) -> tuple[bytes, bytes, int]:
         """The parent of what is beyond the last whole chunk, these tokens, and where they begin."""
-        keys = chain(self.family, packed, self._chunk)
+        keys = chain(self.namespace, packed, self._chunk)
         start = (len(keys) - 1) * self._chunk
         return keys[-1], packed[start * TOKEN_BYTES :], start
 
@@ -357,7 +357,7 @@ class Keeper:
             self._broken = True
             return
         payload = Payload(tuple(parts), each)
-        info = make_info(self.family, parent, RecordKind.RANGE, start, tokens, payload)
+        info = make_info(self.namespace, parent, RecordKind.RANGE, start, tokens, payload)
         self._store.put(info, payload, owner)
         yield
 

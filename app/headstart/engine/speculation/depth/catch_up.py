@@ -1,0 +1,70 @@
+"""When a draft that lags behind the text is worth prefilling. Pure.
+
+It is only ever prefilled in a step of its own, which is paid before it can save anything.
+"""
+
+from __future__ import annotations
+
+from headstart.core.parts import Origin
+from headstart.engine.speculation.depth.cost_table import CostTable
+from headstart.engine.speculation.depth.time_budget import TimeBudget
+from headstart.engine.speculation.depth.worth import Worth
+from headstart.engine.speculation.plan import Plan
+
+# a draft that lags by more has to be prefilled in a step of its own
+LIVE_LAG = 8
+# tokens of the reply before a draft without a past is scored on them, and how much it prefills
+FIRST_PROBE, PROBE_WINDOW = 16, 32
+
+
+class CatchUp:
+    def __init__(self, costs: CostTable, worth: Worth, budget: TimeBudget) -> None:
+        self._costs = costs
+        self._worth = worth
+        self._budget = budget
+        # tokens after which the draft was scored last
+        self._at = 0
+
+    def begin(self) -> None:
+        """A reply begins, or the draft was scored."""
+        self._at = self._budget.all_tokens
+
+    def plan(self, context: int, lag: int) -> Plan | None:
+        """Prefill the draft up to here, if that may pay back."""
+        pair, budget, proven = self._costs.pair, self._budget, self._budget.proven
+        assert pair is not None
+        allowed = budget.allowance()
+        if self._worth.known_to_lose(context) and not self._worth.doubted(context):
+            return None
+        if pair.pause == 0 and pair.costs.known and (proven or self._promises(context)):
+            # the whole text; else only its end, which makes drafts a little worse
+            for most in (lag, 4 * PROBE_WINDOW, 2 * PROBE_WINDOW, PROBE_WINDOW):
+                rows = min(lag, most)
+                # what earlier replies have saved may be risked on what is likely
+                if proven:
+                    cost = pair.costs.seconds(rows, context)
+                else:
+                    # a round must be left to spend on, or it was prefilled for nothing
+                    cost = pair.costs.worst_seconds(rows, context) + self._one_round(context)
+                if cost <= allowed + budget.credit():
+                    return Plan(Origin.DRAFT, window=None if rows == lag else rows, probe=True)
+        wait = pair.pause or FIRST_PROBE
+        if budget.all_tokens - self._at < wait:
+            return None
+        # less says little: a draft that sees only a few words is wrong more often than it is
+        rows = min(lag, PROBE_WINDOW)
+        if self._costs.affordable(rows, context, allowed / self._costs.decode_time):
+            return Plan(Origin.DRAFT, window=rows, probe=True)
+        return None
+
+    def _promises(self, context: int) -> bool:
+        """Whether what is known of a new pair speaks for trying it in its first reply."""
+        return self._budget.is_first and self._worth.pays(context)
+
+    def _one_round(self, context: int) -> float:
+        """Seconds that the first round loses at the worst: of one draft token where the target's
+        costs are not known, else of three."""
+        costs = self._costs
+        depth = 3 if 4 in costs.target.costs.measured(context) else 1
+        lost = costs.worst(context)[depth + 1] - 1 + depth * costs.worst_draft(1, context)
+        return lost * costs.decode_time

@@ -1,0 +1,213 @@
+"""How deep to draft, round by round: most expected tokens for the expected time. Pure.
+
+Costs are counted in forwards of one token of the target. The source with the most expected tokens
+for the expected time wins; within a round every further draft token is worth its expected tokens
+minus its time times that rate. The rate is what the draft can give in this text, not an average of
+the past: against that, one plain token after another would look cheap in a text where drafts are
+right less often. All depths are looked at, because the cost of a forward moves in steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.parts import Origin
+from headstart.core.settings import Speculation
+from headstart.engine.speculation.depth.catch_up import LIVE_LAG, CatchUp
+from headstart.engine.speculation.depth.cost_table import MAX_DRAFT, MAX_LOOKUP, CostTable
+from headstart.engine.speculation.depth.looks import Looks
+from headstart.engine.speculation.depth.time_budget import TimeBudget
+from headstart.engine.speculation.depth.worth import Worth
+from headstart.engine.speculation.plan import PLAIN, Path, Plan
+from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.prompt_lookup import Match
+
+# a plain forward now and then keeps the time that everything is compared with honest
+PLAIN_EVERY = 48
+# forwards that one round may risk if all that is left allows it; more only up to that share of it:
+# one unlucky round must leave enough for the next ones
+_FREELY, _RISK_SHARE = 2.5, 0.5
+_SLACK = 0.25  # tokens
+
+
+class Depth:
+    """Decides for one pair; lives as long as its profiles."""
+
+    def __init__(
+        self, target: TargetProfile, pair: PairProfile | None, settings: Speculation
+    ) -> None:
+        self.target = target
+        self.settings = settings
+        self.costs = CostTable(target, pair)
+        self.worth = Worth(self.costs)
+        self.budget = TimeBudget(self.costs)
+        self._looks = Looks(self.costs, self.worth, self.budget)
+        self._catch_up = CatchUp(self.costs, self.worth, self.budget)
+        # tokens for each forward of one that time is worth: what the draft gives at its best
+        self._rate = 1.0
+
+    @property
+    def pair(self) -> PairProfile | None:
+        return self.costs.pair
+
+    # --- replies -------------------------------------------------------------------------
+
+    def begin(self, pair: PairProfile | None, settings: Speculation) -> None:
+        """A new reply begins."""
+        self.costs.pair, self.settings = pair, settings
+        self.target.lengths.begin()
+        if pair is not None:
+            pair.margins.begin()
+        self.budget.begin()
+        self._looks.begin()
+        self._catch_up.begin()
+
+    def follow(self, target: int, draft: int | None) -> None:
+        """The decoders go at these paces now."""
+        if target != self.target.pace:
+            before = self.target.costs.decode_time
+            self.target.use(target)
+            if before and not self.target.costs.decode_time:
+                # until it is measured, which takes two plain forwards
+                self.target.costs.decode_time = before
+        pair = self.pair
+        if draft is not None and pair is not None and draft != pair.pace:
+            before = pair.costs.decode_time
+            pair.use(draft)
+            pair.costs.decode_time = pair.costs.decode_time or before
+
+    def end(self) -> None:
+        """The reply is over."""
+        self.budget.end()
+
+    # --- rounds --------------------------------------------------------------------------
+
+    def plan(
+        self, context: int, room: int, match: Match | None, lag: int | None, unseen: int = 0
+    ) -> Plan:
+        """The next round. `room`: how many draft tokens may be verified at most; `match`: text that
+        repeats itself; `lag`: how many tokens the draft has to prefill before it can draft, None
+        without one; `unseen`: how much of the text it would have to prefill to see all of it, 0 if
+        it does."""
+        pair = self.pair if lag is not None else None
+        self._looks.end(context)
+        self.budget.expect_at_most(room + 1)
+        if room < 1 or (match is None and pair is None):
+            return PLAIN
+        costs = self.target.costs
+        if not costs.known or costs.surprised or self.budget.since_plain >= PLAIN_EVERY:
+            # the speed of plain decoding is what everything is compared with
+            return PLAIN
+        if self.settings.depth_mode == "fixed":
+            return self._fixed(room, match, pair is not None)
+        if costs.decode_time_samples < 2 and not self._trusted():
+            return PLAIN
+        allowed = self.budget.risk() / costs.decode_time
+        if unseen and lag is not None and self.costs.affordable(unseen, context, allowed / 2):
+            # the draft began with the end of the text only, and has earned to see the rest
+            return Plan(Origin.DRAFT, probe=True, anew=True)
+        live = lag is not None and lag <= LIVE_LAG and pair is not None
+        room = min(room, self.costs.most_to_verify(context))
+        self._rate = self.worth.draft_rate(lag or 1, context, room, allowed) if live else 1.0
+        best, plan = 1.0, PLAIN
+        if self._rate > 1:
+            best, plan = self._rate, Plan(Origin.DRAFT, min(room, MAX_DRAFT))
+        if match is not None:
+            depth, rate = self._lookup(match, context, min(room, MAX_LOOKUP), allowed)
+            if rate > best:
+                best, plan = rate, Plan(Origin.LOOKUP, depth)
+        if plan is PLAIN and live:
+            # on the whole it does not pay, but drafts that look sure may
+            if self.worth.draft_value(lag or 1, context, room, allowed) > 0:
+                return Plan(Origin.DRAFT, min(room, MAX_DRAFT))
+            return self._looks.plan(context, lag or 1, room)
+        if lag is not None and not live and pair is not None:
+            return self._catch_up.plan(context, lag) or plan
+        return plan
+
+    def _trusted(self) -> bool:
+        """Whether the decode time is known well enough from an earlier start."""
+        target = self.target
+        return target.costs.decode_time > 0 and target.time_budget >= 0 and self.budget.proven
+
+    def _fixed(self, room: int, match: Match | None, draft: bool) -> Plan:
+        depth = min(self.settings.depth, room)
+        if match is not None:
+            chance = self.target.lengths.chance(match.length)
+            if not draft or (self.pair is not None and chance > self.pair.margins.mean):
+                return Plan(Origin.LOOKUP, depth)
+        return Plan(Origin.DRAFT, depth) if draft else PLAIN
+
+    def _lookup(self, match: Match, context: int, room: int, allowed: float) -> tuple[int, float]:
+        """The depth at which to verify a repeat, and its tokens for each forward of one.
+
+        Repeats come and go: the time is worth what the text gives on average.
+        """
+        table, most = self.costs.usual(context), self.costs.worst(context)
+        lengths, worth = self.target.lengths, max(self._rate, self.budget.recent_rate())
+        depth, best, rate = 0, float("-inf"), 0.0
+        reach = expected = 1.0
+        for drafted in range(1, room + 1):
+            reach *= lengths.chance(match.length + drafted - 1)
+            expected += reach
+            if most[drafted + 1] - 1 > allowed:
+                break
+            value = expected - worth * table[drafted + 1]
+            if value > best:
+                depth, best, rate = drafted, value, expected / table[drafted + 1]
+        return depth, rate
+
+    def go_on(self, path: Path, context: int, room: int, spent: float) -> bool:
+        """Whether to draft one more; `spent`: seconds that this round's drafting took so far."""
+        made = len(path.chances)
+        if made >= room:
+            return False
+        if self.settings.depth_mode == "fixed" or self._looks.looking:
+            return True
+        costs, rate = self.costs, self._rate
+        table, decode_time = costs.usual(context), costs.decode_time
+        step = costs.worst_draft(1, context)
+        risk = spent / decode_time + step + costs.worst(context)[made + 2] - 1
+        allowed = self.budget.risk() / decode_time
+        if risk > min(allowed, max(_FREELY, _RISK_SHARE * allowed)):
+            return False
+        now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
+        # as good as equal is worth going on: unlikely drafts are right a little more often than
+        # thought
+        return self.worth.of_more(rate, path, context, room) > now - _SLACK
+
+    def cut(self, path: Path, context: int) -> int:
+        """How many of the draft tokens to verify."""
+        if self.settings.depth_mode == "fixed" or self._looks.looking:
+            return len(path.chances)
+        table, rate = self.costs.usual(context), self._rate
+        values = [expected - rate * table[n + 1] for n, expected in enumerate(path.expected)]
+        return max(range(len(values)), key=values.__getitem__)
+
+    def branches(self, path: Path, context: int, most: int) -> list[int]:
+        """Where a branch is worth a row: indices into the path, best first."""
+        pair = self.pair
+        if pair is None or most < 1 or not path.chances or self.settings.depth_mode == "fixed":
+            return []
+        if self._looks.looking:
+            return []
+        most = min(most, self.costs.most_to_verify(context) - len(path.chances))
+        table, rate = self.costs.usual(context), self._rate
+        second, reach, gains = pair.margins.second, 1.0, []
+        for index, chance in enumerate(path.chances):
+            gains.append((reach * (1 - chance) * second, index))
+            reach *= chance
+        gains.sort(reverse=True)
+        kept: list[int] = []
+        for gain, index in gains[: max(0, most)]:
+            rows = len(path.chances) + 1 + len(kept)
+            if gain > rate * max(0.0, table[rows + 1] - table[rows]):
+                kept.append(index)
+        return kept
+
+    def probed(
+        self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
+    ) -> None:
+        """The draft was scored on the text so far; see `Worth.learn`."""
+        self._catch_up.begin()
+        self.worth.learn(right, context, lasting)

@@ -1,0 +1,166 @@
+"""Never slower: what may be lost now, from what was saved so far. Pure. Times are seconds.
+
+A risky action runs only if its worst case, nothing accepted, fits in what was saved, plus one
+hundredth of the time spent, plus `START` forwards of one token. Whatever the draft does, the total
+stays within plain / 0.99 + START forwards. Only the first reply with a pair that its user chose may
+spend `FIRST_SHARE` more, so that the pair gets a chance at once; and nothing is spent on a pair
+that is known not to pay: idle work finds out when that changes.
+"""
+
+from __future__ import annotations
+
+from headstart.engine.speculation.depth.cost_table import CostTable
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
+from headstart.engine.speculation.profile import TIME_BUDGET_LIMIT
+
+START = 1.2
+SHARE = 0.01
+# of the first reply with a new pair, taken to have at least so many tokens; and so many when
+# calibration has shown that its drafts are right
+FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
+# what a reply gained counts whole with so many tokens of rounds with drafts
+GAIN_TOKENS = 32
+# of shorter replies nothing is learned about a pair
+_SHORT_REPLY = 16
+# what a pair must have gained for its prompt to be prefilled before it has proven itself here
+_PROVEN = 0.05
+_CREDIT_LIMIT = 30.0
+# of what a good past promises, single rounds may risk so many forwards
+_ROUND_CREDIT = 6.0
+# the best rate known is a long average: a lucky streak must not make every draft look dear
+_RATE_FADE, _RATE_KEPT = 0.97, 0.4
+
+
+class TimeBudget:
+    """Of one target, from reply to reply."""
+
+    def __init__(self, costs: CostTable) -> None:
+        self._costs = costs
+        # of this reply: what was saved or lost, how long it took, its tokens
+        self._saved = 0.0
+        self._elapsed = 0.0
+        self._tokens = 0
+        # of all replies
+        self.all_tokens = 0
+        # rounds since the last plain one
+        self.since_plain = 0
+        self._rate_tokens = self._rate_seconds = 0.0
+        self._gain_tokens = 0
+        self._gain_seconds = 0.0
+        # the length that a first reply is taken to have; 0 for later ones
+        self._first = 0.0
+
+    def begin(self) -> None:
+        """A reply begins."""
+        target, pair = self._costs.target, self._costs.pair
+        self._first = 0.0
+        if pair is not None and pair.replies == 0:
+            calibrated = pair.margins.all_verified >= KNOWN_TESTS
+            self._first = float(CALIBRATED_TOKENS if calibrated else FIRST_TOKENS)
+        self._saved = target.time_budget * self._costs.decode_time
+        self._elapsed = 0.0
+        self._tokens = self.since_plain = 0
+        self._gain_tokens, self._gain_seconds = 0, 0.0
+        self._rate_tokens *= _RATE_KEPT
+        self._rate_seconds *= _RATE_KEPT
+
+    def end(self) -> None:
+        """The reply is over: what was saved and learned is carried to the next one."""
+        decode_time, pair = self._costs.decode_time, self._costs.pair
+        # a short reply that has spent what only a first one may was the first one
+        overspent = self._first > 0 and self._saved + SHARE * self._elapsed < 0
+        if pair is not None and (self._tokens >= _SHORT_REPLY or overspent):
+            pair.replies += 1
+        if pair is not None and self._tokens >= _SHORT_REPLY:
+            known = pair.reply_length or self._tokens
+            pair.reply_length = known + 0.3 * (self._tokens - known)
+            if self._gain_tokens and decode_time > 0:
+                gain = self._gain_seconds / decode_time / self._gain_tokens
+                # of few tokens it says how long the text was that the draft had to prefill
+                weight = min(1.0, self._gain_tokens / GAIN_TOKENS)
+                pair.gain += weight * (0.5 if pair.gain else 1.0) * (gain - pair.gain)
+        if decode_time > 0:
+            left = (self._saved + SHARE * self._elapsed) / decode_time
+            # no debt of the next reply is what the first one with a pair may spend, nor what a pair
+            # has lost that saves more than that in other replies
+            least = 0.0 if self._first or self.proven else -TIME_BUDGET_LIMIT
+            self._costs.target.time_budget = max(least, min(TIME_BUDGET_LIMIT, left))
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the first reply with a pair."""
+        return self._first > 0
+
+    def expect_at_most(self, tokens: int) -> None:
+        """The reply has no more than so many to come: a short one has less to spend."""
+        if self._first:
+            self._first = min(self._first, float(self._tokens + tokens))
+
+    @property
+    def proven(self) -> bool:
+        pair = self._costs.pair
+        return pair is not None and pair.gain > _PROVEN
+
+    # --- what may be lost ----------------------------------------------------------------
+
+    def allowance(self) -> float:
+        """Seconds that may be lost now."""
+        decode_time = self._costs.decode_time
+        first = 0.0
+        if self._first:
+            first = FIRST_SHARE * max(self._elapsed, self._first * decode_time)
+        return self._saved + SHARE * self._elapsed + START * decode_time + first
+
+    def risk(self) -> float:
+        """Seconds that rounds may lose now, counting on a pair with a good past."""
+        return self.allowance() + min(self.credit(), _ROUND_CREDIT * self._costs.decode_time)
+
+    def credit(self) -> float:
+        """Seconds that a pair with a good past may spend of what it will probably save."""
+        pair = self._costs.pair
+        if pair is None or not self.proven:
+            return 0.0
+        left = max(32.0, pair.reply_length - self._tokens)
+        return 0.5 * min(_CREDIT_LIMIT, pair.gain * left) * self._costs.decode_time
+
+    def may_spend(self, seconds: float) -> bool:
+        """Whether so much may go by without a token."""
+        return seconds <= self.allowance() + self.credit()
+
+    # --- what went by --------------------------------------------------------------------
+
+    def spend(self, seconds: float) -> None:
+        """Time that went by without a token: a draft was prefilled."""
+        self._saved -= seconds
+        self._elapsed += seconds
+        self._gain_seconds -= seconds
+
+    def earn(self, tokens: int, seconds: float, speculated: bool, drafted: bool) -> None:
+        """A round emitted `tokens` in `seconds`, drafts that were dropped included."""
+        self._count(tokens, seconds)
+        self.since_plain = self.since_plain + 1 if speculated else 0
+        saved = tokens * self._costs.decode_time - seconds
+        if speculated:
+            self._saved += saved
+        if drafted:
+            self._gain_tokens += tokens
+            self._gain_seconds += saved
+
+    def earn_plain(self, seconds: float) -> None:
+        """A plain round took so long."""
+        self._costs.target.costs.observe(1, 0, seconds)
+        self._count(1, seconds)
+        self.since_plain = 0
+
+    def _count(self, tokens: int, seconds: float) -> None:
+        self._elapsed += seconds
+        self._tokens += tokens
+        self.all_tokens += tokens
+        self._rate_tokens = self._rate_tokens * _RATE_FADE + tokens
+        self._rate_seconds = self._rate_seconds * _RATE_FADE + seconds
+
+    def recent_rate(self) -> float:
+        """Tokens for each forward of one that this text gave lately, at least plain decoding's."""
+        if self._rate_seconds <= 0:
+            return 1.0
+        return max(1.0, self._rate_tokens / self._rate_seconds * self._costs.decode_time)

@@ -1,0 +1,188 @@
+"""What drafts are worth at these costs, and what is known about whether they pay. Pure.
+
+Within a round every further draft token is worth its expected tokens minus its time times the
+best rate (the ratio rule for renewal rewards, Dinkelbach 1967).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from headstart.engine.speculation.costs import PRIOR_SLOPE, bucket
+from headstart.engine.speculation.depth.cost_table import MAX_DRAFT, CostTable
+from headstart.engine.speculation.plan import Path
+
+# a pair is known when so many of its drafts were verified
+KNOWN_TESTS = 24.0
+# tokens of the reply between two looks at a draft that does not pay
+PAUSE_FIRST, PAUSE_LONGEST = 64, 1024
+# so much slower may a draft have been measured than it is
+_SLOWER = 3.0
+
+
+class Worth:
+    """Answers are remembered: some take 0.3 ms, and are asked for at every token."""
+
+    def __init__(self, costs: CostTable) -> None:
+        self._costs = costs
+        self._known: dict[object, float] = {}
+        self._known_for: tuple[object, ...] | None = None
+
+    def draft_rate(self, lag: int, context: int, room: int, allowed: float) -> float:
+        """Tokens for each forward of one at the best depth, if drafts are right as usual."""
+        if self._too_dear(lag, context, allowed):
+            return 1.0
+        room = min(room, MAX_DRAFT)
+        return self._once(
+            ("rate", lag, room), context, lambda: self._draft_rate(lag, context, room)
+        )
+
+    def draft_value(self, lag: int, context: int, room: int, allowed: float) -> float:
+        """What one look at the draft gains over a plain forward: what it drafts may be dropped."""
+        if self._too_dear(lag, context, allowed):
+            return float("-inf")
+        room = min(room, MAX_DRAFT)
+        return self._once(
+            ("value", lag, room), context, lambda: self._draft_value(lag, context, room)
+        )
+
+    def _too_dear(self, lag: int, context: int, allowed: float) -> bool:
+        costs = self._costs
+        return costs.worst_draft(lag, context) + costs.worst(context)[2] - 1 > allowed
+
+    def _once(self, key: object, context: int, make: Callable[[], float]) -> float:
+        """What `make` returns, as long as nothing that it depends on has changed by much."""
+        target, pair = self._costs.target, self._costs.pair
+        assert pair is not None
+        margins = pair.margins
+        now = (
+            bucket(context),
+            target.costs.version,
+            target.checkpoint,
+            pair.costs.version,
+            margins.all_verified,
+            margins.recent_expected,
+            # within a tenth
+            round(10 * math.log(max(1e-9, pair.costs.decode_time / self._costs.decode_time))),
+        )
+        if now != self._known_for:
+            self._known.clear()
+            self._known_for = now
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = make()
+        return found
+
+    def _draft_rate(self, lag: int, context: int, room: int) -> float:
+        costs, pair = self._costs, self._costs.pair
+        assert pair is not None
+        table, mean, step = costs.usual(context), pair.margins.mean, costs.draft(1, context)
+        spent = costs.draft(lag, context) - step
+        reach = expected = best = 1.0
+        for drafted in range(1, room + 1):
+            reach *= mean
+            expected += reach
+            best = max(best, expected / (table[drafted + 1] + drafted * step + spent))
+        return best
+
+    def _draft_value(self, lag: int, context: int, room: int) -> float:
+        costs, pair = self._costs, self._costs.pair
+        assert pair is not None
+        table, value = costs.usual(context), -costs.draft(lag, context)
+        for index in range(len(pair.margins.prior)):
+            path = Path()
+            path.add(pair.margins.chance_in(index))
+            more = max(path.expected[1] - table[2], self.of_more(1.0, path, context, room))
+            value += pair.margins.share(index) * max(more, 0.0)
+        return value
+
+    def of_more(self, rate: float, path: Path, context: int, room: int) -> float:
+        """The best that drafting on after `path` can be expected to be worth."""
+        costs, pair = self._costs, self._costs.pair
+        assert pair is not None
+        table, mean, step = costs.usual(context), pair.margins.mean, costs.draft(1, context)
+        reach, expected = path.reach, path.expected[-1]
+        best = float("-inf")
+        made = len(path.chances)
+        for drafted in range(made + 1, min(room, MAX_DRAFT) + 1):
+            reach *= mean
+            expected += reach
+            value = expected - rate * (table[drafted + 1] + (drafted - made) * step)
+            best = max(best, value)
+        return best
+
+    def pays(self, context: int) -> bool:
+        """Whether drafts gain anything if nothing has to be prefilled or risked first."""
+        if not self._costs.known:
+            return False
+        freely = (1, context, MAX_DRAFT, float("inf"))
+        return self.draft_rate(*freely) > 1 or self.draft_value(*freely) > 0
+
+    def needed(self, context: int) -> float:
+        """How often drafts must be right, so that they pay at the costs of this computer; 1 where
+        those are not known."""
+        if not self._costs.known:
+            return 1.0
+        return self._once("needed", context, lambda: self._needed(context))
+
+    def _needed(self, context: int) -> float:
+        table, step = self._costs.usual(context), self._costs.draft(1, context)
+        low, high = 0.0, 1.0
+        for _ in range(12):
+            middle = (low + high) / 2
+            pays = any(
+                sum(middle**index for index in range(depth + 1)) > table[depth + 1] + depth * step
+                for depth in range(1, MAX_DRAFT + 1)
+            )
+            low, high = (low, middle) if pays else (middle, high)
+        return high
+
+    def known_to_lose(self, context: int) -> bool:
+        """Whether enough was measured to say that the pair does not pay, even if its drafts are
+        right somewhat more often than was seen so far."""
+        pair = self._costs.pair
+        if pair is None or not self._costs.known:
+            return False
+        verified, mean = pair.margins.all_verified, pair.margins.mean
+        if verified < KNOWN_TESTS or self.pays(context):
+            return False
+        doubt = math.sqrt(mean * (1 - mean) / verified)
+        return mean + doubt < self.needed(context)
+
+    def doubted(self, context: int) -> bool:
+        """Whether only the costs speak against drafts that are right often enough for most
+        computers: another program may have been running when they were measured."""
+        pair = self._costs.pair
+        if pair is None or not self._costs.known or pair.margins.all_verified < KNOWN_TESTS:
+            return False
+        return bool(self._once("doubted", context, lambda: self._doubted(context)))
+
+    def _doubted(self, context: int) -> bool:
+        pair = self._costs.pair
+        assert pair is not None
+        if self.pays(context):
+            return False
+        step, reach, expected = self._costs.draft(1, context) / _SLOWER, 1.0, 1.0
+        for drafted in range(1, MAX_DRAFT + 1):
+            reach *= pair.margins.mean
+            expected += reach
+            if expected > 1 + drafted * (PRIOR_SLOPE + step):
+                return True
+        return False
+
+    def learn(
+        self, right: Sequence[tuple[float, bool]], context: int, lasting: bool = True
+    ) -> None:
+        """(margin, right) of drafts that were compared with what the target wrote; not `lasting`
+        where the draft saw only the end of the text, which makes it worse than it is."""
+        pair = self._costs.pair
+        assert pair is not None
+        for margin, hit in right:
+            pair.margins.observe(margin, hit, lasting)
+        if not self._costs.known:
+            return
+        if self.pays(context):
+            pair.pause = 0
+        elif right:
+            pair.pause = min(PAUSE_LONGEST, max(PAUSE_FIRST, 2 * pair.pause))

@@ -1,0 +1,50 @@
+"""What a turn's rounds did, counted for the stats under the reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.core.parts import Origin
+from headstart.core.values import SpeculationStats
+
+
+@dataclass(slots=True)
+class Tally:
+    """`last_depth` and `last_source` are those of the last round; times are seconds."""
+
+    rounds: int = 0
+    seconds: float = 0.0
+    # what the same tokens would have taken one by one
+    plain_seconds: float = 0.0
+    last_depth: int = 0
+    last_source: Origin = Origin.TARGET
+    draft_verified: int = 0
+    draft_accepted: int = 0
+    lookup_verified: int = 0
+    lookup_accepted: int = 0
+
+    def round(self, source: Origin, depth: int, seconds: float, plain_seconds: float) -> None:
+        self.rounds += 1
+        self.seconds += seconds
+        self.plain_seconds += plain_seconds
+        self.last_source, self.last_depth = source, depth
+
+    def verified(self, source: Origin, verified: int, accepted: int) -> None:
+        """So many tokens of a draft were verified, and so many of them right."""
+        if source is Origin.DRAFT:
+            self.draft_verified += verified
+            self.draft_accepted += accepted
+        else:
+            self.lookup_verified += verified
+            self.lookup_accepted += accepted
+
+    @property
+    def stats(self) -> SpeculationStats:
+        return SpeculationStats(
+            rounds=self.rounds,
+            draft_verified=self.draft_verified,
+            draft_accepted=self.draft_accepted,
+            lookup_verified=self.lookup_verified,
+            lookup_accepted=self.lookup_accepted,
+            plain_seconds=self.plain_seconds,
+        )
