@@ -104,7 +104,7 @@ async def database_opens(app: App) -> None:
         plural = "reply was" if store.interrupted == 1 else "replies were"
         told.append(
             f"{store.interrupted} {plural} interrupted when the program ended; the text is here, "
-            "and the reply can be continued."
+            "and can be continued."
         )
     if store.read_only:
         told.insert(0, store.read_only)

@@ -84,9 +84,11 @@ async def _main(home: Home, model: Path | None, script: Script | None) -> int:
     app.window.show()
     try:
         await database_opens(app)
-        await app.controllers.branch.open_last(app.services.preferences.current.open_chat)
         if model is not None:
+            # for a new chat, not for the last one
             app.controllers.models.open_file(str(model))
+        else:
+            app.controllers.branch.open_last(app.services.preferences.current.open_chat)
         if script is None:
             await closed.wait()
             return 0

@@ -82,7 +82,7 @@ def good_draft(report: Report, found: dict[str, ModelRef]) -> None:
     """Auto with a kept profile: against plain, our fixed depths and the peer."""
     auto, other = Engine(found["wide"], found["good"]), Engine(found["wide"], found["good"])
     threads = automatic_threads()
-    # the profile of an earlier run: "Measure" once, and four replies
+    # the profile of an earlier run: “Calibrate” once, and four replies
     auto.calibrate()
     for prompt in EARLIER:
         auto.run(prompt, TOKENS, AUTO)

@@ -131,7 +131,7 @@ async def _measure(app: App) -> dict[str, float]:
     window.sidebar.view.viewport().repaint()
     ready = time.monotonic()
     await app.controllers.settle()
-    painted = _Painted(transcript.viewport(), lambda: bool(transcript.shown_blocks()))
+    painted = _Painted(transcript.viewport(), lambda: bool(transcript.column.shown_blocks()))
     began = time.perf_counter()
     window.sidebar.chat_chosen.emit(LONG)
     opened = (await painted.done - began) * 1000

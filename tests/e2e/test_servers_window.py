@@ -174,7 +174,7 @@ async def test_a_cut_reply_keeps_its_words_and_goes_on(
         answer = await ask(app, "Tell me a story.")
         assert answer.status is MessageStatus.FAILED
         assert answer.text == "Once upon a time"
-        widget = app.window.transcript._items[-1].widget
+        widget = app.window.transcript.column.items[-1].widget
         assert widget is not None
         assert "ended the connection" in widget._status.text()
         assert widget.buttons["message.continue"].isVisible()

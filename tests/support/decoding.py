@@ -13,9 +13,10 @@ from headstart.core.settings import Sampling, Speculation
 from headstart.engine.decoder import Blob, Decoder
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.stop import NEVER
 
 

@@ -52,7 +52,7 @@ async def words_shown(app: App, at_least: int) -> None:
     """Wait until the reply has so many characters on the screen."""
 
     def shown() -> bool:
-        items = app.window.transcript._items
+        items = app.window.transcript.column.items
         if not items or items[-1].widget is None:
             return False
         return sum(block.text_length() for block in items[-1].widget.blocks) >= at_least
@@ -62,12 +62,12 @@ async def words_shown(app: App, at_least: int) -> None:
 
 def shown_text(app: App, index: int) -> str:
     """The rendered text of a message as the window shows it."""
-    item = app.window.transcript._items[index]
+    item = app.window.transcript.column.items[index]
     widget = app.window.transcript.widget_of(item.message.id)
     assert widget is not None
     return "\n".join(block.document.toPlainText() for block in widget.blocks)
 
 
 def shown_version(app: App, index: int) -> tuple[int, int]:
-    message = app.window.transcript._items[index].message
+    message = app.window.transcript.column.items[index].message
     return message.version, message.versions

@@ -157,7 +157,8 @@ async def test_the_window_comes_back_as_it_was_left(running: OpenApp, home: Home
         app.window.inspector.folds["prefix"].button.click()
         app.window.close()
     async with running() as app:
-        await app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+        app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+        await app.controllers.settle()
         await until(lambda: app.controllers.open.id == chat)
         assert (app.window.width(), app.window.height()) == (1200, 700)
         assert app.window.inspector.folds["prefix"].open

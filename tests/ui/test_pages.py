@@ -34,7 +34,7 @@ async def _long_chat(app: App) -> tuple[str, list[str]]:
 
 
 def _shown(app: App) -> list[str]:
-    return [item.message.id for item in app.window.transcript._items]
+    return [item.message.id for item in app.window.transcript.column.items]
 
 
 async def test_a_long_chat_opens_at_its_end_and_grows_upwards(running: OpenApp) -> None:

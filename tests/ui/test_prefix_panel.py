@@ -17,7 +17,7 @@ FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
 
 
 @pytest.mark.parametrize(
-    ("figures", "words"),
+    ("stats", "words"),
     [
         (FIGURES, "1,204 of 1,236 tokens reused. 32 were new."),
         (

@@ -49,7 +49,7 @@ def view(qtbot: QtBot) -> Iterator[TranscriptView]:
 
 
 def _widgets(view: TranscriptView) -> int:
-    return sum(item.widget is not None for item in view._items)
+    return sum(item.widget is not None for item in view.column.items)
 
 
 def test_of_five_hundred_messages_only_the_near_ones_are_widgets(view: TranscriptView) -> None:
@@ -70,18 +70,18 @@ def test_the_view_follows_the_end_only_while_the_reader_is_there(view: Transcrip
     bar = view.verticalScrollBar()
 
     def grow(lines: int) -> None:
-        view.show_reply("m21", "a line\n\n" * lines, "")
-        view._paint_reply()
-        view._place()
+        view.reply.show("m21", "a line\n\n" * lines, "")
+        view.reply.paint()
+        view.column.place()
 
     grow(30)
     assert bar.value() == bar.maximum()
     bar.setValue(bar.maximum() // 2)
-    item, past = anchor_at(view._items, bar.value()) or (None, 0)
+    item, past = anchor_at(view.column.items, bar.value()) or (None, 0)
     assert item is not None
     for lines in (60, 90, 120):
         grow(lines)
-        again = anchor_at(view._items, bar.value())
+        again = anchor_at(view.column.items, bar.value())
         assert again is not None
         assert again == (item, past)
     bar.setValue(bar.maximum())
@@ -171,15 +171,15 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
 def test_another_version_keeps_the_readers_place(view: TranscriptView) -> None:
     messages = [_message(n, REPLY * 3 if n % 2 else "question") for n in range(10)]
     view.set_branch(messages, False)
-    item = view._items[5]
+    item = view.column.items[5]
     foot = item.top + item.height
     view.verticalScrollBar().setValue(foot - 200)
-    item = view._items[5]
+    item = view.column.items[5]
     before = item.top + item.height - view.verticalScrollBar().value()
     shorter = Message("other", "c", None, Role.ASSISTANT, MessageStatus.COMPLETE,
                       text_part("Short."), 0)  # fmt: skip
     view.set_branch([*messages[:5], shorter, *messages[6:]], True)
-    new = view._items[5]
+    new = view.column.items[5]
     assert new.message.id == "other"
     assert abs(new.top + new.height - view.verticalScrollBar().value() - before) <= 2
 
@@ -191,8 +191,8 @@ async def test_a_code_block_that_streams_gets_its_colours(
     text = "```python\n"
     for number in range(30):
         text += f"value_{number} = 'text'  # {number}\n"
-        view.show_reply("m1", text, "")
-        view._paint_reply()
+        view.reply.show("m1", text, "")
+        view.reply.paint()
     widget = view.widget_of("m1")
     assert widget is not None
     (block,) = widget.blocks

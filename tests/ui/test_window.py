@@ -151,7 +151,7 @@ async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -
         chat_id = await fill(app)
         app.controllers.branch.open_chat(chat_id)
         await app.controllers.settle()
-        item = app.window.transcript._items[3]
+        item = app.window.transcript.column.items[3]
         widget = app.window.transcript.widget_of(item.message.id)
         assert widget is not None
         block = widget.blocks[0].document.begin()
@@ -221,7 +221,7 @@ async def test_escape_leaves_the_editor_of_a_message(running: OpenApp) -> None:
         main = await fill(app)
         app.window.open_chat(main)
         await app.controllers.settle()
-        question = app.window.transcript._items[0]
+        question = app.window.transcript.column.items[0]
         app.window.transcript.verticalScrollBar().setValue(0)
         assert question.widget is not None
         question.widget.begin_edit()

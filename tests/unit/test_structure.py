@@ -12,26 +12,13 @@ from pathlib import Path
 
 APP = Path(__file__).parents[2] / "app" / "headstart"
 LINES, PARAMETERS, METHODS, MEDIAN = 400, 5, 25, 120
-# lines of files that are still too long
-LONG_FILES: dict[str, int] = {
-    "engine/backends/llama_cpp.py": 468,
-    "engine/backends/mlx.py": 451,
-    "ui/transcript/view.py": 472,
-}
-# parameters, without self, of constructors that still take too many
-LONG_CONSTRUCTORS: dict[str, int] = {
-    "engine/backends/mlx_sampler.py:MlxSampler": 6,
-    "engine/fitting.py:Fitting": 6,
-    "engine/prefix/disk.py:Disk": 6,
-}
 # methods of classes that still do too much
 LARGE_CLASSES: dict[str, int] = {
-    "engine/backends/llama_cpp.py:LlamaCppDecoder": 31,
-    "engine/backends/mlx.py:MlxDecoder": 39,
+    "engine/backends/mlx.py:MlxDecoder": 34,
     "engine/prefix/store.py:PrefixStore": 32,
     "ui/inspector/inspector.py:Inspector": 29,
     "ui/inspector/speculation_panel.py:SpeculationPanel": 27,
-    "ui/transcript/view.py:TranscriptView": 48,
+    "ui/transcript/view.py:TranscriptView": 33,
 }
 
 
@@ -52,7 +39,7 @@ def _classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
     lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in _files()}
-    assert {name: lines for name, lines in lengths.items() if lines > LINES} == LONG_FILES
+    assert {name: lines for name, lines in lengths.items() if lines > LINES} == {}
     # packages are often one line: they would make the median mean nothing
     real = [lines for name, lines in lengths.items() if not name.endswith("__init__.py")]
     assert statistics.median(real) < MEDIAN
@@ -66,7 +53,7 @@ def test_no_constructor_takes_more_than_it_should() -> None:
                 count = len(item.args.posonlyargs + item.args.args + item.args.kwonlyargs) - 1
                 if count > PARAMETERS:
                     found[name] = count
-    assert found == LONG_CONSTRUCTORS
+    assert found == {}
 
 
 def test_no_class_does_everything() -> None:

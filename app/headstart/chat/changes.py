@@ -81,7 +81,7 @@ class DraftProgress:
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """Speeds by depth, from a reply or from "Measure"; `problem` when that failed."""
+    """Speeds by depth, from a reply or from “Calibrate”; `problem` when that failed."""
 
     curve: SpeedCurve | None
     running: bool = False

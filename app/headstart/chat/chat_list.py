@@ -96,7 +96,7 @@ class ChatList:
         if self._undo.pop(chat_id, None) is None:
             return
         try:
-            await self._prefixes.forget(chat_id)
+            await self._prefixes.forget(chat_id, for_good=True)
             await self._databases.of(chat_id).purge(chat_id)
         except EnvironmentProblem as problem:
             log.warning("a deleted chat is removed at the next start: %s", problem)

@@ -19,7 +19,7 @@ from headstart.chat.titles import title_from
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import OtherPart, Part
-from headstart.core.values import Chat, Message
+from headstart.core.values import Chat, Message, MessageStatus
 
 
 class Conversation:
@@ -134,7 +134,19 @@ class Conversation:
         fresh: bool = False,
     ) -> None:
         asked = Asked(chat, tuple(before), answer.id, written)
-        self._replies.begin(answer, await self._answering.answer(model, asked))
-        if fresh:
-            self._broadcast.tell(ChatChanged(chat.id, What.ADDED))
-        self._broadcast.tell(BranchChanged(chat.id))
+        try:
+            self._replies.begin(answer, await self._answering.answer(model, asked))
+        except Exception as error:
+            # the question is stored: its reply must not stay open for ever
+            text = f"Internal error: {type(error).__name__}."
+            await self._databases.run(
+                chat.id,
+                lambda store: store.messages.finish(
+                    answer.id, written, MessageStatus.FAILED, None, text
+                ),
+            )
+            raise
+        finally:
+            if fresh:
+                self._broadcast.tell(ChatChanged(chat.id, What.ADDED))
+            self._broadcast.tell(BranchChanged(chat.id))

@@ -54,7 +54,7 @@ class Models:
         return "" if reason is None else f"{model.name}: {reason.why}. {reason.remedy}"
 
     async def open_file(self, path: Path) -> ModelRef:
-        """Check a file or folder and make it the model of new chats; raises ModelProblem.
+        """Check a file or folder and list it from now on; raises ModelProblem.
 
         What cannot run here is listed all the same: another setting may let it.
         """
@@ -67,7 +67,6 @@ class Models:
         reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
         if reason is not None:
             raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
-        self._preferences.update(model=model.key)
         return model
 
     async def of_chat(self, chat: Chat) -> AnyModel:

@@ -51,9 +51,12 @@ class Prefixes:
             await asyncio.to_thread(self._store.clear)
             self._tell(PrefixesChanged())
 
-    async def forget(self, chat_id: str) -> None:
-        """Remove what only this chat needs."""
+    async def forget(self, chat_id: str, for_good: bool = False) -> None:
+        """Remove what only this chat needs; `for_good`: the chat is deleted, and what the engine
+        still holds of it is not written either."""
         if self._store is not None:
+            if for_good:
+                self._store.allow(chat_id, False)
             await asyncio.to_thread(self._store.forget_chat, chat_id)
             self._tell(PrefixesChanged())
 
@@ -65,6 +68,6 @@ class Prefixes:
 
     def _on_trouble(self, text: str) -> None:
         """From the writer's thread; a loop that is closed shows nothing any more."""
-        trouble = Trouble(text, "Replies go on; after a restart chats are read again.")
+        trouble = Trouble(text, "Replies go on; after a restart, prompts are recomputed.")
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._tell, trouble)

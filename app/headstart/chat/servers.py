@@ -1,6 +1,6 @@
 """The user's connections to servers: adding, changing, asking what they offer.
 
-On the event loop's thread; the network and the keychain are waited for on worker threads.
+On the event loop's thread; the network and the keychain are waited for elsewhere.
 Nothing is asked of a server before the user opens a list that shows its models.
 """
 
@@ -10,20 +10,16 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.servers import Connection, ServerModel, normal_url, split_key
 from headstart.core.settings import changed
 from headstart.core.values import new_id
+from headstart.engine.remote.session import RemoteSession
 from headstart.storage.keychain import Keychain
-
-if TYPE_CHECKING:
-    from headstart.engine.remote.client import Offer
 
 log = logging.getLogger(__name__)
 
@@ -53,13 +49,14 @@ class Offered:
 
 
 class Servers:
-    def __init__(self, preferences: Preferences, keychain: Keychain) -> None:
+    def __init__(
+        self, preferences: Preferences, keychain: Keychain, session: RemoteSession
+    ) -> None:
         self._preferences = preferences
         self._keychain = keychain
+        self._session = session
         self._offered: dict[str, Offered] = {}
         self._asking: dict[Connection, asyncio.Future[Offered]] = {}
-        # of its own: servers that do not answer keep nobody else's work waiting
-        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="servers")
 
     @property
     def connections(self) -> tuple[Connection, ...]:
@@ -91,7 +88,7 @@ class Servers:
         if not connection.name.strip():
             connection = changed(connection, name=connection.host[:100])
         if key and not key.isascii():
-            raise EnvironmentProblem("A key has only plain letters, digits and signs.", "Copy it.")
+            raise EnvironmentProblem("A key may contain only ASCII characters.", "Copy it again.")
         notice = ""
         if key:
             notice = await asyncio.to_thread(self._keychain.set, connection.account, key)
@@ -169,9 +166,8 @@ class Servers:
 
     async def _ask_now(self, connection: Connection) -> Offered:
         now = time.monotonic()
-        loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._threads, self._list, connection)
+            found = await self._session.list_models(connection)
         except EnvironmentProblem as problem:
             offered = Offered(connection, (), str(problem), now)
         except Exception as error:
@@ -193,14 +189,8 @@ class Servers:
 
     def close(self) -> None:
         """Nobody waits for lists any more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-    def _list(self, connection: Connection) -> Offer:
-        # the client takes a third of a second to import: with the first server
-        from headstart.engine.remote.client import list_models
-
-        key = self._keychain.get(connection.account) if connection.has_key else None
-        return asyncio.run(list_models(connection, key))
+        for asked in list(self._asking.values()):
+            asked.cancel()
 
     def _replace(self, connection_id: str, **changes: object) -> None:
         self._preferences.update(

@@ -66,11 +66,11 @@ class Ending:
         """Stop every reply, store what it wrote, end the engine."""
         self._background.closing = True
         services.local.close()
+        services.servers.close()
         await services.chat_list.end_undo()
         await services.replies.stop_all()
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
-        services.servers.close()
         await asyncio.to_thread(self._session.close)
 
     async def close_private(self) -> None:
@@ -90,11 +90,11 @@ def make_services(
     databases = Databases(storage, broadcast)
     branches = Branches(databases, broadcast)
     replies = Replies(databases, branches, broadcast, background)
-    servers = Servers(preferences, keychain)
+    session = RemoteSession(keychain.get)
+    servers = Servers(preferences, keychain, session)
     models = Models(preferences, servers)
     prefixes = Prefixes(prefix_store, preferences, broadcast)
     local = make_local_models(runner, models, branches, preferences, broadcast, background)
-    session = RemoteSession(keychain.get)
     answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
     return Services(
         preferences=preferences,

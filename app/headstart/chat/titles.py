@@ -11,8 +11,7 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^[\s>#*\-–•]+|[*_`]+")
 _LINK = re.compile(r"https?://(?:www\.)?([^/\s]+)\S*")
 _REQUEST = (
-    r"(?:please\b[, ]*|(?:can|could|would|will) you\b(?: please)?[, ]*"
-    r"|i(?:'d| would) like (?:you )?to\b |i (?:want|need) (?:you )?to\b )"
+    r"(?:please\b[, ]*|(?:can|could|would) you\b(?: please)?[, ]*|i(?:'d| would) like you to\b )"
 )
 # a greeting goes with the request that it begins, and stays anywhere else
 _POLITE = re.compile(
@@ -28,7 +27,9 @@ def title_from(text: str) -> str:
     if not first:
         first = " ".join(text.replace("`", " ").split())
     first = _LINK.sub(r"\1", first)
-    first = _POLITE.sub("", first).strip() or first
+    request = _POLITE.sub("", first).strip()
+    # “Can you swim?” asks for no swimming
+    first = request if len(request.split()) > 1 else first
     sentence = re.split(r"(?<=[.!?。！？])\s", first, maxsplit=1)[0]
     sentence = sentence.rstrip(" .,:;!…。")
     if not sentence:

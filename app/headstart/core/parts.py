@@ -20,6 +20,8 @@ class PartKind(StrEnum):
     IMAGE = "image"
     TOOL_CALL = "tool call"
     TOOL_RESULT = "tool result"
+    # never stored: what is stored keeps the name that it came with
+    UNKNOWN = ""
 
 
 class Origin(StrEnum):
@@ -109,9 +111,25 @@ class ToolResultPart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownPart:
+    """What another version stored, or what is damaged: kept as it is, by every verb.
+
+    `name` is its kind, `data` and `blob` what the database has there; `digest` marks damage.
+    """
+
+    name: str
+    text: str
+    data: str | None = None
+    blob_digest: str | None = None
+    digest: int | None = None
+    kind: ClassVar[PartKind] = PartKind.UNKNOWN
+    origins: ClassVar[tuple[OriginRun, ...]] = ()
+
+
 # written by a person or a model, character by character
 WrittenPart: TypeAlias = TextPart | ReasoningPart
-OtherPart: TypeAlias = FilePart | ImagePart | ToolCallPart | ToolResultPart
+OtherPart: TypeAlias = FilePart | ImagePart | ToolCallPart | ToolResultPart | UnknownPart
 Part: TypeAlias = WrittenPart | OtherPart
 
 
@@ -140,6 +158,8 @@ def label(part: OtherPart) -> str:
             return f"{part.name} failed"
         case ToolResultPart():
             return f"Result of {part.name}"
+        case UnknownPart():
+            return f"Unknown content ({part.name})"
 
 
 def prompt_text(parts: Iterable[Part]) -> str:

@@ -124,7 +124,7 @@ def normal_url(text: str) -> str:
         host, parts = None, SplitResult("", "", "", "", "")
     if not host or parts.scheme not in ("http", "https") or not _is_host(host):
         raise EnvironmentProblem(
-            f"“{text.strip()}” is no address of a server.",
+            f"“{text.strip()}” is not a server address.",
             "It looks like http://192.168.1.5:8080 or https://models.example.com/v1.",
         )
     if parts.username or parts.password:

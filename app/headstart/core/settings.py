@@ -29,7 +29,8 @@ LEAST_CONTEXT = 512
 
 class Sampling(Struct, frozen=True, omit_defaults=True):
     temperature: Annotated[
-        float, Meta(ge=0, le=2, title="Temperature", description="0 always takes the likeliest")
+        float,
+        Meta(ge=0, le=2, title="Temperature", description="0 always takes the likeliest token"),
     ] = 0.7
     top_p: Annotated[
         float, Meta(ge=0, le=1, title="Top-p", description="likeliest tokens up to this sum; 1 off")
@@ -40,7 +41,7 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
             ge=0,
             le=1000,
             title="Top-k",
-            description="only the likeliest so many; 0 off",
+            description="only this many of the likeliest; 0 off",
             extra_json_schema={"special": "off"},
         ),
     ] = 40
@@ -59,8 +60,8 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
         Meta(
             ge=0,
             le=1_000_000,
-            title="Longest reply",
-            description="tokens; 0 has no limit",
+            title="Max tokens",
+            description="of one reply; 0 is no limit",
             extra_json_schema={"special": "no limit"},
         ),
     ] = 0
@@ -96,17 +97,21 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
 
 
 class PrefixSettings(Struct, frozen=True):
-    """What is kept of what models have read, so that it is not read again."""
+    """What is kept of prompts that were computed, so that they are not recomputed."""
 
     on_disk: Annotated[
-        bool, Meta(title="Keep prefixes on disk", description="so that a restart reads nothing")
+        bool,
+        Meta(
+            title="Prompt cache on disk",
+            description="so that nothing is recomputed after a restart",
+        ),
     ] = True
     most_gb: Annotated[
         int,
         Meta(
             ge=1,
             le=10_000,
-            title="Most disk space",
+            title="Max disk space",
             description="never more than a quarter of what is free",
             extra_json_schema={"unit": "GB"},
         ),
@@ -116,7 +121,7 @@ class PrefixSettings(Struct, frozen=True):
         Meta(
             ge=0,
             le=1_000_000,
-            title="Most memory",
+            title="Max memory",
             description="for what is not in a loaded model's context; 0 is automatic",
             extra_json_schema={"unit": "MB", "special": "automatic"},
         ),
@@ -124,8 +129,9 @@ class PrefixSettings(Struct, frozen=True):
     prefill_ahead: Annotated[
         bool,
         Meta(
-            title="Read ahead",
+            title="Prefill ahead",
             description="while you type or look at a chat; costs battery, pauses when it is low",
+            extra_json_schema={"label": "while you type or look at a chat"},
         ),
     ] = True
 
@@ -170,6 +176,9 @@ class EngineSettings(Struct, frozen=True):
         Meta(
             title="Backend",
             description="what runs MLX folders and GGUF files; llama.cpp alone, or MLX for folders",
+            extra_json_schema={
+                "labels": {"auto": "Automatic", "llama.cpp": "llama.cpp alone", "mlx": "MLX too"}
+            },
         ),
     ] = "auto"
     context_length: Annotated[
@@ -224,7 +233,9 @@ class EngineSettings(Struct, frozen=True):
     flash_attention: Annotated[
         bool,
         Meta(
-            title="Flash attention", description="faster and smaller; off only if a GPU fails at it"
+            title="Flash attention",
+            description="faster and smaller; off only if a GPU fails at it",
+            extra_json_schema={"label": "faster and smaller"},
         ),
     ] = True
     batch: Annotated[
@@ -240,12 +251,24 @@ class EngineSettings(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    theme: Annotated[Theme, Meta(title="Theme", description="follows the system by default")] = (
-        "system"
-    )
-    text_font: Annotated[TextFont, Meta(title="Text font", description="bundled or system's")] = (
-        "inter"
-    )
+    theme: Annotated[
+        Theme,
+        Meta(
+            title="Theme",
+            description="follows the system by default",
+            extra_json_schema={
+                "labels": {"system": "Same as system", "light": "Light", "dark": "Dark"}
+            },
+        ),
+    ] = "system"
+    text_font: Annotated[
+        TextFont,
+        Meta(
+            title="Text font",
+            description="bundled or system's",
+            extra_json_schema={"labels": {"inter": "Inter", "system": "System font"}},
+        ),
+    ] = "inter"
     system_prompt: Annotated[
         str, Meta(title="System prompt", description="for chats without one of their own")
     ] = ""
@@ -255,6 +278,9 @@ class Settings(Struct, frozen=True):
         Meta(
             title="When the context is full",
             description="stop, or leave out the oldest turns but keep the system prompt",
+            extra_json_schema={
+                "labels": {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
+            },
         ),
     ] = "stop"
     engine: EngineSettings = field(default_factory=EngineSettings)
@@ -280,6 +306,7 @@ class Settings(Struct, frozen=True):
     open_sections: tuple[str, ...] = ()
     # pixels of the window, and the chat that was open when it was closed
     window_size: tuple[int, int] | None = None
+    maximized: bool = False
     open_chat: str = ""
     show_stats: Annotated[
         bool, Meta(title="Stats under replies", description="speed, reused tokens, speculation")
@@ -323,6 +350,10 @@ class FieldInfo(Struct, frozen=True):
     # what the minimum stands for, and the unit of the other values
     special: str = ""
     unit: str = ""
+    # beside a check box; the title stands elsewhere
+    label: str = ""
+    # what each choice is called; those without a label are called what they are
+    labels: dict[str, str] = {}
 
 
 def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
@@ -351,5 +382,7 @@ def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
             least=extra.get("least"),
             special=extra.get("special", ""),
             unit=extra.get("unit", ""),
+            label=extra.get("label", extra.get("description", "")),
+            labels=extra.get("labels", {}),
         )
     return fields

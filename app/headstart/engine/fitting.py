@@ -6,12 +6,9 @@ finds its prefix again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice
-from headstart.core.requests import PromptMessage
-from headstart.core.settings import WhenFull
+from headstart.core.requests import AheadRequest, GenerationRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
@@ -28,16 +25,15 @@ class Fitting:
         self,
         encoder: PromptEncoder,
         resident: Resident,
-        messages: Sequence[PromptMessage],
-        when_full: WhenFull,
-        chat_id: str | None,
+        request: AheadRequest | GenerationRequest,
         size: int,
     ) -> None:
+        """`size`: tokens of the model's context."""
         self._encoder = encoder
         self._resident = resident
-        self._messages = messages
-        self._when_full = when_full
-        self._chat_id = chat_id
+        self._messages = request.messages
+        self._when_full = request.when_full
+        self._chat_id = request.chat_id
         self._size = size
         self._dropped = 0
 

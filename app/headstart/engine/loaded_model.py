@@ -179,7 +179,7 @@ class LoadedModel:
                     self.speculation.prefill_ahead(request, tokens, stop)
         except template.TemplateError as error:
             # the request itself will say so
-            log.info("nothing is read ahead: %s", error)
+            log.info("nothing is prefilled ahead: %s", error)
 
     def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
         """The request without drafts, where they could change a word and must not."""
@@ -285,19 +285,24 @@ class LoadedModel:
         return Doing("reading", self.wanted.model.name)
 
 
-def open_model(
-    resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal
-) -> LoadedModel:
-    """Load a model without its draft. Raises ModelProblem, DecodeAborted."""
-    model, engine = wanted.model, wanted.engine
-    began = time.perf_counter()
+def check_model(resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+    """Before others make room for it. Raises ModelProblem, DecodeAborted."""
+    model = wanted.model
     emit(Loading(model, 0.0))
     if not _exists(model):
         raise ModelProblem(
             f"The model {model.path} does not exist.",
             "Was it moved or deleted? Choose another model.",
         )
-    resources.check(model, engine, stop)
+    resources.check(model, wanted.engine, stop)
+
+
+def open_model(
+    resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal
+) -> LoadedModel:
+    """Load a model that was checked, without its draft. Raises ModelProblem, DecodeAborted."""
+    model, engine = wanted.model, wanted.engine
+    began = time.perf_counter()
     shown = 0.0
 
     def on_progress(fraction: float) -> bool:

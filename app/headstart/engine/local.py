@@ -14,7 +14,13 @@ from headstart.core.running import Running
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
-from headstart.engine.loaded_model import CheckedModels, LoadedModel, Resources, open_model
+from headstart.engine.loaded_model import (
+    CheckedModels,
+    LoadedModel,
+    Resources,
+    check_model,
+    open_model,
+)
 from headstart.engine.memory import crowded_out, footprint, memory
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.speculation.full_calibration import calibrate
@@ -114,10 +120,14 @@ class LocalGenerator:
         """The model, loaded now or before; it is the one used last then."""
         loaded = self._find(wanted)
         if loaded is None:
+            check_model(self._resources, wanted, emit, stop)
             self._make_room(wanted, emit, stop)
             loaded = open_model(self._resources, wanted, emit, stop)
             self._models.append(loaded)
-        elif loaded is not self.loaded:
+            return loaded
+        if wanted.draft not in (None, loaded.wanted.draft):
+            self._make_room(wanted, emit, stop, beside=loaded)
+        if loaded is not self.loaded:
             self._models.remove(loaded)
             self._models.append(loaded)
             emit(Loaded(wanted.model, loaded.decoder.facts.context_length, 0.0))
@@ -125,25 +135,31 @@ class LocalGenerator:
                 emit(Loading(loaded.wanted.draft, 1.0, draft=True))
         return loaded
 
-    def _make_room(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-        """Unload what has no room beside the model that is wanted."""
+    def _make_room(
+        self,
+        wanted: LoadRequest,
+        emit: Emit,
+        stop: StopSignal,
+        beside: LoadedModel | None = None,
+    ) -> None:
+        """Unload what has no room beside what is wanted; `beside` is loaded and lacks its draft."""
+        others = [loaded for loaded in self._models if loaded is not beside]
         if select.has_own_memory(wanted.model.format, wanted.engine):
             # how much of it is free is not known: one model at a time
-            leaving = list(self._models)
+            leaving = others
         else:
-            sizes = [footprint(loaded.wanted) for loaded in self._models]
+            sizes = [footprint(loaded.wanted) for loaded in others]
             count = crowded_out(sizes, footprint(wanted), *memory())
-            leaving = self._models[:count]
+            leaving = others[:count]
         # the same model with other settings
         leaving += [
             loaded
-            for loaded in self._models
+            for loaded in others
             if loaded.wanted.model == wanted.model and loaded not in leaving
         ]
-        until = stop.within(SWITCH_SECONDS)
         for loaded in leaving:
             # what it has read comes back with it
-            loaded.leave(until)
+            loaded.leave(stop.within(SWITCH_SECONDS))
             self._models.remove(loaded)
             loaded.close()
             if loaded.wanted.model != wanted.model:

@@ -79,14 +79,21 @@ class Prefiller:
         self.resident = resident
         self.prefix_cache = prefix_cache
         self._speeds = speeds
+        # the chat that what follows is about, and what may be kept of it
+        self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
         # the chat that was prefilled ahead last, and the tokens that come before any next message
         self.history: tuple[tuple[PromptMessage, ...], list[int]] | None = None
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
 
     def enter(self, chat_id: str | None, retention: Retention) -> None:
-        """What follows is about this chat; the one before is left, its tail goes to disk."""
+        """What follows is about this chat; the one before is left, its tail goes to disk.
+
+        Until `reuse` has cut what is resident, that is nobody's: the text of a private chat must
+        not be kept under the name of the next one.
+        """
         resident = self.resident
+        self._entered = (chat_id, retention)
         if resident.chat_id != chat_id:
             if self.prefix_cache is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and the rule of the chat that it was read for
@@ -99,7 +106,9 @@ class Prefiller:
             if self.draft is not None:
                 self.draft.begin_chat()
             resident.restored, resident.ahead = Restored(), 0
-        resident.chat_id, resident.retention = chat_id, retention
+            resident.chat_id, resident.retention = None, Retention.NOTHING
+        else:
+            resident.retention = retention
 
     def reuse(self, prompt: Sequence[int], stop: StopSignal) -> int:
         """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
@@ -108,10 +117,13 @@ class Prefiller:
         if prefix_cache is None:
             left = self._decoder.truncate(common_prefix(tokens, prompt))
             del tokens[left:]
+            resident.chat_id, resident.retention = self._entered
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self._within(KEEP_SECONDS)
-        came = prefix_cache.restore(tokens, prompt, stop, resident.owner is not None)
+        persist = owner_of(*self._entered) is not None
+        came = prefix_cache.restore(tokens, prompt, stop, persist)
+        resident.chat_id, resident.retention = self._entered
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk

@@ -6,6 +6,7 @@ that both prompts begin with do not depend on what the user types next, whatever
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from headstart.core.events import Emit, PrefilledAhead
@@ -60,9 +61,8 @@ def prefill_ahead(
     """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
 
     def encode(messages: Sequence[PromptMessage]) -> list[int]:
-        fitting = Fitting(
-            encoder, prefiller.resident, messages, request.when_full, request.chat_id, size
-        )
+        asked = dataclasses.replace(request, messages=tuple(messages))
+        fitting = Fitting(encoder, prefiller.resident, asked, size)
         fitting.drop_as_before()
         tokens = fitting.encode()[1]
         # a prompt that does not fit is for the user's rule to decide, with the request

@@ -66,7 +66,7 @@ class Runner:
         )
 
     def calibrate(self, wanted: LoadRequest) -> Stream:
-        """Measure the speed of each draft depth; SpeedCurve events while it goes on."""
+        """Find the speed of each draft depth; SpeedCurve events while it goes on."""
         return self._submit(
             Priority.PRELOAD,
             lambda emit, stop: self._made().calibrate(wanted, emit, stop),

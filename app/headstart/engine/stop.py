@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 
 
@@ -20,6 +21,7 @@ class StopSignal:
         self._abort: Callable[[], None] | None = None
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._parent: StopSignal | None = None
+        self._within: weakref.WeakSet[StopSignal] = weakref.WeakSet()
 
     @property
     def stopped(self) -> bool:
@@ -33,18 +35,23 @@ class StopSignal:
             self._event.set()
             if self._abort is not None:
                 self._abort()
+            within = list(self._within)
+        for signal in within:
+            signal.stop()
 
     def within(self, seconds: float) -> StopSignal:
         """A signal that also stops after so many seconds."""
         signal = StopSignal(seconds)
         signal._parent = self
+        with self._lock:
+            self._within.add(signal)
         return signal
 
     def set_abort(self, abort: Callable[[], None] | None) -> None:
         """Call `abort` on `stop` (at once when it was called already); None takes it away."""
         with self._lock:
             self._abort = abort
-            if abort is not None and self._event.is_set():
+            if abort is not None and self.stopped:
                 abort()
 
     @contextlib.contextmanager

@@ -94,9 +94,7 @@ class Turn:
         self._fitting = Fitting(
             encoder,
             prefiller.resident,
-            request.messages,
-            request.when_full,
-            request.chat_id,
+            request,
             self._size,
         )
         self._recomputed = (0, "")

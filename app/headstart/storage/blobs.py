@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
@@ -56,16 +56,28 @@ class Blobs:
             )
         return data
 
-    def free(self, used: Collection[str]) -> int:
-        """Remove what no message names any more, and what was left half written; how many."""
+    def settle(self, digests: Collection[str]) -> None:
+        """Messages that named these were stored: they go with the last message that does."""
+        self._fresh.difference_update(digests)
+
+    def free(
+        self, used: Collection[str], named_by_copies: Callable[[], Collection[str]] = tuple
+    ) -> int:
+        """Remove what no message names any more, and what was left half written; how many.
+
+        `named_by_copies` is asked only where there is something to remove: a copy that is put back
+        finds its files.
+        """
         kept, removed = {*used, *self._fresh}, 0
         for digest in set(self._memory) - kept:
             del self._memory[digest]
             removed += 1
         if self._folder is None or not self._folder.is_dir():
             return removed
-        for path in self._folder.glob("*/*"):
-            if path.name not in kept:
+        left = [path for path in self._folder.glob("*/*") if path.name not in kept]
+        spared = named_by_copies() if left else ()
+        for path in left:
+            if path.name not in spared:
                 try:
                     path.unlink()
                 except OSError as error:
@@ -80,7 +92,9 @@ class Blobs:
 
     @staticmethod
     def _write(path: Path, data: bytes) -> None:
-        if path.is_file() and path.stat().st_size == len(data):
+        there = path.is_file() and path.stat().st_size == len(data)
+        # one that was damaged is written again
+        if there and hashlib.sha256(path.read_bytes()).hexdigest() == path.name:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + _PARTIAL)

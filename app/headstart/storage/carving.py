@@ -15,12 +15,14 @@ from itertools import pairwise
 from headstart.core.parts import PartKind
 from headstart.storage.pages import Image, Record, header_at
 
-# a text of 32 characters, as ids are; small integers; "text" or "reasoning"
-_PART = re.compile(rb"[\x06-\x12]\x4d[\x00-\x04\x08\x09](?=[\x15\x1f])")
+_KINDS = tuple(kind.value.encode() for kind in PartKind if kind.value)
+# how a record says that a text of this length follows
+_KIND_TYPES = b"".join(b"\\x%02x" % (13 + 2 * length) for length in sorted(set(map(len, _KINDS))))
+# a text of 32 characters, as ids are; small integers; the name of a kind
+_PART = re.compile(rb"[\x06-\x12]\x4d[\x00-\x04\x08\x09](?=[%s])" % _KIND_TYPES)
 _MESSAGE = re.compile(rb"[\x0a-\x18]\x4d\x4d(?=[\x4d\x00])")
 _CHAT = re.compile(rb"[\x0b-\x1a]\x4d(?=[\x0d-\xff])")
 _ID = re.compile(rb"[0-9a-f]{32}")
-_KINDS = tuple(kind.value.encode() for kind in PartKind)
 _ROLES = (b"user", b"assistant", b"system")
 # shorter ones are found too often by chance
 _LEAST_FRAGMENT = 12

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, and_, delete, func, select, true, update
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Engine, delete, func, select, update
 
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatSummary, now_ms
@@ -72,19 +74,21 @@ class ChatTable:
     def restore(self, chat_id: str) -> None:
         self._set(chat_id, deleted_at=None)
 
-    def purge(self, chat_id: str | None = None) -> list[str]:
-        """Remove a deleted chat for good, or all of them; returns which were removed."""
-        one = true() if chat_id is None else chats.c.id == chat_id
-        deleted = and_(chats.c.deleted_at.is_not(None), one)
+    def deleted(self) -> list[str]:
+        """The chats that are hidden."""
         with self._engine.begin() as connection:
-            gone = list(connection.execute(select(chats.c.id).where(deleted)).scalars())
-            if gone:
+            query = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
+            return list(connection.execute(query).scalars())
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Remove chats for good."""
+        with self._engine.begin() as connection:
+            for one in ids:
                 # parents first become None: SQLite gives up on cascades a thousand messages deep
-                inside = messages.c.chat_id.in_(select(chats.c.id).where(deleted))
+                inside = messages.c.chat_id == one
                 connection.execute(update(messages).where(inside).values(parent_id=None))
                 connection.execute(delete(messages).where(inside))
-                connection.execute(delete(chats).where(deleted))
-        return gone
+                connection.execute(delete(chats).where(chats.c.id == one))
 
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from headstart.storage.rows import StoredPart, stored_part
 from headstart.storage.trouble import trouble_of
 
 log = logging.getLogger(__name__)
@@ -77,23 +78,44 @@ def remove_chat(path: Path, backups: Path, chat_id: str) -> None:
                     )
                 connection.execute("DELETE FROM messages WHERE chat_id = ?", (chat_id,))
                 connection.execute("DELETE FROM chats WHERE id = ?", (chat_id,))
+                _remove_tokens(connection, chat_id)
                 connection.commit()
         except (sqlite3.Error, OSError) as error:
             log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
 
 
-def find_text(path: Path, backups: Path, message_id: str, position: int) -> list[tuple[str, int]]:
-    """A text and its digest as the copies have them, the newest first."""
-    query = (
-        "SELECT text, digest FROM parts "
-        "WHERE message_id = ? AND position = ? AND digest IS NOT NULL"
-    )
+def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
+    """What models made of a chat: tokens are its text, for who has the vocabulary."""
+    known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    for table in ("prefix_uses", "prefix_traces", "prefix_spellings"):
+        if table in known:
+            connection.execute(f"DELETE FROM {table} WHERE chat_id = ?", (chat_id,))
+    if {"prefix_records", "prefix_uses"} <= known:
+        connection.execute(
+            "DELETE FROM prefix_records WHERE key NOT IN (SELECT key FROM prefix_uses)"
+        )
+
+
+def find_part(path: Path, backups: Path, message_id: str, position: int) -> list[StoredPart]:
+    """A part as the copies have it, the newest first."""
+    query = "SELECT * FROM parts WHERE message_id = ? AND position = ? AND digest IS NOT NULL"
     found = []
     for copy in newest_first(path, backups):
         with contextlib.suppress(sqlite3.Error, OSError), _connected(copy) as connection:
+            connection.row_factory = sqlite3.Row
             row = connection.execute(query, (message_id, position)).fetchone()
             if row is not None:
-                found.append((str(row[0]), int(row[1])))
+                found.append(stored_part(dict(row)))
+    return found
+
+
+def named_blobs(path: Path, backups: Path) -> set[str]:
+    """The digests of the blobs that any copy needs."""
+    found: set[str] = set()
+    for copy in newest_first(path, backups):
+        with contextlib.suppress(sqlite3.Error, OSError), _connected(copy) as connection:
+            names = connection.execute("SELECT DISTINCT blob FROM parts WHERE blob IS NOT NULL")
+            found.update(str(row[0]) for row in names)
     return found
 
 

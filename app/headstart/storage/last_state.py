@@ -56,7 +56,8 @@ def of_engine(engine: Engine, clean: bool = False) -> LastState:
 
         return LastState(
             number("PRAGMA page_count"),
-            number("SELECT count(*) FROM chats WHERE deleted_at IS NULL"),
+            # with those that are hidden: they go with the purge, which notes the new state
+            number("SELECT count(*) FROM chats"),
             number("SELECT count(*) FROM messages"),
             clean,
             schema.HEAD,

@@ -10,7 +10,6 @@ import contextlib
 import logging
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
@@ -29,6 +28,7 @@ from headstart.core.values import (
 from headstart.storage import rows
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
+from headstart.storage.rows import StoredPart
 from headstart.storage.tables import chats, journal, messages, parts, turns
 from headstart.storage.trees import SoundTree, sound_tree
 
@@ -47,7 +47,7 @@ class MessageTable:
         self._trees: OrderedDict[str, SoundTree] = OrderedDict()
         self._repaired: list[str] = []
         # finds a text that was damaged, by message and position, in the copies: (text, digest)
-        self.find_copy: Callable[[str, int], list[tuple[str, int]]] = lambda *_: []
+        self.find_copy: Callable[[str, int], list[StoredPart]] = lambda *_: []
         # called after messages were stored
         self.on_stored: Callable[[], None] = lambda: None
 
@@ -142,21 +142,24 @@ class MessageTable:
         part, sound = rows.part_value(row)
         if sound:
             return part, True
-        for text, digest in self.find_copy(row.message_id, row.position):
+        for copy in self.find_copy(row.message_id, row.position):
             # the digest may be what was damaged; a shorter text is one from before it went on
-            same_text = digest == row.digest or len(text) >= _SAME_LENGTH * len(part.text)
-            if not same_text or not rows.is_sound(text, digest):
+            same_text = len(copy.text) >= _SAME_LENGTH * len(part.text)
+            if not (copy.digest == row.digest or same_text) or not copy.is_sound:
                 continue
             same = (parts.c.message_id == row.message_id, parts.c.position == row.position)
             with contextlib.suppress(SQLAlchemyError), connection.begin_nested():
-                connection.execute(update(parts).where(*same).values(text=text, digest=digest))
-            return replace(part, text=text), True
+                connection.execute(update(parts).where(*same).values(**copy._asdict()))
+            return rows.part_of(copy, row.origins)
         return part, False
 
-    def used_blobs(self) -> set[str]:
-        """The digests of the blobs that messages name."""
+    def used_blobs(self, of_chats: Sequence[str] | None = None) -> set[str]:
+        """The digests of the blobs that messages name: all of them, or those of some chats."""
+        found = select(parts.c.blob).where(parts.c.blob.is_not(None)).distinct()
+        if of_chats is not None:
+            inside = select(messages.c.id).where(messages.c.chat_id.in_(of_chats))
+            found = found.where(parts.c.message_id.in_(inside))
         with self._engine.begin() as connection:
-            found = select(parts.c.blob).where(parts.c.blob.is_not(None)).distinct()
             return set(connection.execute(found).scalars())
 
     def take_repaired(self) -> list[str]:
@@ -260,7 +263,8 @@ class MessageTable:
     ) -> None:
         """End a turn: its parts, figures and status in one transaction."""
         with self._engine.begin() as connection:
-            self._write_parts(connection, message_id, joined(all_parts))
+            damaged = any(not part.is_sound for part in self._stored(connection, message_id))
+            self._write_parts(connection, message_id, joined(all_parts), damaged)
             connection.execute(delete(journal).where(journal.c.message_id == message_id))
             chat_id = connection.execute(
                 update(messages)
@@ -286,6 +290,7 @@ class MessageTable:
                 ).scalars()
             )
             for message_id in left:
+                damaged = any(not part.is_sound for part in self._stored(connection, message_id))
                 kept = [
                     rows.part_value(row)[0]
                     for table, order in ((parts, parts.c.position), (journal, journal.c.seq))
@@ -293,7 +298,7 @@ class MessageTable:
                         select(table).where(table.c.message_id == message_id).order_by(order)
                     )
                 ]
-                self._write_parts(connection, message_id, joined(kept))
+                self._write_parts(connection, message_id, joined(kept), damaged)
                 connection.execute(delete(journal).where(journal.c.message_id == message_id))
                 connection.execute(
                     update(messages)
@@ -331,16 +336,24 @@ class MessageTable:
         )
 
     @staticmethod
-    def _write_parts(connection: Connection, message_id: str, new: Sequence[Part]) -> None:
+    def _stored(connection: Connection, message_id: str) -> list[StoredPart]:
+        found = connection.execute(select(parts).where(parts.c.message_id == message_id))
+        return [rows.stored_part(row._asdict()) for row in found]
+
+    @staticmethod
+    def _write_parts(
+        connection: Connection, message_id: str, new: Sequence[Part], damaged: bool = False
+    ) -> None:
+        """`damaged`: what was there before was not sound, and stays marked as that."""
         connection.execute(delete(parts).where(parts.c.message_id == message_id))
-        if new:
-            connection.execute(
-                insert(parts),
-                [
-                    {"message_id": message_id, "position": position, **rows.part_row(part)}
-                    for position, part in enumerate(new)
-                ],
-            )
+        values = [
+            {"message_id": message_id, "position": position, **rows.part_row(part)}
+            for position, part in enumerate(new)
+        ]
+        if values:
+            if damaged and all(rows.stored_part(value).is_sound for value in values):
+                values[0]["digest"] = 0
+            connection.execute(insert(parts), values)
 
     def _activate(
         self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str

@@ -47,6 +47,8 @@ class Opened:
     interrupted: int
     notices: tuple[str, ...] = ()
     read_only: str = ""
+    # whether it is what the last run left: neither new nor salvaged
+    same: bool = False
 
 
 def open_home(path: Path, backups: Path) -> Opened:
@@ -80,7 +82,7 @@ def open_home(path: Path, backups: Path) -> Opened:
         raise DatabaseProblem(
             f"The chat database {path} cannot be opened: {kind.value}.", remedy_of(kind)
         ) from error
-    return Opened(engine, interrupted)
+    return Opened(engine, interrupted, same=last is not None)
 
 
 def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
@@ -118,7 +120,7 @@ def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
         def number(query: str) -> int:
             return int(connection.execute(query).fetchone()[0])
 
-        chats = number("SELECT count(*) FROM chats WHERE deleted_at IS NULL")
+        chats = number("SELECT count(*) FROM chats")
         messages = number("SELECT count(*) FROM messages")
         if chats < last.chats or messages < last.messages:
             return f"it held {messages:,} messages, and {last.messages:,} when it was last used"
@@ -126,7 +128,10 @@ def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
             return "it was shorter than when it was last used"
         # rows that SQLite's check does not miss, because nothing points at them
         lost = "SELECT count(*) FROM messages m WHERE m.role = 'user' AND NOT EXISTS "
-        if number(f"{lost}(SELECT 1 FROM parts p WHERE p.message_id = m.id)"):
+        gaps = "SELECT count(*) FROM (SELECT 1 FROM parts GROUP BY message_id "
+        if number(f"{lost}(SELECT 1 FROM parts p WHERE p.message_id = m.id)") or number(
+            f"{gaps}HAVING max(position) + 1 <> count(*))"
+        ):
             return "text was missing in it"
     return ""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import xxhash
@@ -19,9 +19,9 @@ from headstart.core.parts import (
     OtherPart,
     Part,
     PartKind,
-    TextPart,
     ToolCallPart,
     ToolResultPart,
+    UnknownPart,
     WrittenPart,
     written,
 )
@@ -72,12 +72,40 @@ def digest_of(text: str) -> int:
     return int(xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))) - (1 << 63)
 
 
-def is_sound(text: str, digest: int | None) -> bool:
-    """Whether a text is as it was stored; texts from before there were digests are trusted, unless
-    they show that bytes of them are gone."""
-    if digest is not None:
-        return digest_of(text) == digest
-    return "\0" not in text and "\N{REPLACEMENT CHARACTER}" not in text
+class StoredPart(NamedTuple):
+    """The columns of a part that its digest covers, and the digest."""
+
+    kind: str
+    text: str
+    data: str | None
+    blob: str | None
+    digest: int | None
+
+    def whole_digest(self) -> int:
+        """Of written parts it is that of the text alone, as it always was."""
+        if self.data is None and self.blob is None:
+            return digest_of(self.text)
+        return digest_of("\x1f".join((self.kind, self.text, self.data or "", self.blob or "")))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is as it was stored; texts from before there were digests are trusted, unless
+        they show that bytes of them are gone."""
+        if self.digest is not None:
+            return self.whole_digest() == self.digest
+        return "\0" not in self.text and "\N{REPLACEMENT CHARACTER}" not in self.text
+
+
+def stored_part(row: Mapping[str, Any]) -> StoredPart:
+    """Of a row of parts or of the journal, in this version or an older one."""
+    text, data, blob = row.get("text"), row.get("data"), row.get("blob")
+    return StoredPart(
+        str(row.get("kind") or ""),
+        text if isinstance(text, str) else str(text or ""),
+        None if data is None else str(data),
+        None if blob is None else str(blob),
+        row.get("digest"),
+    )
 
 
 def chat_value(row: Row[Any]) -> Chat:
@@ -94,35 +122,52 @@ def chat_value(row: Row[Any]) -> Chat:
 
 
 def part_value(row: Row[Any]) -> tuple[Part, bool]:
-    """A part, and whether it is as it was stored. Characters that are gone are marked; of a part
-    that cannot be read any more its text is shown."""
-    text = row.text if isinstance(row.text, str) else str(row.text or "")
-    kind = _one_of(PartKind, row.kind)
-    sound = kind is not None and is_sound(text, getattr(row, "digest", None))
-    shown = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """A part, and whether it is as it was stored; see `part_of`."""
+    values = row._asdict()
+    return part_of(stored_part(values), values["origins"])
+
+
+def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
+    """A part, and whether it is as it was stored. Characters that are gone are marked; what is not
+    known, or cannot be read any more, is kept as it is."""
+    kind, sound = _one_of(PartKind, stored.kind), stored.is_sound
+    shown = stored.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    plain = stored.data is None and stored.blob is None
+    if kind in (PartKind.TEXT, PartKind.REASONING) or plain:
+        known = kind is not None and sound
+        return written(kind or PartKind.TEXT, shown, decode_origins(origins)), known
     other = _OTHERS.get(kind) if kind is not None else None
-    if other is None:
-        return written(kind or PartKind.TEXT, shown, decode_origins(row.origins)), sound
-    try:
-        data = json.loads(row.data)
-        return msgspec.convert({**data, "text": shown}, other), sound
-    except (ValueError, TypeError, msgspec.MsgspecError):
-        return TextPart(shown), False
+    if other is not None:
+        try:
+            data = json.loads(stored.data or "")
+            return msgspec.convert({**data, "text": shown}, other), sound
+        except (ValueError, TypeError, msgspec.MsgspecError):
+            sound = False
+    mark = None if sound else stored.digest
+    return UnknownPart(stored.kind, shown, stored.data, stored.blob, mark), sound
 
 
 def part_row(part: Part) -> dict[str, Any]:
     """The columns of a part, without those that say where it belongs."""
-    data = None if isinstance(part, WrittenPart) else msgspec.to_builtins(part)
-    if data is not None:
-        del data["text"]
-    blob = getattr(part, "blob", None)
+    data, blob, digest = None, None, None
+    if isinstance(part, UnknownPart):
+        kind, data, blob, digest = part.name, part.data, part.blob_digest, part.digest
+    else:
+        kind = part.kind.value
+        if not isinstance(part, WrittenPart):
+            facts = msgspec.to_builtins(part)
+            del facts["text"]
+            data = json.dumps(facts, ensure_ascii=False)
+        if isinstance(part, FilePart | ImagePart):
+            blob = part.blob.digest
+    stored = StoredPart(kind, part.text, data, blob, digest)
     return {
-        "kind": part.kind.value,
+        "kind": kind,
         "text": part.text,
         "origins": encode_origins(part.origins) if isinstance(part, WrittenPart) else "[]",
-        "digest": digest_of(part.text),
-        "data": None if data is None else json.dumps(data, ensure_ascii=False),
-        "blob": None if blob is None else blob.digest,
+        "digest": stored.whole_digest() if digest is None else digest,
+        "data": data,
+        "blob": blob,
     }
 
 

@@ -111,11 +111,16 @@ def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
         (tables.turns, saved.turns, ("id",)),
     )
     for table, known, keys in places:
-        columns = set(table.columns.keys())
+        # as the file calls them, and as this version does
+        columns = {column.name: column.key for column in table.columns}
         for order in ("", " ORDER BY rowid DESC"):
             with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeError):
                 for found in connection.execute(f"SELECT * FROM {table.name}{order}"):
-                    row = {name: found[name] for name in found.keys() if name in columns}  # noqa: SIM118
+                    row = {
+                        columns[name]: found[name]
+                        for name in found.keys()  # noqa: SIM118
+                        if name in columns
+                    }
                     key = tuple(row.get(name) for name in keys)
                     if None in key:
                         continue
@@ -150,7 +155,7 @@ def _row(table: Table, record: Record) -> Row:
 
 
 def _is_sound(part: Row) -> bool:
-    return rows.is_sound(part["text"], part.get("digest"))
+    return rows.stored_part(part).is_sound
 
 
 def _better(one: Row, other: Row) -> bool:
@@ -177,11 +182,12 @@ def _drop_deleted(saved: Saved) -> None:
 
 def _text_of(saved: Saved, message_id: str) -> bool:
     status = saved.messages[message_id].get("status")
-    return (
-        status in (MessageStatus.OPEN.value, MessageStatus.FAILED.value)
-        or (message_id, 0) in saved.parts
-        or any(key[0] == message_id for key in saved.journal)
-    )
+    if status in (MessageStatus.OPEN.value, MessageStatus.FAILED.value):
+        return True
+    found = [position for one, position in saved.parts if one == message_id]
+    # a gap is a part that is lost
+    whole = bool(found) and sorted(found) == list(range(len(found)))
+    return whole or any(key[0] == message_id for key in saved.journal)
 
 
 def _loose_text(saved: Saved, image: Image, found: carving.Found) -> Iterator[str]:
@@ -241,14 +247,21 @@ def _complete(saved: Saved) -> None:
             if chat.get(name) is None and name not in ("deleted_at", "model", "active_root_id"):
                 chat[name] = value
     for one, row in saved.messages.items():
-        if row.get("role") == "user" and (one, 0) not in saved.parts:
+        for position in _gaps(saved, one, row.get("role") == "user"):
             # marked as damaged when it is shown, and no reason to salvage once more
-            saved.parts[one, 0] = {**_part(one, ""), "digest": 0}
+            saved.parts[one, position] = {**_part(one, ""), "position": position, "digest": 0}
     for part in saved.parts.values():
         # what was damaged stays marked: its digest does not fit
-        part.setdefault("digest", rows.digest_of(part["text"]))
         for name in ("data", "blob"):
             part.setdefault(name, None)
+        part.setdefault("digest", rows.stored_part(part).whole_digest())
+
+
+def _gaps(saved: Saved, message_id: str, has_text: bool) -> list[int]:
+    """Where parts are lost: before others, or all of them."""
+    found = {position for one, position in saved.parts if one == message_id}
+    last = max(found, default=0 if has_text else -1)
+    return [position for position in range(last + 1) if position not in found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,42 +140,62 @@ class Storage:
             opened.read_only,
         )
         if self._path is not None and self._backups is not None and not opened.read_only:
-            self._begin(store, self._path, self._backups)
+            self._begin(store, self._path, self._backups, opened.same)
         return store
 
-    def _begin(self, store: Store, path: Path, backups: Path) -> None:
-        """What a database that can be written needs from here on."""
+    def _begin(self, store: Store, path: Path, backups: Path, same: bool) -> None:
+        """What a database that can be written needs from here on; `same`: it is the last run's."""
         from headstart.storage import last_state
-        from headstart.storage.copies import DailyCopies, find_text
+        from headstart.storage.copies import DailyCopies, find_part
 
-        store.messages.find_copy = partial(find_text, path, backups)
-        try:
-            self._purge(store, None)
-        except Exception:
-            # what is hidden stays hidden; no reason not to open
-            log.exception("deleted chats could not be removed")
+        store.messages.find_copy = partial(find_part, path, backups)
 
         def remember() -> None:
             if not self._damaged:
                 last_state.save(path, last_state.of_engine(self._engine))
 
-        remember()
         store.messages.on_stored = remember
+        try:
+            self._purge(store, None)
+            if same:
+                # of one that was salvaged, or is new, it is not known what it needs
+                self._free_blobs(store)
+        except Exception:
+            # what is hidden stays hidden; no reason not to open
+            log.exception("deleted chats could not be removed")
+        remember()
         self._copies = DailyCopies(path, backups)
 
     def _purge(self, store: Store, chat_id: str | None) -> None:
-        gone = store.chats.purge(chat_id)
-        if gone or chat_id is None:
-            store.blobs.free(store.messages.used_blobs())
-        if not gone or self._path is None or self._backups is None:
+        gone = [one for one in store.chats.deleted() if chat_id in (None, one)]
+        if not gone:
             return
-        from headstart.storage.copies import remove_chat
-        from headstart.storage.database import leave_nothing_deleted
+        blobs = store.messages.used_blobs(gone)
+        if self._path is not None and self._backups is not None:
+            # first: if the program is killed now, the next start still knows what is to go
+            from headstart.storage.copies import remove_chat
 
-        leave_nothing_deleted(self._engine)
-        for one in gone:
-            remove_chat(self._path, self._backups, one)
+            for one in gone:
+                remove_chat(self._path, self._backups, one)
+        store.chats.purge(gone)
+        # at once: a database that has become smaller without a word would be salvaged
         store.messages.on_stored()
+        store.blobs.settle(blobs)
+        self._free_blobs(store)
+        if self._path is not None:
+            from headstart.storage.database import leave_nothing_deleted
+
+            leave_nothing_deleted(self._engine)
+
+    def _free_blobs(self, store: Store) -> None:
+        def named_by_copies() -> set[str]:
+            if self._path is None or self._backups is None:
+                return set()
+            from headstart.storage.copies import named_blobs
+
+            return named_blobs(self._path, self._backups)
+
+        store.blobs.free(store.messages.used_blobs(), named_by_copies)
 
     def _close(self) -> None:
         if self._opened.exception() is not None:

@@ -120,22 +120,20 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     return box
 
 
-def choice_box(
-    info: FieldInfo, words: dict[str, str], value: str, on_change: Callable[[str], None]
-) -> QComboBox:
-    """A combo box over the field's choices, in the given words."""
+def choice_box(info: FieldInfo, value: str, on_change: Callable[[str], None]) -> QComboBox:
+    """A combo box over the field's choices, by their labels."""
     box = QComboBox()
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
     for choice in info.choices:
-        box.addItem(words.get(choice, choice), choice)
+        box.addItem(info.labels.get(choice, choice), choice)
     box.setCurrentIndex(box.findData(value))
     box.currentIndexChanged.connect(lambda _index: on_change(str(box.currentData())))
     return box
 
 
 def check_box(info: FieldInfo, value: bool, on_change: Callable[[bool], None]) -> QCheckBox:
-    box = QCheckBox(info.description.partition(";")[0])
+    box = QCheckBox(info.label)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
     box.setChecked(value)

@@ -39,6 +39,8 @@ class OpenChat(QObject):
         self._unsent: dict[str, str] = {}
         self._sending: set[str] = set()
         self._chat = chats.begin().chat()
+        # new chats that were left while their text was being stored
+        self._left: dict[str, Chat] = {}
         # a new chat that was left with unsent text
         self._kept: Chat | None = None
 
@@ -84,15 +86,22 @@ class OpenChat(QObject):
         left, self._chat = self._chat, chat
         if self._kept is not None and self._kept.id == chat.id:
             self._kept = None
-        if left.id != chat.id and self._chats.is_begun(left.id) and left.id not in self._sending:
-            # what was begun for a private chat is forgotten with it
-            if left.private or left.id not in self._unsent:
-                self._unsent.pop(left.id, None)
-                self._chats.abandon(left.id)
+        if left.id != chat.id and self._chats.is_begun(left.id):
+            if left.id in self._sending:
+                self._left[left.id] = left
             else:
-                self._kept = left
+                self._leave(left)
         self.opened.emit()
         self.sending_changed.emit(self.sending)
+
+    def _leave(self, left: Chat) -> None:
+        """A chat that was begun is not open any more."""
+        # what was begun for a private chat is forgotten with it
+        if left.private or left.id not in self._unsent:
+            self._unsent.pop(left.id, None)
+            self._chats.abandon(left.id)
+        else:
+            self._kept = left
 
     # --- unsent text ---------------------------------------------------------------------
 
@@ -120,6 +129,9 @@ class OpenChat(QObject):
     def end_sending(self, chat_id: str, stored: bool) -> None:
         """The text of this chat is a message now, or stays where it is."""
         self._sending.discard(chat_id)
+        left = self._left.pop(chat_id, None)
+        if left is not None and not stored and chat_id != self._chat.id:
+            self._leave(left)
         if stored:
             self._unsent.pop(chat_id, None)
             if chat_id == self._chat.id:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,12 @@ from headstart.core.parts import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    UnknownPart,
 )
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.storage import copies
 from headstart.storage.blobs import Blobs
+from headstart.storage.rows import DAMAGED, StoredPart
 from headstart.storage.worker import Storage, Store
 
 
@@ -105,18 +109,129 @@ async def test_every_kind_of_part_comes_back_as_it_was_stored(tmp_path: Path) ->
     storage.close()
 
 
-async def test_a_part_that_cannot_be_read_shows_its_text(tmp_path: Path) -> None:
-    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
-    message, _ = await storage.run(_store_parts)
+def _spoil(home: Path, statement: str) -> None:
+    connection = sqlite3.connect(home)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
 
-    def spoil(store: Store) -> None:
-        with store.messages._engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE parts SET data = '{' WHERE kind = 'file'")
 
-    await storage.run(spoil)
+async def _reopened(folder: Path) -> tuple[Storage, Message]:
+    storage = Storage(folder / "headstart.db", folder / "backups")
     (found,) = await storage.run(lambda store: store.messages.branch("c"))
-    assert found.parts[0] == TextPart("text")
+    return storage, found
+
+
+async def test_a_part_that_cannot_be_read_is_marked_and_kept_as_it_is(tmp_path: Path) -> None:
+    home = tmp_path / "headstart.db"
+    storage = Storage(home, tmp_path / "backups")
+    message, _ = await storage.run(_store_parts)
+    storage.close()
+    _spoil(home, "UPDATE parts SET data = '{' WHERE kind = 'file'")
+    storage, found = await _reopened(tmp_path)
+    spoiled = found.parts[0]
+    assert isinstance(spoiled, UnknownPart)
+    assert (spoiled.name, spoiled.text, spoiled.data) == ("file", "text", "{")
     assert found.parts[1:] == message.parts[1:]
     assert found.error is not None
     assert replace(found, error=None, parts=message.parts) == message
+    # written again, it is still what it was, and still marked
+    await storage.run(
+        lambda store: store.messages.finish(message.id, found.parts, MessageStatus.COMPLETE, None)
+    )
     storage.close()
+    storage, again = await _reopened(tmp_path)
+    assert again.parts == found.parts
+    assert again.error == DAMAGED
+    storage.close()
+
+
+@pytest.mark.parametrize(
+    "change", ["data = '{'", "data = replace(data, 'notes', 'nodes')", "blob = upper(blob)"]
+)
+async def test_a_damaged_file_comes_back_whole_from_a_copy(tmp_path: Path, change: str) -> None:
+    home = tmp_path / "headstart.db"
+    storage = Storage(home, tmp_path / "backups")
+    message, _ = await storage.run(_store_parts)
+    storage.close()
+    copies.copy_database(home, tmp_path / "backups", "daily", 5)
+    _spoil(home, f"UPDATE parts SET {change} WHERE kind = 'file'")
+    storage, found = await _reopened(tmp_path)
+    assert found == message
+    storage.close()
+
+
+async def test_what_a_newer_version_stored_is_kept_by_every_change(tmp_path: Path) -> None:
+    home = tmp_path / "headstart.db"
+    storage = Storage(home, tmp_path / "backups")
+    message, _ = await storage.run(_store_parts)
+    storage.close()
+    row = StoredPart("hologram", "seen from above", '{"angle": 3}', None, None)
+    _spoil(
+        home,
+        f"UPDATE parts SET kind = 'hologram', text = '{row.text}', data = '{row.data}', "
+        f"digest = {row.whole_digest()} WHERE kind = 'tool result'",
+    )
+    storage, found = await _reopened(tmp_path)
+    assert found.error is None
+    assert found.parts[4] == UnknownPart("hologram", row.text, row.data)
+    await storage.run(
+        lambda store: store.messages.finish(
+            message.id, (*found.parts, TextPart(" And more.")), MessageStatus.COMPLETE, None
+        )
+    )
+    storage.close()
+    storage, again = await _reopened(tmp_path)
+    assert again.parts[4] == found.parts[4]
+    assert again.parts[5] == TextPart("See? And more.")
+    storage.close()
+
+
+async def test_files_stay_where_the_database_is_not_the_one_that_named_them(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "headstart.db"
+    storage = Storage(home, tmp_path / "backups")
+    await storage.run(_store_parts)
+    storage.close()
+    before = _files(tmp_path / "blobs")
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    for file in tmp_path.glob("headstart.db*"):
+        file.rename(aside / file.name)
+    storage = Storage(home, tmp_path / "backups")
+    await storage.ready()
+    storage.close()
+    assert _files(tmp_path / "blobs") == before
+
+
+async def test_files_that_a_copy_needs_stay(tmp_path: Path) -> None:
+    home = tmp_path / "headstart.db"
+    storage = Storage(home, tmp_path / "backups")
+    await storage.run(_store_parts)
+    storage.close()
+    copies.copy_database(home, tmp_path / "backups", "daily", 5)
+    _spoil(home, "DELETE FROM parts WHERE kind = 'file'")
+    _spoil(home, "UPDATE parts SET position = position - 1")
+    before = _files(tmp_path / "blobs")
+    storage = Storage(home, tmp_path / "backups")
+    await storage.ready()
+    storage.close()
+    assert _files(tmp_path / "blobs") == before
+
+
+async def test_a_chats_files_go_with_it_in_the_session_that_added_them(tmp_path: Path) -> None:
+    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    await storage.run(_store_parts)
+    await storage.run(lambda store: store.chats.delete("c"))
+    await storage.purge("c")
+    assert _files(tmp_path / "blobs") == []
+    storage.close()
+
+
+def test_adding_a_damaged_file_again_heals_it(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path / "blobs")
+    blob = blobs.put(b"river", "text/plain")
+    next((tmp_path / "blobs").glob("*/*")).write_bytes(b"rover")
+    blobs.put(b"river", "text/plain")
+    assert blobs.get(blob) == b"river"

@@ -9,16 +9,29 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from headstart.core.errors import DatabaseProblem
-from headstart.core.parts import text_part
+from headstart.core.parts import (
+    BlobRef,
+    FilePart,
+    ImagePart,
+    PartKind,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    text_part,
+)
+from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage import copies, last_state
+from headstart.storage import carving, copies, last_state
+from headstart.storage.pages import Image
 from headstart.storage.rows import DAMAGED
-from headstart.storage.worker import Storage
+from headstart.storage.worker import Storage, Store
 from tests.faults import database as faults
 
 TEXTS = ("What is a river?", "Water that found its way.", "And a lake?", "Water that stayed.")
@@ -170,7 +183,7 @@ _NO_ROOM = """
 import asyncio, json, resource, sys
 from pathlib import Path
 from headstart.core.errors import DatabaseProblem
-from headstart.storage.worker import Storage
+from headstart.storage.worker import Storage, Store
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
@@ -230,6 +243,86 @@ async def test_text_of_a_purged_chat_is_in_no_file(tmp_path: Path) -> None:
         if file.is_file():
             data = file.read_bytes()
             assert not any(text.encode() in data for text in (*TEXTS, "Rivers")), file.name
+    storage.close()
+
+
+async def test_copies_keep_no_tokens_of_a_purged_chat(tmp_path: Path) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+    tokens = bytes(range(200, 240))
+    info = RecordInfo(b"k", b"", b"n", RecordKind.RANGE, 0, tokens, 10)
+
+    def keep(store: Store) -> None:
+        store.prefixes.add(info, [chat.id], "2026-01-01")
+        store.prefixes.save_trace(chat.id, b"trace of it")
+        store.prefixes.save_reply_tokens(chat.id, b"d", tokens[::-1])
+
+    await storage.run(keep)
+    copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
+    (copy,) = (tmp_path / "backups").glob("*.db")
+    for part in (tokens, b"trace of it", tokens[::-1]):
+        assert part in copy.read_bytes()
+    await storage.run(lambda store: store.chats.delete(chat.id))
+    await storage.purge(chat.id)
+    for part in (tokens, b"trace of it", tokens[::-1]):
+        assert part not in copy.read_bytes()
+    storage.close()
+
+
+async def test_a_kill_while_a_deleted_chat_can_be_brought_back_damages_nothing(
+    tmp_path: Path,
+) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+    await storage.run(lambda store: store.chats.create(Chat(new_id(), "Other", 0, now_ms())))
+    await storage.run(lambda store: store.messages.on_stored())
+    await storage.run(lambda store: store.chats.delete(chat.id))
+    # as it lies there when the program is killed
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for file in tmp_path.glob("headstart.db*"):
+        shutil.copy(file, killed / file.name)
+    storage.close()
+    again = Storage(killed / "headstart.db", killed / "backups")
+    assert (await again.ready()).notices == ()
+    again.close()
+    assert not list(killed.glob("*damaged*"))
+
+
+async def test_text_behind_a_file_is_found_missing(tmp_path: Path) -> None:
+    storage, chat, messages = await _filled(tmp_path)
+    files = (ToolCallPart("1", "search", "{}"), ToolCallPart("2", "look", "{}"))
+    question = replace(
+        messages[0], id=new_id(), parent_id=messages[-1].id, parts=(*files, TextPart("Which sea?"))
+    )
+    await storage.run(lambda store: store.messages.add([question]))
+    storage.close()
+    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{question.id}' AND position = 0")
+    found, notices, _ = await _opened(tmp_path, chat.id)
+    assert notices
+    last = next(message for message in found if message.id == question.id)
+    assert last.error == DAMAGED
+    assert last.text == "Which sea?"
+
+
+def test_parts_of_every_kind_are_found_in_bytes(tmp_path: Path) -> None:
+    asyncio.run(_write_every_kind(tmp_path))
+    image = Image((tmp_path / "headstart.db").read_bytes(), b"")
+    kinds = {str(record.values[2], "utf-8") for record in carving.carve(image).parts}  # type: ignore[arg-type]
+    assert kinds == {kind.value for kind in PartKind if kind.value}
+
+
+async def _write_every_kind(folder: Path) -> None:
+    storage, _, messages = await _filled(folder)
+    blob = BlobRef("0" * 64, 3, "image/png")
+    parts = (
+        FilePart("notes.txt", blob, "text"),
+        ImagePart("cat.png", blob, 6, 4, "a cat"),
+        ReasoningPart("hm"),
+        ToolCallPart("1", "search", "{}"),
+        ToolResultPart("1", "search", "none"),
+        TextPart("See?"),
+    )
+    more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)
+    await storage.run(lambda store: store.messages.add([more]))
     storage.close()
 
 

@@ -146,7 +146,8 @@ def test_delete_hides_restore_brings_back_purge_removes(
     assert found.title == chat.title
     assert _texts(messages, chat) == ["keep me"]
     chats.delete(chat.id)
-    assert chats.purge() == [chat.id]
+    assert chats.deleted() == [chat.id]
+    chats.purge(chats.deleted())
     assert messages.branch(chat.id) == []
 
 
@@ -161,7 +162,8 @@ def test_a_deleted_chat_of_any_length_is_purged(
     messages.add(chain)
     assert len(messages.branch(chat.id)) == 1500
     chats.delete(chat.id)
-    assert chats.purge() == [chat.id]
+    assert chats.deleted() == [chat.id]
+    chats.purge(chats.deleted())
     assert messages.branch(chat.id) == []
 
 

@@ -28,12 +28,12 @@ class Calibrating:
         loader.on_request(self.cancel)
 
     async def run(self, chat_id: str) -> None:
-        """Measure the speed of every draft depth for the chat's models."""
+        """Find the speed of every draft depth for the chat's models."""
         if self._stream is not None:
             return
         wanted = await self._drafts.pair(chat_id)
         if wanted is None:
-            raise EnvironmentProblem("A server decides itself how it speculates.", "")
+            raise EnvironmentProblem("A server decides for itself how it speculates.", "")
         if wanted.draft is None:
             raise EnvironmentProblem(
                 "There is no draft model to measure.", "Choose one under “Draft from” first."

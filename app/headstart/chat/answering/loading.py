@@ -41,6 +41,8 @@ class Loader:
         self._stream: Stream | None = None
         self._loading: LoadRequest | None = None
         self._loaded: LoadRequest | None = None
+        # what was loaded when another model began to load, and is still
+        self._beside: LoadRequest | None = None
         self._writing: dict[str, Asked] = {}
         self._make_way: list[Callable[[], None]] = []
         self._closing = False
@@ -105,6 +107,7 @@ class Loader:
                 self._broadcast.tell(ModelState(wanted.model.name, 0.0, trouble))
         if self._stream is stream:
             self._stream = None
+        self.settle()
         return trouble
 
     def cancel(self, unless: LoadRequest | None = None) -> None:
@@ -130,7 +133,13 @@ class Loader:
 
     def end_reply(self, chat_id: str) -> Asked | None:
         """The reply is stored; what was asked, if this computer wrote it."""
+        self.settle()
         return self._writing.pop(chat_id, None)
+
+    def settle(self) -> None:
+        """Nothing is being loaded any more: one that was cancelled or failed left the others."""
+        if self._loaded is None and self._stream is None:
+            self._loaded = self._beside
 
     def follow(self, event: GenerationEvent, wanted: LoadRequest) -> None:
         """Keep track of the models through any stream of events, a reply's too."""
@@ -145,6 +154,10 @@ class Loader:
             if event.fraction == 0:
                 # the draft goes with the model that it drafted for
                 tell(DraftState("", False))
+            if self._loaded is not None:
+                # the same model with other settings takes its place
+                kept = self._loaded.model != wanted.model
+                self._beside = self._loaded if kept else None
             self._loaded = None
             tell(ModelState(wanted.model.name, event.fraction))
         elif isinstance(event, Loaded):
@@ -154,6 +167,8 @@ class Loader:
             self._loaded = wanted
             tell(ModelState(wanted.model.name, 1.0))
         elif isinstance(event, Unloaded):
+            if self._beside is not None and self._beside.model == event.model:
+                self._beside = None
             tell(ModelUnloaded(event.model.name, event.other.name))
         elif isinstance(event, TextAdded):
             self._held_back = False

@@ -98,9 +98,9 @@ class PrefillAhead:
                 wish, self._wish = self._wish, None
                 await self._follow(wish)
         except EnvironmentProblem as problem:
-            log.info("nothing is read ahead: %s", problem)
+            log.info("nothing is prefilled ahead: %s", problem)
         except Exception:
-            log.exception("reading ahead failed")
+            log.exception("prefilling ahead failed")
         finally:
             self._busy = False
 

@@ -54,7 +54,12 @@ class Preload:
     async def draft_chosen(self, chat_id: str) -> None:
         """The options of a chat changed: a draft that is new to it is loaded, so that the idle
         engine can learn what it costs and gains."""
-        wanted, loaded = await self._drafts.pair(chat_id), self._loader.loaded
+        try:
+            wanted = await self._drafts.pair(chat_id)
+        except ModelProblem:
+            # told when the chat was opened, and when it is asked something
+            return
+        loaded = self._loader.loaded
         known = None if loaded is None else loaded.draft
         if wanted is not None and wanted.draft not in (None, known):
             await self.load(chat_id)

@@ -11,7 +11,7 @@ def explain() -> dict[str, str]:
     import llama_cpp as lib
 
     from headstart.engine.backends.cores import automatic_threads
-    from headstart.engine.backends.llama_cpp import AUTOMATIC_CONTEXT, CHUNK
+    from headstart.engine.backends.llama_context import AUTOMATIC_CONTEXT, CHUNK
 
     if lib.llama_supports_gpu_offload():
         layers = "Automatic: as many as the GPU has memory for."

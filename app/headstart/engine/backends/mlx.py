@@ -15,25 +15,15 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.backends.mlx_library import (
-    clear_memory,
-    mlx_cache,
-    mlx_utils,
-    mx,
-    on_gpu,
-    prepare,
-    versions,
-)
-from headstart.engine.backends.mlx_sampler import Foresee, MlxSampler
-from headstart.engine.backends.mlx_state import CacheState, Layout
-from headstart.engine.backends.mlx_tokenizer import FolderTokenizer
+from headstart.engine.backends.mlx_library import clear_memory, mx, on_gpu
+from headstart.engine.backends.mlx_model import BATCH, MlxModel, first_line
+from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
+from headstart.engine.backends.mlx_state import CacheState
 from headstart.engine.decoder import Blob, ContextFull, DecodeAborted, ModelFacts
 
-BATCH = 256
-AUTOMATIC_CONTEXT = 8192
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
 # 105 ms, however many there are), and an abort is to be seen within a second
 GPU_STEP, CPU_STEP = 256, 8
@@ -41,7 +31,6 @@ GPU_STEP, CPU_STEP = 256, 8
 SPLIT_FROM = 32
 # as mlx-lm does: buffers of past steps are given back after so many tokens
 CLEAR_EVERY = 256
-_UNKNOWN = "The folder may be damaged, or of a kind that this version does not know."
 
 
 @dataclass(slots=True)
@@ -75,117 +64,30 @@ class MlxDecoder:
 
         `clamp` keeps the context within what the model was trained for, whatever is asked.
         """
-        self._name = folder.name
-        self._progress = progress
+        self._loaded = MlxModel(folder, progress, clear_memory)
+        self._model: Any = self._loaded.model
+        self._tokenizer = self._loaded.tokenizer
+        self._facts = self._loaded.facts(engine, clamp)
         self._aborted = False
         self._rows: npt.NDArray[np.float32] | None = None
         self._since_clear = 0
         # how the next single row will be drawn, if the sampler can tell
         self._foresee: Foresee | None = None
         self._ahead: _Ahead | None = None
-        prepare()
         self._step = GPU_STEP if on_gpu() else CPU_STEP
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
         # the live sequence, and others as they are asked for
         self._lanes: dict[int, _Lane] = {}
         self._pieces: dict[int, bytes] = {}
-        self._model: Any = None
-        try:
-            config = self._load(folder)
-            self._tokenizer = FolderTokenizer(folder, config)
-            self._tell(0.8)
-            self._layouts = self._learn(config)
-            self._facts = self._read_facts(config, engine, clamp)
-            self._tell(1.0)
-        except BaseException:
-            # gigabytes of a model that was not wanted any more
-            self.close()
-            raise
-
-    def _load(self, folder: Path) -> dict[str, Any]:
-        self._tell(0.0)
-        try:
-            self._model, config = mlx_utils.load_model(folder, lazy=True)
-            parameters = _arrays(self._model.parameters())
-            self._tell(0.1)
-            # in parts, so that loading can be followed and stopped
-            for index in range(0, len(parameters), 32):
-                mx.eval(parameters[index : index + 32])
-                self._tell(0.1 + 0.7 * min(1.0, (index + 32) / len(parameters)))
-        except DecodeAborted:
-            raise
-        except Exception as error:
-            raise ModelProblem(
-                f"MLX cannot open {self._name}: {_first_line(error)}.", _UNKNOWN
-            ) from error
-        return dict(config)
-
-    def _tell(self, fraction: float) -> None:
-        if self._progress is not None and not self._progress(fraction):
-            raise DecodeAborted
-
-    def _fresh(self) -> _Lane:
-        return _Lane(CacheState(mlx_cache.make_prompt_cache(self._model)))
 
     def _lane(self, seq: int) -> _Lane:
         if seq not in self._lanes:
-            self._lanes[seq] = self._fresh()
+            self._lanes[seq] = _Lane(self._loaded.fresh_caches())
         return self._lanes[seq]
 
     @property
     def _live(self) -> _Lane:
         return self._lane(0)
-
-    def _learn(self, config: dict[str, Any]) -> tuple[Layout, ...]:
-        """Read one token: what the caches look like, and whether all of it fits together."""
-        size = self._tokenizer.size
-        try:
-            state = self._fresh().state
-            rows = self._model(mx.array([[0]]), cache=state.caches).shape[-1]
-            state.evaluate()
-            layouts = state.learn()
-        except Exception as error:
-            raise ModelProblem(
-                f"MLX cannot use {self._name}: {_first_line(error)}.", _UNKNOWN
-            ) from error
-        ends = config.get("eos_token_id")
-        ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
-        # some tokenizers have a few added tokens more than their model, which never meets them
-        if self._tokenizer.base > rows or 2 * size < rows or (ends and min(ends) >= rows):
-            raise ModelProblem(
-                f"The tokenizer of {self._name} does not match its model: it has {size:,} tokens, "
-                f"the model {rows:,}.",
-                "Files of different models may have been mixed. Download the folder again.",
-            )
-        self._tokenizer.limit(rows)
-        return layouts
-
-    def _read_facts(
-        self, config: dict[str, Any], engine: EngineSettings, clamp: bool
-    ) -> ModelFacts:
-        inner = config.get("text_config")
-        trained = config.get("max_position_embeddings") or (
-            inner.get("max_position_embeddings") if isinstance(inner, dict) else None
-        )
-        trained = trained if isinstance(trained, int) else AUTOMATIC_CONTEXT
-        wanted = engine.context_length or AUTOMATIC_CONTEXT
-        tokenizer, state = self._tokenizer, self._live.state
-        device = "GPU" if on_gpu() else "processor"
-        layout = f"{state.kinds}, {'/'.join(sorted({part.type for part in self._layouts}))}"
-        return ModelFacts(
-            context_length=min(trained, wanted) if clamp or not engine.context_length else wanted,
-            vocabulary_size=tokenizer.size,
-            chat_template=tokenizer.chat_template,
-            special_tokens=tokenizer.special,
-            begin_token=tokenizer.begin_token,
-            begin_text=tokenizer.begin_text,
-            end_text=tokenizer.end_text,
-            batch=BATCH,
-            rollback="checkpoint" if state.mixed else "exact",
-            device=f"{versions()}, {device}",
-            chunk=BATCH if state.ranges else 0,
-            state=f"{versions()}, {device}, {layout}",
-        )
 
     @property
     def facts(self) -> ModelFacts:
@@ -326,7 +228,7 @@ class MlxDecoder:
 
     def _fail(self, error: Exception) -> NoReturn:
         raise EnvironmentProblem(
-            f"MLX failed to compute: {_first_line(error)}.",
+            f"MLX failed to compute: {first_line(error)}.",
             "Try again; if it fails again, close other programs to free memory.",
         ) from error
 
@@ -351,7 +253,8 @@ class MlxDecoder:
         def tell(foresee: Foresee | None) -> None:
             self._foresee = foresee
 
-        return MlxSampler(self.logits, sampling, seed, names, self._tokenizer.size, tell)
+        foresight = Foresight(tell, self._tokenizer.size)
+        return MlxSampler(self.logits, sampling, seed, names, foresight)
 
     def checkpoint(self) -> None:
         lane = self._live
@@ -403,7 +306,7 @@ class MlxDecoder:
             return False
         if lane.state.mixed and snapshot is None:
             return False
-        if not lane.state.append(blob, end - start, self._layouts):
+        if not lane.state.append(blob, end - start, self._loaded.layouts):
             return False
         lane.length = end
         return True
@@ -435,17 +338,5 @@ class MlxDecoder:
         self._rows = self._ahead = self._foresee = None
         self._lanes.clear()
         self._model = None
+        self._loaded.close()
         clear_memory()
-
-
-def _arrays(tree: Any) -> list[mx.array]:
-    if isinstance(tree, mx.array):
-        return [tree]
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    return [array for part in parts for array in _arrays(part)]
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    line = text.splitlines()[0].strip().rstrip(".")
-    return line if len(line) <= 200 else f"{line[:199]}…"

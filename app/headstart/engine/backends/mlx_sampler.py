@@ -8,6 +8,7 @@ where the two differ by a rounding the work is thrown away.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,23 +20,28 @@ from headstart.engine.noise import gumbel
 Foresee = Callable[[mx.array], mx.array]
 
 
-class MlxSampler(NumpySampler):
-    """`foresee` tells the decoder how the row of its next forward will be drawn."""
+class Foresight(NamedTuple):
+    """`tell` lets the decoder know how the row of its next forward will be drawn, or that this is
+    not known; rows have `size` logits."""
 
+    tell: Callable[[Foresee | None], None]
+    size: int
+
+
+class MlxSampler(NumpySampler):
     def __init__(
         self,
         rows: Callable[[int], Row],
         sampling: Sampling,
         seed: int,
         names: Sequence[int] | None,
-        size: int,
-        foresee: Callable[[Foresee | None], None],
+        foresight: Foresight,
     ) -> None:
         super().__init__(rows, sampling, seed, names)
-        self._tell = foresee
+        self._tell = foresight.tell
         # penalties look at tokens that are not drawn yet
         self._foresees = not self._penalties and names is None
-        self._every = np.arange(size, dtype=np.int32)
+        self._every = np.arange(foresight.size, dtype=np.int32)
 
     def look_ahead(self, position: int) -> None:
         if self._foresees:

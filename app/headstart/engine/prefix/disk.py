@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.prefixes import PrefixIndex, RecordInfo, RecordKind
@@ -32,18 +33,22 @@ _INDEX_SECONDS = 20.0
 GB = 10**9
 
 
-class Disk:
-    """`on_written` is called when an entry's payload need not wait for the writer any more, and
-    `forget` for a record that another one has replaced; both with the lock held."""
+class Owner(NamedTuple):
+    """What the store does for its disk, with the lock held: `on_written` when an entry's payload
+    need not wait for the writer any more, `forget` for a record that another one has replaced."""
 
+    lock: threading.RLock
+    on_written: Callable[[], None]
+    forget: Callable[[Entry], None]
+
+
+class Disk:
     def __init__(
         self,
         folder: Path,
         index: PrefixIndex,
-        lock: threading.RLock,
         catalogue: Catalogue,
-        on_written: Callable[[], None],
-        forget: Callable[[Entry], None],
+        owner: Owner,
     ) -> None:
         self.folder = folder
         self.index = index
@@ -52,10 +57,10 @@ class Disk:
         self.tell_trouble: Callable[[str], None] = lambda _text: None
         # the latest stamp of use that the index knows
         self.latest = 0
-        self._lock = lock
+        self._lock = owner.lock
         self._catalogue = catalogue
-        self._on_written = on_written
-        self._forget = forget
+        self._on_written = owner.on_written
+        self._forget = owner.forget
         self._allowed = True
         self._most = 8 * GB
         self._written: dict[str, int] = {}
@@ -218,7 +223,7 @@ class Disk:
         except WriteAbandoned:
             pass
         except OSError as error:
-            self._fail(f"Prefixes cannot be kept on disk: {error.strerror or error}.")
+            self._fail(f"The prompt cache cannot be kept on disk: {error.strerror or error}.")
         except EnvironmentProblem as problem:
             # without its row the file is an orphan
             with self._lock:
@@ -226,7 +231,7 @@ class Disk:
                     entry.on_disk = False
                     self.size -= info.size
             self.path(info).unlink(missing_ok=True)
-            self._fail(f"Prefixes cannot be kept on disk: {problem.message}")
+            self._fail(f"The prompt cache cannot be kept on disk: {problem.message}")
         finally:
             with self._lock:
                 entry.queued = False
@@ -247,10 +252,10 @@ class Disk:
             self.folder.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(self.folder).free
         except OSError as error:
-            self._fail(f"Prefixes cannot be kept on disk: {error.strerror or error}.")
+            self._fail(f"The prompt cache cannot be kept on disk: {error.strerror or error}.")
             return False
         if free < LEAST_FREE:
-            self._fail("Prefixes are not kept on disk: less than 10 GiB of it are free.")
+            self._fail("The prompt cache is not kept on disk: less than 10 GiB of it are free.")
             return False
         with self._lock:
             limit = budget(self._most, self.size, free)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from headstart.core.requests import PromptMessage
+from headstart.core.text import shortened
 from headstart.core.values import Role
 
 # so few tokens at a seam are nobody's concern
@@ -127,7 +128,7 @@ def _name(now: Now, index: int) -> str:
     if index >= len(now.texts):
         return "a message"
     text = " ".join(now.texts[index].split())
-    short = text if len(text) <= _PREVIEW else text[: _PREVIEW - 1].rstrip() + "…"
+    short = shortened(text, _PREVIEW)
     if now.trace.messages[index].role == Role.SYSTEM.value:
         return "the system prompt"
     number = sum(item.role != Role.SYSTEM.value for item in now.trace.messages[: index + 1])

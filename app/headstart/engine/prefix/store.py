@@ -19,7 +19,7 @@ from headstart.core.prefixes import PrefixIndex, PrefixUse, RecordInfo, RecordKi
 from headstart.engine.prefix import record_file
 from headstart.engine.prefix.budget import to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
-from headstart.engine.prefix.disk import Disk
+from headstart.engine.prefix.disk import Disk, Owner
 from headstart.engine.prefix.keys import record_key
 from headstart.engine.prefix.record_file import Payload, RecordDamaged
 from headstart.engine.prefix.scratch import Scratch
@@ -45,9 +45,8 @@ class PrefixStore:
         self._barred: set[str] = set()
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
         self._scratch = Scratch()
-        self._disk = Disk(
-            folder, index, self._lock, self._catalogue, self._trim_memory, self._forget
-        )
+        owner = Owner(self._lock, self._trim_memory, self._forget)
+        self._disk = Disk(folder, index, self._catalogue, owner)
 
     # --- for the engine thread -----------------------------------------------------------
 

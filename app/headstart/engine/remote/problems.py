@@ -9,6 +9,7 @@ from typing import Any
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
+from headstart.core.text import shortened
 
 _SETTINGS = "under Settings, Servers"
 # how TLS says that the other side speaks no TLS at all
@@ -92,7 +93,7 @@ def _explained(error: Exception, connection: Connection, model: str) -> Environm
         return foreign(connection, "it does not speak https; perhaps http")
     if any(isinstance(cause, ssl.SSLError) for cause in causes) or "[SSL" in texts:
         return ServerProblem(
-            f"No encrypted connection to {host} came about ({_short(str(causes[-1]))}).",
+            f"An encrypted connection to {host} could not be made ({_short(str(causes[-1]))}).",
             "It may speak only http, or want a certificate from you; ask whoever runs it.",
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
@@ -198,7 +199,7 @@ def _said(error: Any) -> str:
 
 def _short(text: str) -> str:
     line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= 300 else f"{line[:299]}…"
+    return shortened(line, 300)
 
 
 def _colon(said: str) -> str:

@@ -23,6 +23,8 @@ from headstart.engine.stream import Stream, final_event
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from headstart.engine.remote.client import Offer
+
 log = logging.getLogger(__name__)
 
 
@@ -75,6 +77,11 @@ class RemoteSession:
         self._started().call_soon_threadsafe(self._begin, request, stream)
         return stream
 
+    async def list_models(self, connection: Connection) -> Offer:
+        """What a server offers. Raises EnvironmentProblem; a cancel ends it at once."""
+        asked = asyncio.run_coroutine_threadsafe(self._list(connection), self._started())
+        return await asyncio.wrap_future(asked)
+
     def close(self, timeout: float = 5.0) -> None:
         """Stop every request, close every connection, end the thread."""
         self._closing = True
@@ -98,14 +105,29 @@ class RemoteSession:
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.run_forever()
-        for task in self._tasks:
-            task.cancel()
-        with contextlib.suppress(Exception):
-            loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
-            for kept in self._clients.values():
-                loop.run_until_complete(asyncio.wait_for(kept.client.close(), 1.0))
-            loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(self._end())
         loop.close()
+
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for kept in self._clients.values():
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(kept.client.close(), 1.0)
+        with contextlib.suppress(Exception):
+            await asyncio.get_running_loop().shutdown_asyncgens()
+
+    async def _list(self, connection: Connection) -> Offer:
+        from headstart.engine.remote.client import list_models
+
+        return await list_models(connection, await self._key(connection))
+
+    async def _key(self, connection: Connection) -> str | None:
+        if not connection.has_key:
+            return None
+        return await asyncio.to_thread(self._key_of, connection.account)
 
     def _begin(self, request: RemoteRequest, stream: RemoteStream) -> None:
         if not stream.start():
@@ -157,9 +179,7 @@ class RemoteSession:
         from headstart.engine.remote.client import open_client
         from headstart.engine.remote.problems import explain
 
-        key = None
-        if connection.has_key:
-            key = await asyncio.to_thread(self._key_of, connection.account)
+        key = await self._key(connection)
         known = self._clients.get(connection.id)
         if known is None or (known.connection, known.key) != (connection, key):
             try:
@@ -170,7 +190,12 @@ class RemoteSession:
                 raise explain(error, connection) from error
             kept = self._clients[connection.id] = _Kept(connection, key, client, users=1)
             if known is not None:
-                await self._close_left(known)
+                try:
+                    await self._close_left(known)
+                except BaseException:
+                    # a stop meanwhile: nobody is going to give it back
+                    kept.users -= 1
+                    raise
             return kept
         known.users += 1
         return known

@@ -3,7 +3,7 @@
 In small pieces, each at most one forward of the target: forwards of several sizes after the
 text that is in the context, the draft's steps and its reading, and how often the draft is right,
 first on a short text that the target writes for that, then on each reply. Any request cuts it;
-what was learned until then is kept, in the profiles that replies and "Measure" use too.
+what was learned until then is kept, in the profiles that replies and “Calibrate” use too.
 """
 
 from __future__ import annotations

@@ -93,11 +93,11 @@ def judge(target: ModelCard, draft: ModelCard, context: int, free_memory: int) -
         notes.append(f"another vocabulary, {match.overlap:.0%} of the text in common")
     else:
         works = "by text"
-        notes.append("another vocabulary: guesses go by text")
+        notes.append("another vocabulary: drafts go by text")
     if draft.context_length < context:
         notes.append(f"sees only the last {draft.context_length:,} tokens")
     if draft.cache in ("recurrent", "hybrid"):
-        notes.append("cannot take guesses back: reads some tokens twice")
+        notes.append("cannot take drafts back: reads some tokens twice")
     if draft.model.size > COSTLY_SHARE * target.model.size:
         notes.append("nearly as large as the target: little to win")
     notes.append(f"fits in memory ({_size(need)})")

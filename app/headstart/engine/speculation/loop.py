@@ -11,20 +11,19 @@ lie behind later tokens' and change the order of sums, and with it bits of the l
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from time import perf_counter
 
-from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.events import DraftActivity
 from headstart.core.log_safety import kind_of
 from headstart.core.parts import Origin
-from headstart.core.settings import Speculation
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.speculation.depth.choice import Depth
-from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.outcome import activity_of, learn_outcome
 from headstart.engine.speculation.plan import PLAIN, Path, Plan, probability_margin
-from headstart.engine.speculation.prompt_lookup import Match, PromptLookup
+from headstart.engine.speculation.prompt_lookup import Match
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.tally import Tally
 from headstart.engine.speculation.token_mapping import DraftToken
 from headstart.engine.speculation.verify import Tree, verify
@@ -39,18 +38,6 @@ JOIN_EVERY = 8
 _ONE_ROW = (0,)
 
 Emitted = list[tuple[int, Origin]]
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What may draft in a turn, and how. `on_draft_failed` gets the reason, once."""
-
-    settings: Speculation
-    lookup: PromptLookup | None
-    draft: DraftModel | None
-    on_draft_failed: Callable[[str], None]
-    # has the draft follow a text; None: it does already
-    begin_draft: Callable[[Sequence[int]], None] | None = None
 
 
 class Speculator:
@@ -87,20 +74,8 @@ class Speculator:
     @property
     def activity(self) -> DraftActivity:
         """What the chosen draft is doing, and why."""
-        depth, context = self._depth, len(self._tokens)
-        if self.tally.last_source is Origin.DRAFT:
-            return DraftActivity(DraftStage.DRAFTING, self.tally.last_depth)
-        if self.tally.last_source is Origin.LOOKUP:
-            return DraftActivity(DraftStage.LOOKUP, self.tally.last_depth)
-        pair = depth.pair
-        if pair is None or (self._draft is None and self._waiting is None):
-            return DraftActivity(DraftStage.OFF)
-        if depth.worth.known_to_lose(context):
-            return DraftActivity(
-                DraftStage.NOT_PAYING, 0, pair.margins.mean, depth.worth.needed(context)
-            )
-        known = pair.margins.all_verified >= KNOWN_TESTS and depth.target.costs.known
-        return DraftActivity(DraftStage.WAITING if known else DraftStage.LEARNING)
+        chosen = self._draft is not None or self._waiting is not None
+        return activity_of(self.tally, self._depth, len(self._tokens), chosen)
 
     def restart(self) -> None:
         """The text before the reply changed (older turns were left out): begin again with it."""
@@ -351,7 +326,13 @@ class Speculator:
         self._settle(first, tree, verdict.path, len(draft_tokens))
         self._depth.target.costs.observe(count, context, perf_counter() - began)
         if tree.tokens:
-            self._count(plan, draft_tokens, match, verdict.emitted)
+            sees_all = self._draft is None or self._draft.sees_all
+            outcome = learn_outcome(
+                self._depth, plan, draft_tokens, match, verdict.emitted, sees_all
+            )
+            self.tally.verified(plan.source, *outcome)
+            if match is not None and self._lookup is not None and plan.source is Origin.LOOKUP:
+                self._lookup.copied(match.position + outcome[1])
         origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
 
@@ -385,38 +366,6 @@ class Speculator:
             part = missing[start : start + batch]
             self._target.forward(part, [])
             self._tokens.extend(part)
-
-    def _count(
-        self,
-        plan: Plan,
-        draft_tokens: Sequence[DraftToken],
-        match: Match | None,
-        emitted: Sequence[int],
-    ) -> None:
-        """Learn from each draft token that was verified: those up to the first wrong one."""
-        pair, lengths = self._depth.pair, self._depth.target.lengths
-        verified = accepted = 0
-        for index, draft_token in enumerate(draft_tokens):
-            if index >= len(emitted):
-                break
-            right = draft_token.token == emitted[index]
-            verified += 1
-            accepted += right
-            if plan.source is Origin.DRAFT and pair is not None:
-                sees_all = self._draft is None or self._draft.sees_all
-                pair.margins.observe(draft_token.margin, right, sees_all)
-                if not right and draft_token.second >= 0:
-                    pair.margins.observe_branch(draft_token.second == emitted[index])
-            elif match is not None:
-                lengths.observe(match.length + index, right)
-            if not right:
-                break
-        if match is not None and self._lookup is not None and plan.source is Origin.LOOKUP:
-            self._lookup.copied(match.position + accepted)
-        if plan.source is Origin.DRAFT:
-            # a branch that was right is a draft token that was right
-            accepted = max(accepted, len(emitted) - 1)
-        self.tally.verified(plan.source, verified, accepted)
 
 
 def _below(count: int, parents: Sequence[int]) -> list[int]:

@@ -36,9 +36,10 @@ from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.full_calibration import speed_curve
-from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import make_mapping
 from headstart.engine.stop import StopSignal
 

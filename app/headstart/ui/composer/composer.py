@@ -1,4 +1,4 @@
-"""The composer: where the user writes. Enter sends, Shift+Enter breaks the line."""
+"""The composer: where the user writes. Enter sends, Shift+Enter starts a new line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_LINES = 10
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
-HINT = "Enter sends, Shift+Enter breaks the line"
+HINT = "Enter sends, Shift+Enter starts a new line"
 WRITING_HINT = "A reply is being written: send this when it has ended, or stop it first"
 
 

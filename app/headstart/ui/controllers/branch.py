@@ -55,11 +55,16 @@ class BranchController(QObject):
             self._wanted = chat_id
             self._tasks.spawn(self._show(chat_id))
 
-    async def open_last(self, chat_id: str) -> None:
+    def open_last(self, chat_id: str) -> None:
         """Open the chat that was open when the program ended, if it is still there, and the user
         has not begun anything else."""
-        untouched = not self._open.stored and not self._open.unsent
-        if chat_id and untouched and await self._branches.chat(chat_id) is not None:
+        if chat_id:
+            self._tasks.spawn(self._open_last(chat_id))
+
+    async def _open_last(self, chat_id: str) -> None:
+        begun, there = self._open.id, await self._branches.chat(chat_id) is not None
+        untouched = self._wanted == self._open.id == begun and not self._open.unsent
+        if there and untouched and not self._open.stored:
             self.open_chat(chat_id)
 
     def leave(self, chat_id: str) -> None:
@@ -81,6 +86,14 @@ class BranchController(QObject):
         """Read a chat and show it, unless the user wants another one by then."""
         self._serial += 1
         serial = self._serial
+        try:
+            await self._read_and_show(chat_id, serial)
+        finally:
+            if serial == self._serial:
+                # one that cannot be read, or is gone, is not what is open
+                self._wanted = self._open.id
+
+    async def _read_and_show(self, chat_id: str, serial: int) -> None:
         chat = await self._branches.chat(chat_id)
         # what is shown stays shown
         count = max(PAGE, self._count + 2) if chat_id == self._open.id else PAGE
@@ -114,11 +127,17 @@ class BranchController(QObject):
 
     async def _show_message(self, chat_id: str, message_id: str) -> None:
         """One message is other than it was."""
-        message = await self._branches.message(chat_id, message_id)
-        if message is not None and chat_id == self._open.id:
-            self.message_changed.emit(message)
-            self.message_shown.emit()
-            self.stats_shown.emit(message.stats)
+        message = None
+        try:
+            message = await self._branches.message(chat_id, message_id)
+        finally:
+            if chat_id == self._open.id:
+                if message is not None:
+                    self.message_changed.emit(message)
+                # also where it cannot be read: the reply is over
+                self.message_shown.emit()
+                if message is not None:
+                    self.stats_shown.emit(message.stats)
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what in _SHOWN and change.chat_id == self._open.id:

@@ -39,6 +39,8 @@ class ChatListController(QObject):
         self._replies = replies
         self._tasks = tasks
         self._titles: dict[str, str] = {}
+        # what is said in the lines of chats that are being written in
+        self._statuses: dict[str, str] = {}
         self._speed_shown = 0.0
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: tasks.spawn(self._list_one(change.chat_id)))
@@ -63,7 +65,8 @@ class ChatListController(QObject):
     async def _list(self) -> None:
         summaries = await self._chat_list.summaries()
         self._titles = {chat.id: chat.title for chat in summaries}
-        self.listed.emit(summaries, dict.fromkeys(self._replies.writing_chats(), WRITING))
+        writing = self._replies.writing_chats()
+        self.listed.emit(summaries, {one: self._statuses.get(one, WRITING) for one in writing})
 
     async def _list_one(self, chat_id: str) -> None:
         summary = await self._chat_list.summary(chat_id)
@@ -71,7 +74,14 @@ class ChatListController(QObject):
             self._titles[chat_id] = summary.title
         writing = self._replies.reply_in(chat_id) is not None
         self.line_changed.emit(chat_id, summary)
-        self.status_changed.emit(chat_id, WRITING if writing else None)
+        self._say(chat_id, self._statuses.get(chat_id, WRITING) if writing else None)
+
+    def _say(self, chat_id: str, status: str | None) -> None:
+        if status is None:
+            self._statuses.pop(chat_id, None)
+        else:
+            self._statuses[chat_id] = status
+        self.status_changed.emit(chat_id, status)
 
     async def _delete(self, chat_id: str) -> None:
         title = self._titles.get(chat_id, "")
@@ -90,11 +100,11 @@ class ChatListController(QObject):
         event, now = change.event, time.monotonic()
         if isinstance(event, Waiting | Loading | Prefilling):
             waiting = isinstance(event, Waiting)
-            self.status_changed.emit(change.chat_id, WAITING if waiting else WRITING)
+            self._say(change.chat_id, WAITING if waiting else WRITING)
             return
         if not isinstance(event, TextAdded) or now - self._speed_shown < SPEED_SECONDS:
             return
         if event.tokens > 1 and event.seconds > 0:
             self._speed_shown = now
             speed = (event.tokens - 1) / event.seconds
-            self.status_changed.emit(change.chat_id, f"{WRITING} {speed:.0f} tok/s")
+            self._say(change.chat_id, f"{WRITING} {speed:.0f} tok/s")

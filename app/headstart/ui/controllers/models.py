@@ -95,7 +95,9 @@ class ModelsController(QObject):
         model = self._servers.find(model.key) or model
         await self._choices.set_model(chat.id, model)
         trouble = await self._preload.load(chat.id, asked=True)
-        if trouble and before is not None and before != model:
+        now = await self._branches.chat(chat.id)
+        chosen = now is not None and now.model == model.key
+        if trouble and before is not None and before != model and chosen:
             # a file that cannot be used is not left as the model of this chat and of new ones
             await self._choices.set_model(chat.id, before)
             self._problems.show(trouble, "")

@@ -88,7 +88,7 @@ class ReplyController(QObject):
                 self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")
             case Prefilling(done=done, total=total, reused=reused):
                 long = total - reused >= SHOWN_PREFILL
-                text = f"Reading {done:,} of {total:,} tokens…" if long else "Reading…"
+                text = f"Processing {done:,} of {total:,} tokens…" if long else "Processing…"
                 self.reply_progress.emit(message_id, text)
             case Speculating():
                 self.speculating.emit(event)

@@ -39,6 +39,7 @@ class SpeculationController(QObject):
         self._calibrating = calibrating
         self._open = open_chat
         self._tasks = tasks
+        self._serial = 0
         open_chat.opened.connect(self.list)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ReplyEnded, lambda change: self._refresh(change.chat_id))
@@ -50,7 +51,7 @@ class SpeculationController(QObject):
         self._tasks.spawn(self._list())
 
     def calibrate(self) -> None:
-        """Measure the speed of every draft depth."""
+        """Find the speed of every draft depth."""
         self._tasks.spawn(self._calibrating.run(self._open.id))
 
     def cancel_calibrating(self) -> None:
@@ -65,10 +66,12 @@ class SpeculationController(QObject):
             self.list()
 
     async def _list(self) -> None:
-        chat_id = self._open.id
+        self._serial += 1
+        serial, chat_id = self._serial, self._open.id
         try:
             choices = await self._drafts.choices(chat_id)
         except EnvironmentProblem:
             choices = []
-        if chat_id == self._open.id:
+        if serial == self._serial and chat_id == self._open.id:
+            # else another model was chosen meanwhile: a later look tells
             self.drafts_listed.emit(choices)

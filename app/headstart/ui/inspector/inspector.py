@@ -41,10 +41,9 @@ from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
-WHEN_FULL_WORDS = {"stop": "Stop", "drop_oldest": "Leave out the oldest turns"}
 SERVER_WORDS = (
-    "{host} answers here. It decides itself how it guesses ahead and what it keeps of chats; what "
-    "it reports stands under each reply. Settings that it does not take are greyed."
+    "{host} answers here. It decides for itself how it speculates and what it caches; what it "
+    "reports is shown under each reply. Settings that it does not take are greyed out."
 )
 # a pause after which typing in the system prompt counts as meant
 TYPING_PAUSE_MS = 600
@@ -114,8 +113,11 @@ class Inspector(QFrame):
 
     def set_model(self, model: AnyModel | None) -> None:
         """Show what follows the model, what it takes, and what is its server's own business."""
+        # what was typed so far holds for the model that was shown until now
+        self.flush()
         key = "" if model is None else model.key
-        if key != self._model_key:
+        other = key != self._model_key
+        if other:
             # what was measured belongs to the model from before
             self.speculation.forget()
         self._model_key = key
@@ -138,7 +140,8 @@ class Inspector(QFrame):
             self._tell_fit(control, "" if fits else host)
         self._when_full.setEnabled(not host)
         self._tell_fit(self._when_full, host)
-        self._show()
+        if other:
+            self._show()
 
     @property
     def _effective(self) -> Effective:
@@ -206,11 +209,11 @@ class Inspector(QFrame):
         self._max_tokens.setRange(0, 1_000_000)
         self._max_tokens.setSpecialValueText("no limit")
         self._max_tokens.setSingleStep(64)
-        self._max_tokens.setAccessibleName("Longest reply in tokens")
+        self._max_tokens.setAccessibleName("Max tokens of a reply")
         self._max_tokens.valueChanged.connect(partial(self._sampling_changed, "max_tokens"))
-        self._row("Longest reply", self._max_tokens)
+        self._row("Max tokens", self._max_tokens)
         self._fixed_seed = QCheckBox("Fixed seed", self)
-        self._fixed_seed.setToolTip("the same seed and words give the same reply")
+        self._fixed_seed.setToolTip("the same seed and text give the same reply")
         self._seed = QLineEdit(self)
         self._seed.setAccessibleName("Seed")
         self._seed.setFixedWidth(110)
@@ -238,14 +241,12 @@ class Inspector(QFrame):
         self._layout.addWidget(self._meter)
         self._layout.addWidget(self._meter_text)
         info = describe(Settings)["when_full"]
-        self._when_full = choice_box(
-            info, WHEN_FULL_WORDS, self._settings.when_full, self._when_full_changed
-        )
+        self._when_full = choice_box(info, self._settings.when_full, self._when_full_changed)
         self._when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row("When full", self._when_full)
         self.set_context(0, 0)
         self._layout.addSpacing(12)
-        self._reset = QPushButton("Use the settings again", self)
+        self._reset = QPushButton("Reset to the app’s settings", self)
         self._reset.setToolTip("Forget what this chat decides for itself")
         self._reset.clicked.connect(self._reset_all)
 

@@ -19,7 +19,9 @@ from headstart.core.prefixes import PrefixUse
 from headstart.core.text import size_text
 from headstart.core.values import TurnStats
 
-_PRIVATE = "Private: nothing of this chat is written to disk, neither its words nor what was read."
+_PRIVATE = (
+    "Private: nothing of this chat is written to disk, neither its text nor what was computed."
+)
 
 
 _OFF = "Nothing new is kept on disk: switched off in the settings. Clearing removes the rest."

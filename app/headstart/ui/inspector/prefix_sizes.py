@@ -45,7 +45,7 @@ class PrefixSizes(QDialog):
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.itemSelectionChanged.connect(self._show_buttons)
         hint = QLabel(
-            "Chats share what they have in common. Clearing removes no words: the next reply "
+            "Chats share what they have in common. Clearing removes no text: the next reply "
             "reads the chat again.",
             self,
         )

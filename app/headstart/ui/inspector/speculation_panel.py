@@ -55,7 +55,7 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
         case DraftStage.NOT_PAYING:
             return "not drafting", f"{right.capitalize()}; it would need {activity.needed:.0%}."
         case DraftStage.WAITING:
-            why = "Reading this chat into the draft costs more than drafting has saved so far."
+            why = "Prefilling the draft with this chat costs more than drafting has saved so far."
             return "not drafting yet", why
         case DraftStage.OFF:
             return "–", ""
@@ -180,7 +180,7 @@ class SpeculationPanel(QWidget):
         self._caption = QLabel(self)
         self._caption.setObjectName("quiet")
         self._caption.setWordWrap(True)
-        self.calibrate = QPushButton("Measure", self)
+        self.calibrate = QPushButton("Calibrate", self)
         self.calibrate.clicked.connect(self._calibrate_clicked)
         for widget in (title, self.curve, self._caption, self.calibrate):
             self._layout.addWidget(widget)
@@ -259,9 +259,9 @@ class SpeculationPanel(QWidget):
         if measured is not None and measured.problem:
             self._caption.setText(measured.problem)
         elif self._calibrating and curve is not None:
-            self._caption.setText(f"measuring… {curve.done} of {curve.total}")
+            self._caption.setText(f"calibrating… {curve.done} of {curve.total}")
         elif self._calibrating:
-            self._caption.setText("measuring…")
+            self._caption.setText("calibrating…")
         else:
             self._caption.setText("tokens per second by draft depth, measured with this pair")
         self._show_button()
@@ -336,7 +336,7 @@ class SpeculationPanel(QWidget):
             self._live[name].setText(text)
 
     def _show_button(self) -> None:
-        self.calibrate.setText("Cancel" if self._calibrating else "Measure")
+        self.calibrate.setText("Cancel" if self._calibrating else "Calibrate")
         possible = bool(self._value.draft) and self._value.enabled
         self.calibrate.setEnabled(self._calibrating or possible)
         self.calibrate.setToolTip("" if possible else "choose a draft model first")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 from headstart.chat.models import ModelList
 from headstart.chat.servers import Offered
 from headstart.core.model_ref import AnyModel, ModelRef
-from headstart.core.text import shortened
+from headstart.core.text import shortened, size_text
 from headstart.ui import icons
 from headstart.ui.commands import Commands
 
@@ -84,7 +84,7 @@ class ModelPill(QPushButton):
 
     def _add_local(self, model: ModelRef, reason: str, current: str) -> None:
         form = "  ·  MLX" if model.format == "mlx" else ""
-        text = f"{_short(model.name)}    {_size(model.size)}{form}"
+        text = f"{_short(model.name)}    {size_text(model.size)}{form}"
         if reason:
             action = self._menu.addAction(f"{text}  ·  cannot run here")
             action.setToolTip(reason)
@@ -140,9 +140,4 @@ class ModelPill(QPushButton):
 
 def _short(name: str, length: int = _NAME_LENGTH) -> str:
     # an ampersand would underline the next letter
-    short = name if len(name) <= length else name[: length - 1] + "…"
-    return short.replace("&", "&&")
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+    return shortened(name, length).replace("&", "&&")

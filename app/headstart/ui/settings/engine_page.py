@@ -14,7 +14,6 @@ from headstart.core.settings import EngineSettings, changed, describe
 from headstart.ui.fields import check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
 
-BACKEND_WORDS = {"auto": "Automatic", "llama.cpp": "llama.cpp alone", "mlx": "MLX too"}
 STATES: dict[LoadedState, str] = {
     "nothing": "No model is loaded: the next one gets these settings.",
     "same": "The loaded model has these settings.",
@@ -47,7 +46,7 @@ class EnginePage(Page):
             if isinstance(value, bool):
                 field = check_box(info, value, act)
             elif info.choices:
-                field = choice_box(info, BACKEND_WORDS if name == "backend" else {}, value, act)
+                field = choice_box(info, value, act)
             else:
                 field = number_box(info, value, act)
             self.row(form, info.title, field)

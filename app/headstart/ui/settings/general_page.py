@@ -16,14 +16,7 @@ from headstart.core.settings import (
     describe,
 )
 from headstart.ui.fields import check_box, choice_box, number_box
-from headstart.ui.inspector.inspector import WHEN_FULL_WORDS
 from headstart.ui.settings.form import Page
-
-WORDS = {
-    "theme": {"system": "Like the system", "light": "Light", "dark": "Dark"},
-    "text_font": {"inter": "Inter", "system": "The system's"},
-    "when_full": WHEN_FULL_WORDS,
-}
 
 
 class GeneralPage(Page):
@@ -36,7 +29,7 @@ class GeneralPage(Page):
         self._settings = settings
         self._change = change
         fields = describe(Settings)
-        form = self.section("Looks")
+        form = self.section("Appearance")
         for name in ("theme", "text_font"):
             self._choice(form, name, fields)
         stats = check_box(
@@ -60,7 +53,7 @@ class GeneralPage(Page):
             )
             self.row(form, sampling[name].title, box)
         self._choice(form, "when_full", fields)
-        form = self.section("Prefixes")
+        form = self.section("Prompt cache")
         for name, info in describe(PrefixSettings).items():
             value, act = getattr(settings.prefix, name), partial(self._prefix_changed, name)
             field = (
@@ -74,7 +67,6 @@ class GeneralPage(Page):
     def _choice(self, form: QFormLayout, name: str, fields: dict[str, FieldInfo]) -> None:
         box = choice_box(
             fields[name],
-            WORDS[name],
             getattr(self._settings, name),
             lambda value: self._set(**{name: value}),
         )

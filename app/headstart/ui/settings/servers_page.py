@@ -32,7 +32,7 @@ from headstart.ui.settings.form import Page
 ROW_HEIGHT = 36
 ABOUT = (
     "Any server with the OpenAI chat API can answer instead of this computer: vLLM, SGLang, "
-    "llama.cpp's server, LM Studio, Ollama. Your words leave this computer then; you are asked "
+    "llama.cpp's server, LM Studio, Ollama. Your text then leaves this computer; you are asked "
     "once for each server."
 )
 
@@ -195,7 +195,7 @@ class ConnectionDialog(QDialog):
             "Address", "" if connection is None else connection.url, "http://192.168.1.5:8080/v1"
         )
         self.key = self._line(
-            "Key", "", "none" if connection is None else "stays as it is, if you leave this empty"
+            "Key", "", "none" if connection is None else "leave empty to keep the current key"
         )
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setToolTip("kept in the system's keychain, never in a file of Headstart's")
@@ -212,7 +212,9 @@ class ConnectionDialog(QDialog):
         self.timeout.setSuffix(" s")
         self.timeout.setValue(self._connection.timeout)
         self.timeout.setAccessibleName("Timeout")
-        self.timeout.setToolTip("how long a server may be silent; before the first word ten times")
+        self.timeout.setToolTip(
+            "how long a server may be silent; ten times as long before the first word"
+        )
         form.addRow("Name", self.name)
         form.addRow("Address", self.url)
         form.addRow("Key", self.key)

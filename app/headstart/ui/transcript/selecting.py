@@ -22,14 +22,13 @@ class SelectingHost(Protocol):
 
     def text_of(self, number: int) -> str: ...
 
-    def viewport(self) -> QWidget: ...
-
 
 class Selecting:
     """The one selection of a transcript and what the mouse does to it."""
 
-    def __init__(self, host: SelectingHost) -> None:
+    def __init__(self, host: SelectingHost, viewport: QWidget) -> None:
         self._host = host
+        self._viewport = viewport
         self.selection = Selection()
 
     @property
@@ -111,10 +110,9 @@ class Selecting:
     def nearest(self, point: QPoint) -> Place | None:
         """The place in the text that is nearest to a point of the viewport."""
         best: tuple[int, Place] | None = None
-        viewport = self._host.viewport()
         for number, blocks in enumerate(self._host.shown_blocks()):
             for index, block in enumerate(blocks):
-                local = block.mapFrom(viewport, point)
+                local = block.mapFrom(self._viewport, point)
                 distance = max(-local.y(), 0, local.y() - block.height())
                 if best is None or distance < best[0]:
                     best = distance, (number, index, block.position_at(local.toPointF()))

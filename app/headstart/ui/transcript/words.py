@@ -45,7 +45,10 @@ def status_text(message: Message) -> str:
     if message.role is not Role.ASSISTANT:
         return ""
     if message.status is MessageStatus.INTERRUPTED:
-        return "Interrupted: the program ended while this was written. Nothing before was lost."
+        return (
+            "Interrupted: the program ended while this was written. Nothing written before that "
+            "was lost."
+        )
     if message.status is MessageStatus.FAILED:
         return message.error or "This reply failed."
     if message.status is MessageStatus.STOPPED and message.error:

@@ -17,9 +17,9 @@ def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], N
     box.setText(f"Chats with this model are sent to {connection.host}.")
     safe = connection.url.startswith("https://")
     way = (
-        "The way there is encrypted."
+        "The connection is encrypted."
         if safe
-        else "The way there is not encrypted: others in the network could read it."
+        else "The connection is not encrypted: others on the network could read it."
     )
     box.setInformativeText(
         f"The text of such chats leaves this computer. {way}\n\n"

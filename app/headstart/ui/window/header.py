@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.text import shortened
 from headstart.ui import icons
 from headstart.ui.commands import Commands
 from headstart.ui.models.model_menu import ModelPill
@@ -80,7 +81,7 @@ class Header(QFrame):
 
     def show_host(self, host: str) -> None:
         """Who else gets the text of this chat; "" for nobody."""
-        short = host if len(host) <= HOST_LENGTH else f"{host[: HOST_LENGTH - 1]}…"
+        short = shortened(host, HOST_LENGTH)
         self.remote.setText(f"on {short}")
         self.remote.setToolTip(f"The text of this chat leaves this computer: {host} gets it.")
         self.remote.setAccessibleName(f"Text is sent to {host}")
@@ -93,7 +94,7 @@ class Header(QFrame):
 
     def show_draft(self, name: str, loaded: bool, room: bool) -> None:
         """The draft of the chat ("" for none), and whether it is really there."""
-        short = name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+        short = shortened(name, NAME_LENGTH)
         self.draft_pill.setText(f"draft: {short}{'' if loaded else ' · not loaded yet'}")
         self.draft_pill.setToolTip(name)
         self.draft_pill.setVisible(bool(name) and room)

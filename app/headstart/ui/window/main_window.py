@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
@@ -42,7 +42,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setAcceptDrops(True)
         self.setMinimumSize(720, 480)
-        self.resize(*(preferences.current.window_size or (1360, 860)))
+        self._restore_size()
         self.header = Header(self)
         self.sidebar = Sidebar(self)
         self.transcript = TranscriptView(self)
@@ -144,8 +144,18 @@ class MainWindow(QMainWindow):
         """Size and chat, for the next start; a private chat is not named."""
         chat = self._controllers.open
         kept = chat.id if chat.stored and not chat.private else ""
-        size = self.normalGeometry().size() if self.isMaximized() else self.size()
-        self._preferences.update(window_size=(size.width(), size.height()), open_chat=kept)
+        whole = self.isMaximized() or self.isFullScreen()
+        size = self.normalGeometry().size() if whole else self.size()
+        self._preferences.update(
+            window_size=(size.width(), size.height()), maximized=whole, open_chat=kept
+        )
+
+    def _restore_size(self) -> None:
+        """As it was when it was closed."""
+        settings = self._preferences.current
+        self.resize(*(settings.window_size or (1360, 860)))
+        if settings.maximized:
+            self.setWindowState(Qt.WindowState.WindowMaximized)
 
     # --- looks ---------------------------------------------------------------------------
 

@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 from headstart.ui import icons, theme
 
 TOAST_MS = 8000
+# what cannot be undone leaves sooner: an undo that it covers is still possible then
+PLAIN_MS = 4000
+START = "start"
 
 
 class Banner(QFrame):
-    """A notice that stays until it is dismissed or replaced by one of its kind."""
+    """A notice that stays until it is dismissed or replaced. What was told at the start stays above
+    others until it is dismissed: nobody may have read it yet."""
 
     closed = Signal()
 
@@ -22,6 +26,7 @@ class Banner(QFrame):
         super().__init__(parent)
         self.setObjectName("banner")
         self.kind = ""
+        self._at_start = ""
         self._label = QLabel(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -36,6 +41,10 @@ class Banner(QFrame):
 
     def show_text(self, kind: str, text: str) -> None:
         self.kind = kind
+        if kind == START:
+            self._at_start = text
+        elif self._at_start:
+            text = f"{self._at_start}\n\n{text}"
         self._label.setText(text)
         self.refresh_theme()
         self.setAccessibleName(text)
@@ -47,8 +56,15 @@ class Banner(QFrame):
     def text(self) -> str:
         return self._label.text()
 
+    def withdraw(self) -> None:
+        """What was told does not hold any more."""
+        if self._at_start and self.kind != START:
+            self.show_text(START, self._at_start)
+        else:
+            self.dismiss()
+
     def dismiss(self) -> None:
-        self.kind = ""
+        self.kind = self._at_start = ""
         self.hide()
         self.closed.emit()
 
@@ -82,7 +98,8 @@ class Toast(QFrame):
 
     def show_text(self, text: str, undo: Callable[[], None] | None = None) -> None:
         self._offers = [offer for offer in self._offers if offer[1] is not None]
-        self._offers.append((text, undo, time.monotonic() + TOAST_MS / 1000))
+        lasts = TOAST_MS if undo is not None else PLAIN_MS
+        self._offers.append((text, undo, time.monotonic() + lasts / 1000))
         self._show_last()
 
     def _show_last(self) -> None:
@@ -105,17 +122,21 @@ class Toast(QFrame):
         self._button.click()
 
     def _end(self) -> None:
-        # those before it are older
-        self._offers.clear()
+        self._offers.pop()
         self.hide()
+        self._show_earlier()
 
     def _on_undo(self) -> None:
         self.hide()
         _, undo, _ = self._offers.pop()
         if undo is not None:
             undo()
+        self._show_earlier()
+        self.undone.emit()
+
+    def _show_earlier(self) -> None:
+        """What was done before, as long as it can be undone."""
         now = time.monotonic()
         self._offers = [offer for offer in self._offers if offer[2] > now]
         if self._offers:
             self._show_last()
-        self.undone.emit()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
+from headstart.core.text import shortened
 from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
@@ -58,30 +59,29 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     banner, toast = window.banner, window.toast
 
     def show_deleted(chat_id: str, title: str) -> None:
-        short = title if len(title) <= 40 else title[:39] + "…"
         undo = controllers.chat_list.undo_delete
-        toast.show_text(f"Deleted “{short}”", lambda: undo(chat_id))
+        toast.show_text(f"Deleted “{shortened(title, 40)}”", lambda: undo(chat_id))
 
     def on_stored(chat_id: str) -> None:
         if chat_id == controllers.open.id:
             window.transcript.scroll_to_end()
         if banner.kind == "problem":
-            banner.dismiss()
+            banner.withdraw()
 
     def on_writing(writing: bool) -> None:
         if not writing and banner.kind == "server":
             # the answer came after all, or its failure is told
-            banner.dismiss()
+            banner.withdraw()
 
     def on_context(used: int, size: int) -> None:
         if banner.kind == "context-nearly-full" and used < NEARLY_FULL * size:
-            banner.dismiss()
+            banner.withdraw()
 
     def on_stats(stats: TurnStats | None) -> None:
         full = stats is not None and stats.finish is FinishReason.CONTEXT_FULL
         if full and banner.kind == "context-nearly-full":
             # the reply says that it ended for that
-            banner.dismiss()
+            banner.withdraw()
 
     controllers.reply.context_changed.connect(on_context)
     controllers.branch.stats_shown.connect(on_stats)

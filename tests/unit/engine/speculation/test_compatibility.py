@@ -40,10 +40,10 @@ TARGET = card("target", 8 * GB)
             "same vocabulary but for 1 tokens",
         ),
         (card("mixed", GB // 2, WORDS[::-1]), "yes", "another vocabulary, 100%"),
-        (card("text", GB // 2, WORDS[::5]), "by text", "guesses go by text"),
+        (card("text", GB // 2, WORDS[::5]), "by text", "drafts go by text"),
         (card("alien", GB // 2, (b"x", b"y")), "no", "no tokens in common"),
         (replace(card("short", GB // 2), context_length=512), "yes", "the last 512 tokens"),
-        (replace(card("state", GB // 2), cache="hybrid"), "yes", "cannot take guesses back"),
+        (replace(card("state", GB // 2), cache="hybrid"), "yes", "cannot take drafts back"),
         (card("half", 5 * GB), "yes", "little to win"),
     ],
 )

@@ -14,12 +14,14 @@ from headstart.engine.speculation import draft_model, loop
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.costs import Costs, bucket
 from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import FIRST_SHARE, FIRST_TOKENS, SHARE, START
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.plan import PLAIN, Path, probability_margin
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import Clock, FakeDecoder, table
@@ -100,7 +102,7 @@ def test_a_cold_pair_is_never_slower_than_the_bound(
 
 
 def _measured_in_a_slow_moment() -> tuple[TargetProfile, PairProfile]:
-    """Costs as "Measure" finds them while another program has the computer; drafts are good."""
+    """Costs as “Calibrate” finds them while another program has the computer; drafts are good."""
     target, pair = TargetProfile(), PairProfile()
     for _ in range(3):
         target.costs.observe(1, 0, 1.0)
@@ -469,15 +471,17 @@ def test_verdicts_are_not_worked_out_again_for_every_token(
     depth = Depth(target, pair, Speculation(draft="d"))
     depth.begin(pair, Speculation(draft="d"))
     before = depth.worth.known_to_lose(0)
-    made: list[int] = []
-    usual = type(depth.costs).usual
-    monkeypatch.setattr(
-        type(depth.costs),
-        "usual",
-        lambda self, context: (made.append(context), usual(self, context))[1],
-    )
+    asked = 0
+    usual = CostTable.usual
+
+    def counted(self: CostTable, context: int) -> list[float]:
+        nonlocal asked
+        asked += 1
+        return usual(self, context)
+
+    monkeypatch.setattr(CostTable, "usual", counted)
     for _ in range(50):
         depth.budget.earn_plain(1.0)
         assert depth.worth.known_to_lose(0) is before
     # only what `worst` asks for
-    assert len(made) <= 3 * 50
+    assert asked <= 3 * 50

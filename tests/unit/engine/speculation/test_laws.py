@@ -13,9 +13,10 @@ from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.noise import gumbel
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import FakeDecoder, table

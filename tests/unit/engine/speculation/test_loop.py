@@ -14,9 +14,10 @@ from headstart.core.settings import Sampling, Speculation
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Sources, Speculator
+from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER, StopSignal
 from tests.support.fake_decoder import FakeDecoder, table

@@ -1,0 +1,78 @@
+"""The batch that a forward of llama.cpp reads: tokens, positions, sequences, and which rows count.
+
+Its arrays are llama.cpp's own memory. Engine thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+import numpy.typing as npt
+
+
+class LlamaBatch:
+    """`size` tokens at most, each in at most `leaves` sequences."""
+
+    def __init__(self, size: int, leaves: int) -> None:
+        self.size = size
+        self.native: Any = lib.llama_batch_init(size, 0, leaves)
+        batch = self.native
+        self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (size,))
+        self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (size,))
+        self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (size,))
+        self._n_seq: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.n_seq_id, (size,))
+        self._n_seq[:] = 1
+        self._seq = -1
+
+    def fill(self, tokens: Sequence[int], start: int, outputs: Sequence[int], seq: int) -> None:
+        """A run of tokens of one sequence from position `start` on."""
+        count = len(tokens)
+        if self._seq != seq:
+            for index in range(self.size):
+                self.native.seq_id[index][0] = seq
+            self._n_seq[:] = 1
+            self._seq = seq
+        if count == 1:
+            # the step of plain decoding: numpy's slices would cost more than they do
+            self._token[0], self._pos[0], self._logits[0] = tokens[0], start, len(outputs)
+        else:
+            self._token[:count] = tokens
+            self._pos[:count] = np.arange(start, start + count, dtype=np.int32)
+            self._logits[:count] = 0
+            for index in outputs:
+                self._logits[index] = 1
+        self.native.n_tokens = count
+
+    def plant(self, paths: Sequence[Sequence[int]], sequences: Sequence[int], start: int) -> None:
+        """Make what `fill` put there a tree: `paths` lead from the root to its leaves, each in a
+        sequence of its own."""
+        self._seq = -1
+        self._n_seq[: self.native.n_tokens] = 0
+        for path, sequence in zip(paths, sequences, strict=False):
+            for depth, node in enumerate(path):
+                self.native.seq_id[node][self._n_seq[node]] = sequence
+                self._n_seq[node] += 1
+                self._pos[node] = start + depth
+
+    def close(self) -> None:
+        # the views end before the memory they look at
+        del self._token, self._pos, self._logits, self._n_seq
+        lib.llama_batch_free(self.native)
+
+
+def leaf_paths(parents: Sequence[int]) -> list[list[int]]:
+    """The way from the root to each leaf, the longest first."""
+    inner = set(parents)
+    paths = []
+    for leaf in range(len(parents)):
+        if leaf in inner:
+            continue
+        path, node = [], leaf
+        while node >= 0:
+            path.append(node)
+            node = parents[node]
+        paths.append(path[::-1])
+    return sorted(paths, key=len, reverse=True)

@@ -1,0 +1,165 @@
+"""A model that llama.cpp has loaded, and one context of it: opened together, freed together.
+
+Engine thread; `abort` may be set from any thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llama_cpp as lib
+
+from headstart.core.errors import ModelProblem
+from headstart.core.settings import EngineSettings
+from headstart.engine.backends.cores import automatic_threads
+from headstart.engine.backends.llama_library import AbortFlag, forget_errors, recent_errors
+from headstart.engine.decoder import DecodeAborted
+
+# tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 prefills
+# within 2 % as fast as 512, and what is prefilled later as chunks was prefilled in the same slices
+CHUNK = 256
+# draft tokens, tree branches and measurements fit into one forward
+LEAST_BATCH = 128
+AUTOMATIC_CONTEXT = 8192
+# llama.cpp rounds contexts up to this, but cuts the batch to the context before it does: a
+# smaller one ends the process with an assertion at the first larger forward
+CONTEXT_STEP = 256
+# sequences of the unified KV cache: the live one, a spare one to export and import through, and
+# one for each further leaf of a tree
+LEAVES = 3
+SEQUENCES = 1 + LEAVES
+
+# the package has no name for bf16
+_KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
+
+
+class LlamaContext:
+    def __init__(
+        self,
+        path: Path,
+        engine: EngineSettings,
+        progress: Callable[[float], bool] | None = None,
+        clamp: bool = False,
+    ) -> None:
+        """See `LlamaCppDecoder`, which this is a part of."""
+        forget_errors()
+        self.model: Any = None
+        self.context: Any = None
+        self.abort = AbortFlag()
+        self.threads = engine.threads or automatic_threads()
+        try:
+            self._load(path, engine, progress)
+            self._open(path, engine, clamp)
+        except BaseException:
+            self.close()
+            raise
+        self.memory = lib.llama_get_memory(self.context)
+        # what the context really has, not what was asked for
+        wanted = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
+        self.batch = min(wanted, lib.llama_n_batch(self.context))
+        # how far back a sliding window looks; 0 without one
+        self.window: int = lib.llama_model_n_swa(self.model)
+        self.recurrent = bool(
+            lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
+        )
+        # whether tokens have KV of their own at all
+        self.has_ranges = not lib.llama_model_is_recurrent(self.model)
+        layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
+        flash = "" if engine.flash_attention else ", plain attention"
+        self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
+        flash = "flash attention" if engine.flash_attention else "plain attention"
+        self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}"
+
+    def close(self) -> None:
+        if self.context:
+            lib.llama_free(self.context)
+            self.context = None
+        if self.model:
+            lib.llama_model_free(self.model)
+            self.model = None
+
+    def _load(
+        self, path: Path, engine: EngineSettings, progress: Callable[[float], bool] | None
+    ) -> None:
+        stopped = False
+
+        def on_progress(fraction: float, _data: Any) -> bool:
+            nonlocal stopped
+            stopped = progress is not None and not progress(fraction)
+            return not stopped
+
+        parameters = lib.llama_model_default_params()
+        callback = lib.llama_progress_callback(on_progress)
+        parameters.progress_callback = callback
+        if engine.gpu_layers >= 0:
+            parameters.n_gpu_layers = engine.gpu_layers
+        self.model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
+        if not self.model:
+            if stopped:
+                raise DecodeAborted
+            raise ModelProblem(
+                f"llama.cpp cannot open {path.name}: {recent_errors() or 'no reason given'}.",
+                "The file may be damaged, or of a kind that this version does not know.",
+            )
+        if lib.llama_model_has_encoder(self.model):
+            raise ModelProblem(
+                f"{path.name} is not a chat model (it has an encoder).", "Choose a chat model."
+            )
+
+    def _open(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
+        trained = lib.llama_model_n_ctx_train(self.model)
+        parameters = lib.llama_context_default_params()
+        wanted = engine.context_length or AUTOMATIC_CONTEXT
+        length = min(trained, wanted) if clamp or not engine.context_length else wanted
+        parameters.n_ctx = -(-max(1, length) // CONTEXT_STEP) * CONTEXT_STEP
+        batch = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
+        parameters.n_batch = parameters.n_ubatch = batch
+        parameters.n_seq_max = SEQUENCES
+        parameters.kv_unified = True
+        parameters.n_threads = parameters.n_threads_batch = self.threads
+        # pinned, never AUTO: KV state saved under one of the two is garbage under the other
+        parameters.flash_attn_type = (
+            lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
+            if engine.flash_attention
+            else lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
+        parameters.type_k = parameters.type_v = _KV_TYPES[engine.kv_type]
+        if engine.kv_type == "q8_0" and not engine.flash_attention:
+            # llama.cpp has quantized values only with flash attention
+            parameters.type_v = _KV_TYPES["f16"]
+        if engine.gpu_layers == 0:
+            # else llama.cpp would still compute large batches on the graphics card
+            parameters.offload_kqv = parameters.op_offload = False
+        # without the whole cache a window model could not take back what it drafted
+        parameters.swa_full = True
+        parameters.no_perf = True
+        parameters.abort_callback = self.abort.callback
+        parameters.abort_callback_data = ctypes.addressof(self.abort.buffer)
+        self.context = lib.llama_init_from_model(self.model, parameters)
+        if not self.context:
+            errors = recent_errors()
+            raise ModelProblem(
+                f"{path.name} cannot be used with a context of {parameters.n_ctx:,} tokens"
+                f"{f': {errors}' if errors else ''}.",
+                "If memory is short, choose a smaller context length in the settings; else the "
+                "model is of a kind that this version cannot run.",
+            )
+
+    def _rope_name(self) -> str:
+        """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer
+        than the original one: keys of one are nonsense under the other."""
+        original = lib.llama_model_n_ctx_train(self.model)
+        architecture = self._metadata("general.architecture")
+        found = self._metadata(f"{architecture}.rope.scaling.original_context_length")
+        if found.isdigit():
+            original = int(found)
+        return ", long rope" if lib.llama_n_ctx(self.context) > original else ""
+
+    def _metadata(self, key: str) -> str:
+        buffer = ctypes.create_string_buffer(256)
+        size = lib.llama_model_meta_val_str(self.model, key.encode(), buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace") if size >= 0 else ""

@@ -1,0 +1,64 @@
+"""What a round has shown: learned for the next ones, and told to the user. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headstart.core.events import DraftActivity, DraftStage
+from headstart.core.parts import Origin
+from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS
+from headstart.engine.speculation.plan import Plan
+from headstart.engine.speculation.prompt_lookup import Match
+from headstart.engine.speculation.tally import Tally
+from headstart.engine.speculation.token_mapping import DraftToken
+
+
+def learn_outcome(
+    depth: Depth,
+    plan: Plan,
+    draft_tokens: Sequence[DraftToken],
+    match: Match | None,
+    emitted: Sequence[int],
+    sees_all: bool,
+) -> tuple[int, int]:
+    """Learn from each draft token that was verified: those up to the first wrong one.
+
+    `sees_all`: the draft has the whole text. Returns how many were verified, and accepted.
+    """
+    pair, lengths = depth.pair, depth.target.lengths
+    verified = accepted = 0
+    for index, draft_token in enumerate(draft_tokens):
+        if index >= len(emitted):
+            break
+        right = draft_token.token == emitted[index]
+        verified += 1
+        accepted += right
+        if plan.source is Origin.DRAFT and pair is not None:
+            pair.margins.observe(draft_token.margin, right, sees_all)
+            if not right and draft_token.second >= 0:
+                pair.margins.observe_branch(draft_token.second == emitted[index])
+        elif match is not None:
+            lengths.observe(match.length + index, right)
+        if not right:
+            break
+    if plan.source is Origin.DRAFT:
+        # a branch that was right is a draft token that was right
+        accepted = max(accepted, len(emitted) - 1)
+    return verified, accepted
+
+
+def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:
+    """What the draft is doing, and why; `chosen`: there is one for this turn."""
+    if tally.last_source is Origin.DRAFT:
+        return DraftActivity(DraftStage.DRAFTING, tally.last_depth)
+    if tally.last_source is Origin.LOOKUP:
+        return DraftActivity(DraftStage.LOOKUP, tally.last_depth)
+    pair = depth.pair
+    if pair is None or not chosen:
+        return DraftActivity(DraftStage.OFF)
+    if depth.worth.known_to_lose(context):
+        mean, needed = pair.margins.mean, depth.worth.needed(context)
+        return DraftActivity(DraftStage.NOT_PAYING, 0, mean, needed)
+    known = pair.margins.all_verified >= KNOWN_TESTS and depth.target.costs.known
+    return DraftActivity(DraftStage.WAITING if known else DraftStage.LEARNING)

@@ -1,0 +1,22 @@
+"""What may draft in a turn, handed to its loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from headstart.core.settings import Speculation
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What may draft in a turn, and how. `on_draft_failed` gets the reason, once."""
+
+    settings: Speculation
+    lookup: PromptLookup | None
+    draft: DraftModel | None
+    on_draft_failed: Callable[[str], None]
+    # has the draft follow a text; None: it does already
+    begin_draft: Callable[[Sequence[int]], None] | None = None

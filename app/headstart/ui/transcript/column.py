@@ -1,0 +1,233 @@
+"""The messages of a branch below each other, of which only the near ones are widgets.
+
+Messages far from the viewport are an estimated or remembered height. When a height turns out
+different above the reader's eyes, the scroll position moves along, so that nothing jumps. The
+view follows the end only while the reader is at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from headstart.core.values import BranchPage, Message, MessageStatus
+from headstart.ui import theme
+from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.message import MessageWidget
+from headstart.ui.transcript.stack import Item, anchor_at, estimated_height, moved_anchor, stack
+
+MARGIN = 24
+# widgets are made this far beyond the viewport, and kept this far (in px)
+AHEAD, KEEP = 400, 2400
+
+# the message at the top of the view, and how far it is scrolled past
+Anchor = tuple[Item, int]
+
+
+class Column:
+    """Lays out the viewport of `area`; `make` makes a widget there, `ask_earlier` asks for the
+    messages before the first one that is here."""
+
+    def __init__(
+        self,
+        area: QAbstractScrollArea,
+        make: Callable[[Message], MessageWidget],
+        ask_earlier: Callable[[], None],
+    ) -> None:
+        self._area = area
+        self._make = make
+        self._ask_earlier = ask_earlier
+        self.items: list[Item] = []
+        # whether the view stays at the end
+        self.following = True
+        # how many messages come before the first one that is here
+        self.earlier = 0
+        self.placing = False
+
+    # --- messages ------------------------------------------------------------------------
+
+    def set_messages(
+        self, messages: Sequence[Message], keep: bool, earlier: int
+    ) -> Callable[[], None]:
+        """Have these messages; with `keep`, widgets of those that were here live on. Returns what
+        places them, to be called when the widgets are as they should be."""
+        self.earlier = earlier
+        anchor = self._anchor() if keep else None
+        before = [item.message.id for item in self.items]
+        old = {item.message.id: item for item in self.items}
+        kept = dict(old) if keep else {}
+        width, items = self.width, []
+        for message in messages:
+            item = kept.pop(message.id, None)
+            if item is None:
+                item = Item(message, estimated_height(message, width))
+            else:
+                item.message = message
+                if item.widget is not None:
+                    item.widget.set_message(message)
+                item.measured_for = -1
+            items.append(item)
+        here = {id(item) for item in items}
+        for item in old.values():
+            if id(item) not in here:
+                _drop(item)
+        self.items = items
+        if not keep:
+            self.following = True
+        return lambda: self.place(moved_anchor(self.items, anchor, before, self._measured))
+
+    def show_earlier(self, page: BranchPage) -> Callable[[], None]:
+        """Messages that come before those that are here. Returns what places them; what the reader
+        sees stays where it is."""
+        width, anchor = self.width, self._anchor()
+        self.items[:0] = [
+            Item(message, estimated_height(message, width)) for message in page.messages
+        ]
+        self.earlier = page.earlier
+        return lambda: self.place(anchor)
+
+    def set_message(self, message: Message) -> None:
+        """A message is other than it was."""
+        item = self.find(message.id)
+        if item is not None:
+            item.message, item.measured_for = message, -1
+            if item.widget is not None:
+                item.widget.set_message(message)
+
+    def find(self, message_id: str) -> Item | None:
+        return next((item for item in self.items if item.message.id == message_id), None)
+
+    def widgets(self) -> Iterator[MessageWidget]:
+        """Those that there are."""
+        return (item.widget for item in self.items if item.widget is not None)
+
+    def widget(self, item: Item) -> MessageWidget:
+        """The widget of an item, made if need be."""
+        if item.widget is None:
+            item.widget = self._make(item.message)
+            item.measured_for = -1
+        return item.widget
+
+    def height_changed(self, message: MessageWidget) -> None:
+        for item in self.items:
+            if item.widget is message:
+                item.measured_for = -1
+                return
+
+    def refresh(self) -> None:
+        """Fonts or colours are others now."""
+        for item in self.items:
+            item.measured_for = -1
+            if item.widget is not None:
+                item.widget.refresh_theme()
+        self.place()
+
+    # --- what selecting sees -------------------------------------------------------------
+
+    def shown_blocks(self) -> list[list[TextBlock]]:
+        """The blocks of every message, none where it has no widget."""
+        return [[] if item.widget is None else item.widget.blocks for item in self.items]
+
+    def blocks_of(self, number: int) -> list[TextBlock]:
+        """The blocks of a message, made if need be."""
+        return self.widget(self.items[number]).blocks
+
+    def text_of(self, number: int) -> str:
+        return self.items[number].message.text
+
+    # --- layout --------------------------------------------------------------------------
+
+    @property
+    def width(self) -> int:
+        return max(120, min(theme.COLUMN_WIDTH, self._area.width() - 2 * MARGIN))
+
+    def place(self, anchor: Anchor | None = None) -> None:
+        """Give every near message its widget and every widget its place.
+
+        Without an `anchor` the reader's place of now is kept.
+        """
+        if self.placing:
+            return
+        self.placing = True
+        try:
+            self._place(anchor)
+        finally:
+            self.placing = False
+
+    def _place(self, anchor: Anchor | None) -> None:
+        area, bar = self._area, self._area.verticalScrollBar()
+        width, view = self.width, area.viewport().height()
+        # centred in the whole, as the composer below is, with or without the scroll bar
+        left = (area.width() - width) // 2
+        anchor = anchor or anchor_at(self.items, bar.value())
+        # measuring changes heights, which changes what is near: twice is enough, since
+        # everything near is measured after the first time
+        for _ in range(3):
+            total = stack(self.items)
+            at = self._scroll_target(anchor, total, view)
+            if not self._measure(at - AHEAD, at + view + AHEAD, width):
+                break
+        total = stack(self.items)
+        at = self._scroll_target(anchor, total, view)
+        bar.setPageStep(view)
+        bar.setRange(0, max(0, total - view))
+        bar.setValue(at)
+        for item in self.items:
+            if item.widget is None:
+                continue
+            near = item.top + item.height > at - KEEP and item.top < at + view + KEEP
+            if near or item.widget.editing or item.message.status is MessageStatus.OPEN:
+                item.widget.setGeometry(QRect(left, item.top - at, width, item.height))
+                item.widget.show()
+            else:
+                _drop(item)
+        if not self.items:
+            area.viewport().update()
+        if self.earlier and at < view:
+            self.want_earlier()
+
+    def want_earlier(self) -> None:
+        """Once; an answer says whether there are more."""
+        self.earlier = 0
+        self._ask_earlier()
+
+    def _anchor(self) -> Anchor | None:
+        if self.following:
+            return None
+        return anchor_at(self.items, self._area.verticalScrollBar().value())
+
+    def _scroll_target(self, anchor: Anchor | None, total: int, view: int) -> int:
+        end = max(0, total - view)
+        if self.following or anchor is None:
+            return end
+        item, past = anchor
+        return min(end, max(0, item.top + past))
+
+    def _measure(self, begin: int, end: int, width: int) -> bool:
+        """Make and measure widgets between two heights; whether a height changed."""
+        changed = False
+        for item in self.items:
+            if item.top > end or item.top + item.height < begin:
+                continue
+            widget = self.widget(item)
+            if item.measured_for != width:
+                height = widget.layout_width(width)
+                item.measured_for = width
+                changed = changed or height != item.height
+                item.height = height
+        return changed
+
+    def _measured(self, item: Item) -> int:
+        """The height of an item as it is now; its widget is made if need be."""
+        width = self.width
+        item.height, item.measured_for = self.widget(item).layout_width(width), width
+        return item.height
+
+
+def _drop(item: Item) -> None:
+    if item.widget is not None:
+        item.widget.hide()
+        item.widget.deleteLater()
+        item.widget = None

@@ -1,0 +1,54 @@
+"""Paints the reply that is being written, at most once per frame."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, QTimer
+
+from headstart.core.parts import OriginRun
+from headstart.core.values import MessageStatus
+from headstart.ui.transcript.column import Column
+
+FRAME_MS = 16
+
+
+class ReplyPainter(QObject):
+    def __init__(self, column: Column, parent: QObject) -> None:
+        super().__init__(parent)
+        self._column = column
+        self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
+        self._origins: tuple[str, tuple[OriginRun, ...]] = ("", ())
+        self.tinted = False
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setInterval(FRAME_MS)
+        self._frame.timeout.connect(self.paint)
+
+    def show(self, message_id: str, text: str, reasoning: str) -> None:
+        """The text of the reply so far."""
+        self._reply = (message_id, text, reasoning)
+        if not self._frame.isActive():
+            self._frame.start()
+
+    def show_origins(self, message_id: str, origins: tuple[OriginRun, ...]) -> None:
+        """Where its text came from, shown with the next frame."""
+        self._origins = (message_id, origins)
+
+    def paint(self) -> None:
+        """What was not painted yet."""
+        if self._reply is None:
+            return
+        message_id, text, reasoning = self._reply
+        self._reply = None
+        item = self._column.find(message_id)
+        if item is not None and item.message.status is MessageStatus.OPEN:
+            began = time.perf_counter()
+            widget = self._column.widget(item)
+            widget.show_reply(text, reasoning)
+            if self.tinted and self._origins[0] == message_id:
+                widget.set_origins(self._origins[1])
+            self._column.place()
+            # a reply that is slow to lay out is painted less often, so that the window answers
+            cost = (time.perf_counter() - began) * 1000
+            self._frame.setInterval(max(FRAME_MS, min(250, round(2 * cost))))
