@@ -99,6 +99,37 @@ def logged(home: Home) -> Iterator[None]:
 OpenApp = Callable[..., Any]
 
 
+class _Records(logging.Handler):
+    """What the program logs as a warning or worse, from whatever thread."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.seen: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.seen.append(record)
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_logs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A warning in the log that no test expects is a failure. `logs(TEXT, ...)` marks those that
+    are expected: each begins with one of the texts."""
+    marker = request.node.get_closest_marker("logs")
+    expected = () if marker is None else tuple(str(text) for text in marker.args)
+    records, root = _Records(), logging.getLogger("headstart")
+    root.addHandler(records)
+    try:
+        yield
+    finally:
+        root.removeHandler(records)
+    unexpected = [
+        f"{record.levelname} {record.name}: {record.getMessage()}"
+        for record in records.seen
+        if not record.getMessage().startswith(expected or ("\0",))
+    ]
+    assert not unexpected, unexpected
+
+
 @pytest.fixture
 def running(loop: asyncio.AbstractEventLoop, home: Home) -> OpenApp:
     """`async with running() as app`: the whole program, window shown, closed at the end."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import Services, make_services
+from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
@@ -73,14 +74,14 @@ async def open_app(home: Home) -> App:
     controllers = make_controllers(services)
     window = MainWindow(controllers, preferences)
     controllers.start()
-    told = [notice] if notice else []
+    said = [notice] if notice else []
     if died is not None:
         # loading or prefilling unasked would end it again, at every start
         running.end()
         services.local.preload.hold_back()
-        told.append(died.sentence)
-    if told:
-        window.banner.show_text("start", " ".join(told))
+        said.append(died.told.text)
+    if said:
+        window.banner.show_text("start", " ".join(said))
     return App(home, window, controllers, services, storage, prefix_store)
 
 
@@ -90,6 +91,7 @@ async def close_app(app: App) -> None:
     app.window.transcript.close_workers()
     await app.services.ending.close(app.services)
     await app.controllers.settle()
+    app.controllers.tasks.close()
     await app.services.ending.close_private()
     await asyncio.to_thread(app.prefix_store.close, WRITE_SECONDS)
     await asyncio.to_thread(app.storage.close)
@@ -99,16 +101,13 @@ async def close_app(app: App) -> None:
 async def database_opens(app: App) -> None:
     """Wait for the database, and show what it has to say."""
     store = await app.storage.ready()
-    told = list(store.notices)
+    app.controllers.chat_list.sweep_trash()
+    said = list(store.notices)
     if store.interrupted:
-        plural = "reply was" if store.interrupted == 1 else "replies were"
-        told.append(
-            f"{store.interrupted} {plural} interrupted when the program ended; the text is here, "
-            "and can be continued."
-        )
+        said.append(told("replies-interrupted", count=store.interrupted).text)
     if store.read_only:
-        told.insert(0, store.read_only)
+        said.insert(0, store.read_only)
     if app.window.banner.isVisible():
-        told.insert(0, app.window.banner.text())
-    if told:
-        app.window.banner.show_text("start", " ".join(told))
+        said.insert(0, app.window.banner.text())
+    if said:
+        app.window.banner.show_text("start", " ".join(said))

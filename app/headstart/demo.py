@@ -14,6 +14,7 @@ from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, Sampling
+from headstart.core.told import AS_WRITTEN, told
 from headstart.ui.transcript.words import stats_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
@@ -38,7 +39,7 @@ async def run_demo(app: App) -> int:
                 failed.append(event)
 
     def give_up(message: str, remedy: str) -> None:
-        failed.append(Failed(message, remedy))
+        failed.append(Failed(told(AS_WRITTEN, message=message, remedy=remedy)))
         ended.set()
 
     app.services.broadcast.on(ReplyEvent, follow)
@@ -54,7 +55,7 @@ async def run_demo(app: App) -> int:
     app.window.composer.button.click()
     await ended.wait()
     if failed:
-        print(f"{failed[0].message} {failed[0].remedy}", file=sys.stderr)
+        print(failed[0].told.text, file=sys.stderr)
         return 1
     await app.controllers.settle()
     # colours of code come from a worker thread, painting from the next frames

@@ -41,10 +41,7 @@ def run(
         return _cannot_start(problem)
     except OSError as error:
         return _cannot_start(
-            EnvironmentProblem(
-                f"The folder {home.path} cannot be used: {error.strerror or error}.",
-                "Choose another one with --home.",
-            )
+            EnvironmentProblem("home-unusable", path=home.path, reason=error.strerror or error)
         )
     try:
         start_logging(home, debug)
@@ -126,10 +123,7 @@ def _lock(home: Home) -> filelock.BaseFileLock:
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout as error:
-        raise EnvironmentProblem(
-            f"Headstart is already open with the folder {home.path}.",
-            "Use the window that is open, or start another folder with --home.",
-        ) from error
+        raise EnvironmentProblem("already-open", path=home.path) from error
     except OSError:
         # a folder that cannot be written: chats can still be read, and nothing can get in the way
         log.warning("this home cannot be locked")

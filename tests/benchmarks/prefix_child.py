@@ -16,7 +16,7 @@ from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Chat, Role
-from headstart.engine import turn
+from headstart.engine import reply_emitter
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prompt import GUARD
@@ -35,7 +35,7 @@ class Program:
     """The engine's side of the program over one home; everything on this thread."""
 
     def __init__(self, home: Path, model: Path, context: int = 8192) -> None:
-        turn.EMIT_SECONDS = 0.0
+        reply_emitter.EMIT_SECONDS = 0.0
         self.settings = EngineSettings(context_length=context)
         self.model = open_model(model)
         checked = CheckedModels(bench_cache() / "checked-models.json")

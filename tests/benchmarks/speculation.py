@@ -18,7 +18,7 @@ import numpy as np
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Speculation
-from headstart.engine import turn
+from headstart.engine import reply_emitter
 from headstart.engine.backends import llama_sampler
 from headstart.engine.backends.cores import automatic_threads
 from headstart.hub.library import starter_model
@@ -35,7 +35,7 @@ LONG, SHORT = 300, 50
 FIXED = (1, 2, 3, 5, 7, 10, 15)
 PEER_DEPTHS = (None, 1, 2, 3, 5, 7, 10)
 AUTO = Speculation(draft="draft")
-REPEATS = Speculation()
+LOOKUP = Speculation()
 WANTED = {"code": 1.5, "prose": 1.25, "chat": 1.25}
 # half of the good draft's choose the best depth that the other half is compared with
 GOOD_PROMPTS, COLD_PROMPTS = 3, 2
@@ -247,7 +247,7 @@ def editing(report: Report, found: dict[str, ModelRef]) -> None:
     """60 lines returned with small changes, against the bare cost of the same forwards."""
     lines = code_lines()
     prompt = "Rename some things in this code:\n\n" + "\n".join(lines)
-    cases = (("auto", found["good"], AUTO), ("repeats", None, REPEATS))
+    cases = (("auto", found["good"], AUTO), ("lookup", None, LOOKUP))
     for name, draft, wanted in cases:
         engine, replay = replaying(
             found["wide"],
@@ -319,7 +319,7 @@ def overhead(report: Report, found: dict[str, ModelRef]) -> None:
     """SmolLM2 as the target: the share of the wall time that is not inside llama_decode."""
     engine = Engine(found["good"])
     inside = 0.0
-    turn.EMIT_SECONDS = 0.033  # as the program does it
+    reply_emitter.EMIT_SECONDS = 0.033  # as the program does it
     real = lib.llama_decode
 
     def timed(context: Any, batch: Any) -> int:
@@ -334,10 +334,10 @@ def overhead(report: Report, found: dict[str, ModelRef]) -> None:
     try:
         for prompts in PROMPTS.values():
             for prompt in prompts:
-                engine.run(prompt, TOKENS, REPEATS)
+                engine.run(prompt, TOKENS, LOOKUP)
                 inside = 0.0
                 began = perf_counter()
-                engine.run(prompt, TOKENS, REPEATS)
+                engine.run(prompt, TOKENS, LOOKUP)
                 wall = perf_counter() - began
                 shares.append((wall - inside) / wall)
     finally:

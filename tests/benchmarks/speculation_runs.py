@@ -17,7 +17,7 @@ from headstart.core.profiles import ProfileKey
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
-from headstart.engine import turn
+from headstart.engine import reply_emitter
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder, Prediction, Sampler
 from headstart.engine.local import LocalGenerator
@@ -61,7 +61,7 @@ class Engine:
 
     def __init__(self, model: ModelRef, draft: ModelRef | None = None) -> None:
         # every emission counts here, not only those that a window would show
-        turn.EMIT_SECONDS = 0.0
+        reply_emitter.EMIT_SECONDS = 0.0
         self.model, self.draft = model, draft
         self.profiles = MemoryProfiles()
         self.generator = LocalGenerator(

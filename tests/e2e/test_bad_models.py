@@ -55,6 +55,7 @@ async def test_bad_files_are_refused_with_a_reason_and_the_app_goes_on(
         assert reply.status is not MessageStatus.FAILED
 
 
+@pytest.mark.logs("a request failed")
 async def test_a_sound_header_over_garbage_is_tried_in_a_child_and_refused(
     running: OpenApp, tmp_path: Path, starter: ModelRef
 ) -> None:

@@ -107,17 +107,17 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         assert (second.version, second.versions) == (2, 2)
         widget = app.window.transcript.widget_of(second.id)
         assert widget is not None
-        assert widget._versions.text() == "2 / 2"
-        widget._previous.click()
+        assert widget.version_label.text() == "2 / 2"
+        widget.previous_button.click()
         await until(lambda: shown_version(app, 1) == (1, 2))
         assert (await branch(app))[-1].id == first.id
         question = (await branch(app))[0]
         editor = app.window.transcript.widget_of(question.id)
         assert editor is not None
         editor.buttons["message.edit"].click()
-        assert editor._editor is not None
-        editor._editor.setPlainText("Name a river.")
-        QTest.keyClick(editor._editor, Qt.Key.Key_Return)
+        assert editor.editor is not None
+        editor.editor.setPlainText("Name a river.")
+        QTest.keyClick(editor.editor, Qt.Key.Key_Return)
         await until(lambda: app.controllers.reply.writing)
         await reply_done(app)
         now = await branch(app)
@@ -240,8 +240,8 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
         use_sampling(app)
         app.window.inspector.system_prompt.setPlainText("You always answer with the word BANANA.")
         app.window.inspector.flush()
-        app.window.inspector._sampling_changed("temperature", 0.0)
-        app.window.inspector._sampling_changed("max_tokens", 5)
+        app.window.inspector.change_sampling("temperature", 0.0)
+        app.window.inspector.change_sampling("max_tokens", 5)
         reply = await ask(app, "Hello, who are you?")
         assert reply.stats is not None
         assert reply.stats.finish is FinishReason.LENGTH
@@ -257,6 +257,7 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
         assert other.stats.prompt_tokens != plain_prompt
 
 
+@pytest.mark.logs("a request failed")
 async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
@@ -271,10 +272,11 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
         app.window.composer.button.click()
         await until(lambda: not app.controllers.reply.writing)
         await app.controllers.settle()
-        await until(lambda: "too long" in app.window.banner.text())
         failed = (await branch(app))[-1]
         assert failed.status is MessageStatus.FAILED
-        assert "context" in (failed.error or "")
+        assert "too long for the model's context" in (failed.error or "")
+        # told once: under the reply, and not above the composer too
+        assert "too long" not in app.window.banner.text()
 
 
 async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenApp) -> None:
@@ -333,6 +335,7 @@ async def test_stop_ends_a_reply_that_waits_for_another_chat(running: OpenApp) -
         await until(lambda: not app.services.replies.writing_chats())
 
 
+@pytest.mark.logs("a reply could not be stored")
 async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,6 +368,7 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
         assert longer.error is None
 
 
+@pytest.mark.logs("a request failed")
 async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, LONG)
@@ -373,7 +377,7 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
         assert reply.stats is not None
         assert reply.stats.finish is FinishReason.CONTEXT_FULL
         app.controllers.conversation.continue_reply(reply.id)
-        await until(lambda: app.controllers.reply.writing or app.window.banner.isVisible())
+        await until(lambda: app.controllers.reply.writing)
         again = await reply_done(app)
         assert again.text == reply.text
         assert again.status is MessageStatus.STOPPED

@@ -65,8 +65,8 @@ async def test_a_chat_that_is_opened_after_a_restart_is_restored_before_anything
         panel = app.window.inspector.prefix
         assert "from disk" in panel.told.text()
         assert panel.meter.value() == stats.reused_tokens
-        await until(lambda: "MB" in panel._values["This chat on disk"].text())
-        assert "of 8.0 GB" in panel._values["All chats"].text()
+        await until(lambda: "MB" in panel.values["This chat on disk"].text())
+        assert "of 8.0 GB" in panel.values["All chats"].text()
 
 
 async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running: OpenApp) -> None:
@@ -74,7 +74,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         _short(app)
         await ask(app, "Hello there")
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
-        label = app.window.composer._ahead
+        label = app.window.composer.ahead
         await until(label.isVisible)
         assert "already processed" in label.text()
         QTest.keyClicks(app.window.composer.edit, "sea")
@@ -99,7 +99,7 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         await ask(app, "Hello there")
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         await asyncio.sleep(0.5)
-        assert not app.window.composer._ahead.isVisible()
+        assert not app.window.composer.ahead.isVisible()
         app.services.preferences.update(prefix=PrefixSettings())
         state = SimpleNamespace(power_plugged=False, percent=15)
         monkeypatch.setattr(psutil, "sensors_battery", lambda: state, raising=False)
@@ -191,7 +191,7 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         assert f"{answer.stats.prefix.recomputed:,} recomputed" in stats_text(answer.stats)
         widget = app.window.transcript.widget_of(answer.id)
         assert widget is not None
-        assert "the system prompt changed" in widget._stats.toolTip()
+        assert "the system prompt changed" in widget.stats_label.toolTip()
         assert "recomputed: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 

@@ -14,13 +14,16 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention
 from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.told import told
 from headstart.engine import local, prefill
 from headstart.engine.prefix import budget, disk, keys, record_file
 from headstart.engine.stop import StopSignal
@@ -125,7 +128,9 @@ def test_switching_the_model_and_back_restores(
     before = engine.ask("c", messages)
     other = engine.ask("c", messages, model=small)
     assert other.reused == 0
-    assert "last read by" in other.stats.prefix.reason
+    reason = other.stats.prefix.reason
+    assert reason is not None
+    assert reason.code == "other-model"
     after = engine.ask("c", messages)
     assert after.text == before.text
     assert after.reused == after.stats.prompt_tokens - 1
@@ -161,7 +166,7 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     engine = PrefixEngine(tmp_path, starter)
     engine.chat("c")
     wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
-    more = {"speculation": wanted, "draft": draft}
+    more: dict[str, Any] = {"speculation": wanted, "draft": draft}
     first = [system("Be brief."), user(LONG)]
     before = engine.ask("c", first, 24, **more)
     engine.restart()
@@ -215,6 +220,7 @@ def test_a_text_that_is_typed_and_deleted_costs_nothing(engine: PrefixEngine) ->
 # --- never wrong -----------------------------------------------------------------------------
 
 
+@pytest.mark.logs("a stored prefix is not used")
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.proof) for seed in range(1, 5))]
 )
@@ -262,7 +268,7 @@ def test_another_file_under_the_models_name_is_another_model(
     engine.start()
     answer = engine.ask("c", messages)
     assert answer.reused == 0
-    assert "the model's file" in answer.stats.prefix.reason
+    assert answer.stats.prefix.reason == told("other-settings")
     engine.stop()
 
 
@@ -272,7 +278,7 @@ def test_another_kv_type_is_another_family(engine: PrefixEngine) -> None:
     engine.settings = EngineSettings(context_length=2048, kv_type="f16")
     answer = engine.ask("c", messages)
     assert answer.reused == 0
-    assert "KV settings" in answer.stats.prefix.reason
+    assert answer.stats.prefix.reason == told("other-settings")
 
 
 def test_a_clock_that_is_set_back_changes_nothing(
@@ -289,6 +295,7 @@ def test_a_clock_that_is_set_back_changes_nothing(
     assert engine.store.use_of_disk().written_today > 0
 
 
+@pytest.mark.logs("The prompt cache cannot be kept")
 def test_a_full_disk_is_told_once_and_replies_go_on(
     engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +311,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     answer = engine.ask("c", messages)
     engine.leave()
     assert answer.text
-    assert told == ["Prefixes cannot be kept on disk: No space left on device."]
+    assert told == ["The prompt cache cannot be kept on disk: No space left on device."]
     assert engine.files() == []
     assert engine.store.use_of_disk().total == 0
     # in memory they are kept all the same
@@ -312,6 +319,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     assert engine.ask("c", messages).reused > 500
 
 
+@pytest.mark.logs("The prompt cache is not kept")
 def test_below_ten_gib_of_free_disk_nothing_is_written(
     engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,6 +381,7 @@ def test_orphans_in_either_direction_are_cleaned_up(engine: PrefixEngine) -> Non
 KILLED = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from headstart.hub.library import open_model
 from tests.support.prefix_engine import PrefixEngine, prose, system, user
 engine = PrefixEngine(Path(sys.argv[1]), open_model(Path(sys.argv[2])))
@@ -499,6 +508,7 @@ def test_a_chat_off_the_disk_leaves_no_digests_or_tokens_in_the_database(
     engine.start()
 
 
+@pytest.mark.logs("The prompt cache is not kept")
 def test_a_tail_stays_until_what_covers_it_is_written(
     engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -549,3 +559,34 @@ def test_saving_can_be_interrupted_and_goes_on(engine: PrefixEngine) -> None:
     assert engine.generator.loaded.resident.unsaved
     engine.rest()
     assert not engine.generator.loaded.resident.unsaved
+
+
+def test_a_chat_that_fails_before_its_prompt_leaves_nothing_of_the_one_before(
+    engine: PrefixEngine, starter: ModelRef, tmp_path: Path
+) -> None:
+    """A private chat's text is still in the decoder then: it is nobody's."""
+    draft = open_model(drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18, 24]))
+    wanted = Speculation(draft=draft.key, prompt_lookup=False)
+    more: dict[str, Any] = {"speculation": wanted, "draft": draft}
+    engine.ask("p1", [user(prose(300, 5))], 24, retention=Retention.MEMORY, **more)
+    with pytest.raises(EnvironmentProblem):
+        engine.ask("c", [user(prose(9000, 6))], **more)
+    for _ in range(3):
+        engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
+        engine.rest()
+    engine.leave()
+    assert engine.store.flush(10)
+    known = engine.storage.submit(lambda opened: opened.prefixes.load()).result().records
+    assert known == []
+
+
+def test_nothing_of_a_deleted_chat_is_written_when_it_is_left(engine: PrefixEngine) -> None:
+    _talk(engine)
+    # as when its undo is over
+    engine.store.allow("c", False)
+    engine.store.forget_chat("c")
+    engine.rest()
+    engine.leave()
+    assert engine.store.flush(10)
+    known = engine.storage.submit(lambda opened: opened.prefixes.load()).result().records
+    assert known == []

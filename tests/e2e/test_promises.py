@@ -11,6 +11,7 @@ from headstart.chat import chat_list
 from headstart.core.model_ref import ModelRef
 from headstart.core.running import Doing
 from headstart.core.settings import Sampling
+from headstart.core.values import now_ms
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
 from headstart.storage.running import RunningFile
@@ -93,6 +94,7 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
 ) -> None:
     monkeypatch.setattr(chat_list, "UNDO_SECONDS", 0.3)
     async with running() as app:
+        app.services.preferences.update(trash_days=0)
         use_sampling(app, Sampling(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river? " * 30)
         first = stored_chat(app)
@@ -105,16 +107,70 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
         app.controllers.chat_list.delete(first)
         await app.controllers.settle()
 
-        def gone() -> bool:
-            files = [path for path in home.path.rglob("*") if path.is_file()]
-            return not any(CANARY.encode() in path.read_bytes() for path in files)
-
-        await until(gone, 10)
+        await until(lambda: not _canary_is_in(home), 10)
         await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
+
+
+def _canary_is_in(home: Home) -> bool:
+    files = [path for path in home.path.rglob("*") if path.is_file()]
+    return any(CANARY.encode() in path.read_bytes() for path in files)
+
+
+async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
+    running: OpenApp, home: Home
+) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        await ask(app, f"{CANARY}: what is a river? " * 30)
+        first = stored_chat(app) or ""
+        app.controllers.chat_list.delete(first)
+        await app.controllers.settle()
+    async with running() as app:
+        # another start is no end of it
+        app.window.commands["chats.trash"].run()
+        await app.controllers.settle()
+        window = app.window.trash.window
+        assert window is not None
+        assert window.list.topLevelItemCount() == 1
+        window.list.topLevelItem(0).setSelected(True)
+        window.restore.click()
+        await app.controllers.settle()
+        assert [chat.id for chat in await app.services.chat_list.summaries()] == [first]
+        assert window.list.topLevelItemCount() == 0
+        app.controllers.chat_list.delete(first)
+        await app.controllers.settle()
+        app.controllers.chat_list.list_trash()
+        await app.controllers.settle()
+        assert _canary_is_in(home)
+        window.list.topLevelItem(0).setSelected(True)
+        window.delete.click()
+        await app.controllers.settle()
+        await until(lambda: not _canary_is_in(home), 10)
+        await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
+
+
+async def test_chats_leave_the_trash_when_their_days_are_over(
+    running: OpenApp, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as app:
+        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        await ask(app, f"{CANARY}: what is a river?")
+        app.controllers.chat_list.delete(stored_chat(app) or "")
+        await app.controllers.settle()
+        await app.services.chat_list.sweep()
+        assert len(await app.services.chat_list.trash()) == 1
+    later = now_ms() + 31 * chat_list.DAY_MS
+    monkeypatch.setattr(chat_list, "now_ms", lambda: later)
+    async with running() as app:
+        app.controllers.chat_list.sweep_trash()
+        await app.controllers.settle()
+        assert await app.services.chat_list.trash() == []
+    assert not _canary_is_in(home)
 
 
 async def test_quitting_ends_the_undo(running: OpenApp, home: Home) -> None:
     async with running() as app:
+        app.services.preferences.update(trash_days=0)
         use_sampling(app, Sampling(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
         app.controllers.chat_list.delete(stored_chat(app) or "")
@@ -136,10 +192,10 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
         await until(lambda: panel.draft_box.findData(ref.key) > 0)
         said: list[str] = []
         app.controllers.speculation.activity_changed.connect(
-            lambda _: said.append(panel._live["Now"].text())
+            lambda _: said.append(panel.live["Now"].text())
         )
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(ref.key))
         await until(lambda: any(text.startswith("calibrating") for text in said))
-        await until(lambda: panel._live["Now"].text() in ("ready", "not drafting"))
-        assert "of the time here" in panel._why.text()
-        await until(lambda: panel.curve._curve is not None)
+        await until(lambda: panel.live["Now"].text() in ("ready", "not drafting"))
+        assert "of the time here" in panel.why.text()
+        await until(lambda: panel.curve.shown is not None)

@@ -127,7 +127,7 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
         assert reply.text
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
-        assert "Interrupted" in widget._status.text()
+        assert "Interrupted" in widget.status_label.text()
         use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
         widget.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)

@@ -81,6 +81,7 @@ def _wrong(passed: Passed, reply: Message) -> list[str]:
     return found
 
 
+@pytest.mark.logs("a request failed")
 @pytest.mark.parametrize(
     "count", [18, pytest.param(200, marks=pytest.mark.proof)], ids=["some", "all"]
 )

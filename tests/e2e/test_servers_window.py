@@ -153,6 +153,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
+@pytest.mark.logs("a request failed")
 async def test_a_cut_reply_keeps_its_words_and_goes_on(
     running: OpenApp, server: ScriptedServer
 ) -> None:
@@ -176,7 +177,7 @@ async def test_a_cut_reply_keeps_its_words_and_goes_on(
         assert answer.text == "Once upon a time"
         widget = app.window.transcript.column.items[-1].widget
         assert widget is not None
-        assert "ended the connection" in widget._status.text()
+        assert "ended the connection" in widget.status_label.text()
         assert widget.buttons["message.continue"].isVisible()
         widget.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)
@@ -219,15 +220,15 @@ async def test_what_a_server_does_not_take_is_greyed(
     async with running() as app:
         inspector = app.window.inspector
         await _use(app, server)
-        await until(lambda: not inspector._top_k.isEnabled())
-        assert "does not take" in inspector._top_k.toolTip()
-        assert inspector._sliders["temperature"].isEnabled()
+        await until(lambda: not inspector.top_k.isEnabled())
+        assert "does not take" in inspector.top_k.toolTip()
+        assert inspector.sliders["temperature"].isEnabled()
         assert not inspector.folds["speculation"].isVisible()
-        assert inspector._server_words.isVisible()
+        assert inspector.server_words.isVisible()
         app.controllers.models.choose(await _starter(app))
         await app.controllers.settle()
-        assert inspector._top_k.isEnabled()
-        assert "does not take" not in inspector._top_k.toolTip()
+        assert inspector.top_k.isEnabled()
+        assert "does not take" not in inspector.top_k.toolTip()
         assert inspector.folds["speculation"].isVisible()
 
 
@@ -268,6 +269,7 @@ async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
         assert model.key
 
 
+@pytest.mark.logs("the keychain cannot be")
 async def test_without_a_keychain_the_key_is_kept_in_memory_and_that_is_said(
     running: OpenApp, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, home: Home
 ) -> None:
@@ -301,10 +303,10 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         assert verdict.works == "no"
         assert "without Apple's chips" in verdict.reason
         await _add(app, server)
-        app.window.header.pill._menu.popup(app.window.pos())
+        app.window.header.pill.choices.popup(app.window.pos())
         await until(lambda: lists and lists[-1].servers and lists[-1].servers[0].models)
-        texts = [action.text() for action in app.window.header.pill._menu.actions()]
-        app.window.header.pill._menu.close()
+        texts = [action.text() for action in app.window.header.pill.choices.actions()]
+        app.window.header.pill.choices.close()
         assert any("tiny-mlx" in text and "cannot run here" in text for text in texts)
         assert any("SmolLM2" in text and "cannot" not in text for text in texts)
         assert any("harbour-7b" in text and "on 127.0.0.1" in text for text in texts)

@@ -84,7 +84,7 @@ class Written:
 
     @property
     def notices(self) -> list[str]:
-        return [event.text for event in self.events if isinstance(event, Notice)]
+        return [event.told.text for event in self.events if isinstance(event, Notice)]
 
 
 class Engine:
@@ -255,6 +255,7 @@ def test_a_stop_string_inside_a_draft_ends_the_reply_there(
     assert engine.write(PROMPTS[3], OFF, tokens=60).text == plain.text
 
 
+@pytest.mark.logs("the draft")
 @pytest.mark.parametrize("case", ["itself", "larger", "gone", "no model"])
 def test_a_draft_that_cannot_be_used_is_told_once_and_the_reply_comes(
     starter: ModelRef, tmp_path: Path, case: str

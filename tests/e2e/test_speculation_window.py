@@ -38,7 +38,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert "works" in panel.draft_box.itemText(panel.draft_box.findData(draft.key))
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
         assert "same vocabulary" in panel.verdict.text()
-        panel._fixed.setChecked(True)
+        panel.fixed.setChecked(True)
         panel.tint.setChecked(True)
         reply = await ask(app, QUESTION)
         assert reply.stats is not None
@@ -46,7 +46,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert stats is not None
         assert stats.draft_accepted > 0
         assert draft.name in app.window.header.draft_pill.toolTip()
-        await until(lambda: "of" in panel._live["Accepted"].text())
+        await until(lambda: "of" in panel.live["Accepted"].text())
         text_part = reply.parts[0]
         assert {run.origin for run in text_part.origins} == {Origin.DRAFT, Origin.TARGET}
         assert sum(run.length for run in text_part.origins) == len(text_part.text)
@@ -85,15 +85,15 @@ async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(draft.key))
         assert panel.calibrate.isEnabled()
         panel.calibrate.click()
-        await until(lambda: panel._calibrating)
+        await until(lambda: panel.calibrating)
         assert panel.calibrate.text() == "Cancel"
-        await until(lambda: panel.curve._curve is not None)
+        await until(lambda: panel.curve.shown is not None)
         panel.calibrate.click()
-        await until(lambda: not panel._calibrating)
+        await until(lambda: not panel.calibrating)
         panel.calibrate.click()
-        await until(lambda: panel._calibrating)
-        await until(lambda: not panel._calibrating)
-        curve = panel.curve._curve
+        await until(lambda: panel.calibrating)
+        await until(lambda: not panel.calibrating)
+        curve = panel.curve.shown
         assert curve is not None
         assert curve.done == curve.total > 1
         panel.grab()

@@ -19,6 +19,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.parts import Origin, PartKind
+from headstart.core.told import told
 from headstart.core.values import Chat, FinishReason, TurnStats
 from headstart.storage.worker import Storage
 
@@ -50,7 +51,11 @@ class Answer:
             piece = TextPiece(PartKind.TEXT, text, Origin.TARGET)
             yield TextAdded((piece,), number, 0.1 * number)
         await self._stopped.wait()
-        yield Failed(self._fails, "") if self._fails else Finished(stats(self._finish))
+        yield (
+            Failed(told("as-written", message=self._fails, remedy=""))
+            if self._fails
+            else Finished(stats(self._finish))
+        )
 
 
 class FakeAnswerer:
@@ -63,7 +68,9 @@ class FakeAnswerer:
 
     def check(self, model: ModelRef) -> None:
         if self.refuses:
-            raise EnvironmentProblem("This model may not be asked.", "")
+            raise EnvironmentProblem(
+                "as-written", message="This model may not be asked.", remedy=""
+            )
 
     async def answer(self, model: ModelRef, asked: Asked) -> Answer:
         self.asked.append(asked)

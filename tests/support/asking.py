@@ -71,9 +71,9 @@ class Asking:
         run(self._collect(request, cancel or StopSignal()))
         last = self.events[-1]
         if isinstance(last, Failed):
-            assert not last.bug, last.message
+            assert not last.bug, last.told.text
             self.events.pop()
-            raise EnvironmentProblem(last.message, last.remedy)
+            raise EnvironmentProblem(last.told.code, quotes=False, **last.told.facts)
         assert isinstance(last, Finished)
         return last.stats
 
@@ -100,4 +100,4 @@ class Asking:
 
     @property
     def notices(self) -> list[str]:
-        return [event.text for event in self.events if isinstance(event, Notice)]
+        return [event.told.text for event in self.events if isinstance(event, Notice)]

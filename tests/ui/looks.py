@@ -23,6 +23,7 @@ from headstart.assembly import App
 from headstart.core.parts import text_part
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Sampling
+from headstart.core.told import told
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -30,6 +31,7 @@ from headstart.core.values import (
     MessageStatus,
     PrefixStats,
     Role,
+    TrashedChat,
     TurnStats,
     new_id,
     now_ms,
@@ -40,13 +42,12 @@ from headstart.launch import run
 DAY = 86_400_000
 FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
 LONG = "A title that is far too long for a list of sizes and has to be cut somewhere, surely"
-REREAD = replace(
+RECOMPUTED = replace(
     FIGURES,
     prefix=PrefixStats(
         from_disk=900,
         recomputed=1_032,
-        reason="message 3 (“Donaudampfschifffahrtsgesellsc…”) changed, and everything after it "
-        "depends on it",
+        reason=told("message-changed", number=3, preview="Donaudampfschifffahrtsgesellsc…"),
     ),
 )
 USE = PrefixUse(1_100_000_000, 8_000_000_000, {}, 320_000_000, "/home/you/prefixes", 5_000_000)
@@ -188,7 +189,10 @@ async def take(app: App, out: Path) -> int:
         assert app.window.settings.window is not None
         app.window.settings.window.grab().save(str(out / f"{scheme}-settings.png"))
         app.window.settings.window.close()
-        app.window.inspector.prefix.set_stats(REREAD)
+        for fold in app.window.inspector.folds.values():
+            if not fold.button.isChecked():
+                fold.button.click()
+        app.window.inspector.prefix.set_stats(RECOMPUTED)
         app.window.inspector.prefix.set_use(USE)
         bar = app.window.inspector.findChild(QScrollArea)
         assert bar is not None
@@ -204,6 +208,13 @@ async def take(app: App, out: Path) -> int:
         sizes.set_use(replace(USE, by_chat={chat_id: 261_000_000, "x": 12_000}), {chat_id: LONG})
         sizes.grab().save(str(out / f"{scheme}-sizes.png"))
         sizes.accept()
+        app.window.trash.open()
+        await app.controllers.settle()
+        trash = app.window.trash.window
+        assert trash is not None
+        trash.set_chats([TrashedChat("x", LONG, now_ms() - DAY, 12), TrashedChat("y", "Tea", 0, 2)])
+        trash.grab().save(str(out / f"{scheme}-trash.png"))
+        trash.accept()
         app.window.new_private_chat()
         await shot(f"{scheme}-private")
         app.controllers.branch.open_chat(chat_id)

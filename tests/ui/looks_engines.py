@@ -76,10 +76,10 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
         dialog.close()
         settings.close()
         await services.servers.offers(fresh=True)
-        window.header.pill._menu.popup(window.pos())
+        window.header.pill.choices.popup(window.pos())
         await asyncio.sleep(0.6)
-        window.header.pill._menu.grab().save(str(out / f"{scheme}-menu.png"))
-        window.header.pill._menu.close()
+        window.header.pill.choices.grab().save(str(out / f"{scheme}-menu.png"))
+        window.header.pill.choices.close()
         offered = services.servers.known()[0]
         if not offered.connection.allowed:
             app.controllers.models.choose(offered.models[0])

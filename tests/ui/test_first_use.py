@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from headstart.assembly import App
-from headstart.chat.changes import ReplyEvent
+from headstart.chat.changes import BranchChanged, ReplyEvent
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Waiting
 from headstart.core.parts import text_part
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import (
+    BranchPage,
     Chat,
     FinishReason,
     Message,
@@ -231,3 +235,70 @@ async def test_a_draft_that_is_the_model_itself_is_not_shown(
         )
         await app.controllers.settle()
         assert not app.window.header.draft_pill.isVisible()
+
+
+async def test_what_is_being_typed_in_the_inspector_survives_the_end_of_a_reply(
+    running: OpenApp,
+) -> None:
+    async with running() as app:
+        (chat,) = await _chats(app, "Rivers")
+        app.controllers.branch.open_chat(chat)
+        await app.controllers.settle()
+        box = app.window.inspector.system_prompt
+        box.setFocus()
+        QTest.keyClicks(box, "Be brief")
+        # the model is shown again, as after each reply
+        app.controllers.models.show()
+        await app.controllers.settle()
+        QTest.keyClicks(box, ", please.")
+        await until(lambda: app.controllers.open.chat.options.system_prompt == "Be brief, please.")
+        assert box.toPlainText() == "Be brief, please."
+
+
+async def test_a_chat_that_cannot_be_read_leaves_the_open_one_usable(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as app:
+        first, second = await _chats(app, "First", "Second")
+        app.controllers.branch.open_chat(first)
+        await app.controllers.settle()
+        read = app.services.branches.page
+
+        async def fails(*_args: object, **_more: object) -> BranchPage:
+            raise EnvironmentProblem("as-written", message="The disk is gone.", remedy="")
+
+        monkeypatch.setattr(app.services.branches, "page", fails)
+        app.controllers.branch.open_chat(second)
+        await app.controllers.settle()
+        assert "The disk is gone." in app.window.banner.text()
+        monkeypatch.setattr(app.services.branches, "page", read)
+        assert app.controllers.open.id == first
+        app.controllers.branch.open_chat(second)
+        await app.controllers.settle()
+        assert app.controllers.open.id == second
+
+
+async def test_the_list_says_that_a_reply_waits_until_it_begins(running: OpenApp) -> None:
+    async with running() as app:
+        (chat,) = await _chats(app, "Rivers")
+        said: list[object] = []
+        app.controllers.chat_list.status_changed.connect(
+            lambda chat_id, text: said.append(text) if chat_id == chat else None
+        )
+        app.services.broadcast.tell(ReplyEvent(chat, "m", Waiting()))
+        app.services.broadcast.tell(BranchChanged(chat))
+        await app.controllers.settle()
+        # nothing is written there in truth: it is the end of what was said
+        assert said[0] == "Waiting for another chat…"
+
+
+async def test_the_list_counts_the_messages_on_show(running: OpenApp) -> None:
+    async with running() as app:
+        (chat,) = await _chats(app, "Rivers")
+        branch = await app.services.branches.whole(chat)
+        version = replace(branch[0], id=new_id(), parts=text_part("Rivers?"))
+        answer = replace(branch[1], id=new_id(), parent_id=version.id)
+        await app.storage.run(lambda store: store.messages.add([version, answer]))
+        summary = await app.services.chat_list.summary(chat)
+        assert summary is not None
+        assert summary.messages == 2

@@ -100,3 +100,15 @@ def test_sent_text_leaves_only_the_chat_that_it_was_sent_in() -> None:
     chats.begin_sending("stored")
     chats.end_sending("stored", stored=True)
     assert (chats.unsent, sent) == ("", ["stored"])
+
+
+def test_text_that_could_not_be_sent_is_found_again_though_its_chat_was_left() -> None:
+    begun = Begun()
+    chats = OpenChat(begun)
+    first = chats.id
+    chats.write("half a question")
+    chats.begin_sending(first)
+    chats.open(STORED)
+    chats.end_sending(first, stored=False)
+    chats.begin()
+    assert (chats.id, chats.unsent) == (first, "half a question")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.core.prefixes import PrefixUse
 from headstart.core.text import size_text
+from headstart.core.told import told
 from headstart.core.values import FinishReason, PrefixStats, TurnStats
 from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text
 from headstart.ui.inspector.prefix_sizes import PrefixSizes
@@ -32,8 +33,11 @@ FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
             ),
         ),
         (
-            replace(FIGURES, prefix=PrefixStats(recomputed=30, reason="the system prompt changed")),
-            "1,204 of 1,236 tokens reused. 30 tokens were recomputed: the system prompt changed.",
+            replace(FIGURES, prefix=PrefixStats(recomputed=30, reason=told("system-changed"))),
+            (
+                "1,204 of 1,236 tokens reused. 30 tokens were recomputed: the system prompt "
+                "changed, and everything after it depends on it."
+            ),
         ),
         (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
         (
@@ -61,17 +65,17 @@ def test_the_panel_shows_this_chats_numbers_and_says_why_nothing_is_kept(
     use = PrefixUse(9_000_000, 8_000_000_000, {"a": 6_000_000}, 0, "/x", 0, "The disk is full.")
     panel.set_chat("a", keep=True, private=False)
     panel.set_use(use)
-    assert panel._values["This chat on disk"].text() == "6 MB"
+    assert panel.values["This chat on disk"].text() == "6 MB"
     assert panel.note.text() == "The disk is full."
     panel.set_chat("b", keep=True, private=False)
-    assert panel._values["This chat on disk"].text() == "0 kB"
+    assert panel.values["This chat on disk"].text() == "0 kB"
     told: list[bool] = []
     panel.keep_changed.connect(told.append)
     panel.keep.click()
     assert told == [False]
     panel.set_chat("c", keep=True, private=True)
     assert not panel.keep.isEnabled()
-    assert "neither its words" in panel.note.text()
+    assert "neither its text" in panel.note.text()
     panel.set_chat("a", keep=True, private=False, on_disk=False)
     assert not panel.keep.isChecked()
     assert "switched off in the settings" in panel.note.text()

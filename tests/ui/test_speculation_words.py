@@ -35,9 +35,9 @@ def test_the_panel_says_what_a_draft_does_and_why(
     panel = SpeculationPanel()
     qtbot.addWidget(panel)
     panel.set_activity(activity)
-    assert panel._live["Now"].text() == now
-    assert why in panel._why.text()
-    assert panel._why.isHidden() == (not why)
+    assert panel.live["Now"].text() == now
+    assert why in panel.why.text()
+    assert panel.why.isHidden() == (not why)
 
 
 def test_every_stage_has_words() -> None:

@@ -106,7 +106,7 @@ def test_selection_goes_over_blocks_and_messages(view: TranscriptView) -> None:
     prose, code = widget.blocks
     QTest.mousePress(prose, Qt.MouseButton.LeftButton, pos=QPoint(0, 8))
     assert view.selected_text() == ""
-    view._selecting.extend_to(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
+    view.selecting.extend_to(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
     assert view.selected_text().startswith("answer bold text\n\ncode")
 
 
@@ -142,14 +142,14 @@ async def test_an_edit_in_progress_survives_a_refresh_of_the_branch(view: Transc
     widget = view.widget_of("m0")
     assert widget is not None
     widget.begin_edit()
-    assert widget._editor is not None
-    widget._editor.setPlainText("changed")
+    assert widget.editor is not None
+    widget.editor.setPlainText("changed")
     view.set_branch(messages, True)
     await asyncio.sleep(0.05)
     assert view.widget_of("m0") is widget
-    assert widget._editor is not None
-    assert widget._editor.toPlainText() == "changed"
-    QTest.keyClick(widget._editor, Qt.Key.Key_Escape)
+    assert widget.editor is not None
+    assert widget.editor.toPlainText() == "changed"
+    QTest.keyClick(widget.editor, Qt.Key.Key_Escape)
     assert not widget.editing
     assert widget.blocks[0].isVisible()
 
@@ -160,10 +160,10 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
     view.set_branch([_message(0, "q"), reply], False)
     widget = view.widget_of("m1")
     assert widget is not None
-    (thought,) = widget._reasoning_blocks
+    (thought,) = widget.reasoning_blocks
     assert thought.isHidden()
     before = widget.height()
-    widget._reasoning_toggle.click()
+    widget.reasoning_toggle.click()
     await until(lambda: widget.height() > before)
     assert not thought.isHidden()
 

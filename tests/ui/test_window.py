@@ -100,7 +100,7 @@ async def test_settings_window_changes_are_checked_applied_and_saved(
         window.engine._changed("context_length", 4096)
         window.general._set(when_full="drop_oldest")
         assert app.services.preferences.current.sampling.temperature == 0.25
-        assert app.window.inspector._when_full.currentData() == "drop_oldest"
+        assert app.window.inspector.when_full.currentData() == "drop_oldest"
         window.close()
     saved = json.loads(home.settings.read_text())
     assert saved["engine"]["context_length"] == 4096
@@ -233,7 +233,7 @@ def test_the_wheel_changes_no_value_without_focus(qtbot: QtBot) -> None:
     inspector = Inspector(Settings())
     qtbot.addWidget(inspector)
     inspector.show()
-    slider = inspector._sliders["temperature"]._slider
+    slider = inspector.sliders["temperature"]._slider
     before = slider.value()
     event = QWheelEvent(
         QPointF(5, 5),

@@ -1,4 +1,4 @@
-"""The list of chats: begin, rename, pin, delete and bring back. On the event loop's thread."""
+"""The list of chats: begin, rename, pin, delete and bring back; the trash. Event loop's thread."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ import logging
 from headstart.chat.background import Background
 from headstart.chat.changes import What
 from headstart.chat.databases import Databases
+from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import ChatDraft, ChatSummary
+from headstart.core.values import ChatDraft, ChatSummary, TrashedChat, now_ms
 
 log = logging.getLogger(__name__)
 
-# how long a deleted chat can be brought back; the window offers it a little shorter
+# how long a chat that has no trash can be brought back; the window offers it a little shorter
 UNDO_SECONDS = 10.0
+# how often the trash is looked through
+SWEEP_SECONDS, DAY_MS = 3600.0, 86_400_000
 
 
 class ChatList:
     def __init__(
-        self, databases: Databases, replies: Replies, prefixes: Prefixes, background: Background
+        self,
+        databases: Databases,
+        replies: Replies,
+        prefixes: Prefixes,
+        preferences: Preferences,
+        background: Background,
     ) -> None:
         self._databases = databases
         self._replies = replies
         self._prefixes = prefixes
+        self._preferences = preferences
         self._background = background
-        # deleted chats that can still be brought back
+        # deleted chats that are gone soon
         self._undo: dict[str, asyncio.TimerHandle] = {}
 
     async def summaries(self) -> list[ChatSummary]:
@@ -63,16 +72,18 @@ class ChatList:
         )
 
     async def delete(self, chat_id: str) -> None:
-        """Hide the chat; `undo_delete` brings it back within `UNDO_SECONDS`, then it is gone."""
+        """Hide the chat: it is in the trash, from where it comes back for as many days as the
+        settings say. A private chat, or any where they say 0, is gone after `UNDO_SECONDS`."""
         async with self._replies.starting:
             self._replies.stop(chat_id)
             await self._databases.change(
                 chat_id, What.DELETED, lambda store: store.chats.delete(chat_id)
             )
         self._end_undo(chat_id)
-        self._undo[chat_id] = asyncio.get_running_loop().call_later(
-            UNDO_SECONDS, lambda: self._background.run(self._purge(chat_id))
-        )
+        if self._databases.is_private(chat_id) or not self._days:
+            self._undo[chat_id] = asyncio.get_running_loop().call_later(
+                UNDO_SECONDS, lambda: self._background.run(self._end_of_undo(chat_id))
+            )
 
     async def undo_delete(self, chat_id: str) -> None:
         self._end_undo(chat_id)
@@ -80,23 +91,53 @@ class ChatList:
             chat_id, What.RESTORED, lambda store: store.chats.restore(chat_id)
         )
 
+    # --- the trash -----------------------------------------------------------------------
+
+    async def trash(self) -> list[TrashedChat]:
+        """Deleted chats that can be brought back, the last one first."""
+        return await self._databases.trashed()
+
+    async def delete_for_good(self, chat_id: str | None = None) -> None:
+        """Nothing stays of a chat in the trash; without an id, of all that are there."""
+        for chat in await self.trash():
+            if chat_id in (None, chat.id):
+                self._end_undo(chat.id)
+                await self._purge(chat.id)
+
+    async def sweep(self) -> None:
+        """Chats that have been in the trash for long enough are gone now. Called at the start, and
+        then again by itself."""
+        before = now_ms() - self._days * DAY_MS
+        for chat in await self.trash():
+            if chat.deleted_at < before and chat.id not in self._undo:
+                await self._purge(chat.id)
+        asyncio.get_running_loop().call_later(
+            SWEEP_SECONDS, lambda: self._background.run(self.sweep())
+        )
+
     async def end_undo(self) -> None:
-        """What was deleted is gone now: the program ends."""
+        """What was deleted for good is gone now: the program ends."""
         for chat_id in list(self._undo):
             self._undo[chat_id].cancel()
-            await self._purge(chat_id)
+            await self._end_of_undo(chat_id)
+
+    @property
+    def _days(self) -> int:
+        return self._preferences.current.trash_days
 
     def _end_undo(self, chat_id: str) -> None:
         timer = self._undo.pop(chat_id, None)
         if timer is not None:
             timer.cancel()
 
+    async def _end_of_undo(self, chat_id: str) -> None:
+        if self._undo.pop(chat_id, None) is not None:
+            await self._purge(chat_id)
+
     async def _purge(self, chat_id: str) -> None:
-        """The undo is over: nothing of the chat stays."""
-        if self._undo.pop(chat_id, None) is None:
-            return
+        """Nothing of the chat stays."""
         try:
             await self._prefixes.forget(chat_id, for_good=True)
             await self._databases.of(chat_id).purge(chat_id)
         except EnvironmentProblem as problem:
-            log.warning("a deleted chat is removed at the next start: %s", problem)
+            log.warning("a deleted chat is removed later: %s", problem)

@@ -19,6 +19,7 @@ from headstart.chat.titles import title_from
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import OtherPart, Part
+from headstart.core.told import told
 from headstart.core.values import Chat, Message, MessageStatus
 
 
@@ -45,7 +46,7 @@ class Conversation:
             self._replies.check_free(chat_id)
             chat = await self._branches.chat(chat_id)
             if chat is None:
-                raise EnvironmentProblem("This chat does not exist any more.", "Start a new one.")
+                raise EnvironmentProblem("chat-gone")
             model = await self._answering.model_of(chat)
             draft = self._databases.begun(chat_id)
             if draft is not None:
@@ -102,7 +103,7 @@ class Conversation:
         branch = await self._branches.whole(chat_id)
         at = next((index for index, item in enumerate(branch) if item.id == message_id), None)
         if chat is None or at is None:
-            raise EnvironmentProblem("This message does not exist any more.", "")
+            raise EnvironmentProblem("message-gone")
         return chat, branch[:at], branch[at]
 
     async def _ask(
@@ -138,7 +139,7 @@ class Conversation:
             self._replies.begin(answer, await self._answering.answer(model, asked))
         except Exception as error:
             # the question is stored: its reply must not stay open for ever
-            text = f"Internal error: {type(error).__name__}."
+            text = told("internal-kind", kind=type(error).__name__).stored
             await self._databases.run(
                 chat.id,
                 lambda store: store.messages.finish(

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, What
-from headstart.core.values import Chat, ChatDraft, ChatSummary, new_id
+from headstart.core.values import Chat, ChatDraft, ChatSummary, TrashedChat, new_id
 from headstart.storage.worker import Storage, Store
 
 T = TypeVar("T")
@@ -73,6 +73,10 @@ class Databases:
         """A chat's line in the list; None where it is not stored, or was deleted."""
         found = await self.run(chat_id, lambda store: store.chats.summaries(chat_id))
         return replace(found[0], private=self.is_private(chat_id)) if found else None
+
+    async def trashed(self) -> list[TrashedChat]:
+        """Deleted chats; private ones are not kept for that."""
+        return await self._storage.run(lambda store: store.chats.trashed())
 
     def is_private(self, chat_id: str) -> bool:
         return chat_id in self._private_ids

@@ -24,7 +24,7 @@ class Export:
         """Write the active branch to `path`; the file is complete or does not exist."""
         chat = await self._branches.chat(chat_id)
         if chat is None:
-            raise EnvironmentProblem("This chat does not exist any more.", "")
+            raise EnvironmentProblem("chat-gone")
         branch = await self._branches.whole(chat_id)
         reply = self._replies.reply_in(chat_id)
         if reply is not None:

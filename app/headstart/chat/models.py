@@ -66,7 +66,7 @@ class Models:
         self._preferences.update(model_files=tuple(files))
         reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
         if reason is not None:
-            raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
+            raise ModelProblem("cannot-run", name=model.name, why=reason.why, remedy=reason.remedy)
         return model
 
     async def of_chat(self, chat: Chat) -> AnyModel:
@@ -95,8 +95,5 @@ class Models:
                 if starter is None or starter.path.name != Path(key).name:
                     raise
         if starter is None:
-            raise ModelProblem(
-                "There is no model yet.",
-                "Open a GGUF file or an MLX folder with the model menu, or drop one here.",
-            )
+            raise ModelProblem("no-model-yet")
         return starter

@@ -43,9 +43,9 @@ class Replies:
     def check_free(self, chat_id: str) -> None:
         """Raises EnvironmentProblem where no reply can begin."""
         if chat_id in self._running:
-            raise EnvironmentProblem("A reply is being written here.", "Stop it first.")
+            raise EnvironmentProblem("reply-being-written")
         if self._background.closing:
-            raise EnvironmentProblem("Headstart is closing.", "")
+            raise EnvironmentProblem("closing")
 
     def begin(self, answer: Message, stream: ReplyStream) -> None:
         """Store what comes until it ends, and tell everybody."""

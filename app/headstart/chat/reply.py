@@ -95,7 +95,7 @@ class Reply:
                         stats = event.stats
                         status = _STATUS[stats.finish]
                     case Failed():
-                        error = f"{event.message} {event.remedy}".strip()
+                        error = event.told.stored
                         status = MessageStatus.FAILED
                 self.last = event
                 self._tell(event)

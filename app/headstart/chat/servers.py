@@ -31,10 +31,7 @@ class ConsentNeeded(EnvironmentProblem):
     """Words would leave this computer, and the user was not asked yet whether they may."""
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(
-            f"What you write in this chat would be sent to {connection.host}.",
-            "Allow it, or choose a model on this computer.",
-        )
+        super().__init__("consent-needed", host=connection.host)
         self.connection = connection
 
 
@@ -73,9 +70,7 @@ class Servers:
         """
         url = normal_url(draft.url)
         if draft.certificate and not await asyncio.to_thread(Path(draft.certificate).is_file):
-            raise EnvironmentProblem(
-                f"There is no certificate file {draft.certificate}.", "Choose another one."
-            )
+            raise EnvironmentProblem("certificate-missing", certificate=draft.certificate)
         before = self.connection(draft.id)
         moved = before is None or before.url != url
         connection = changed(
@@ -88,7 +83,7 @@ class Servers:
         if not connection.name.strip():
             connection = changed(connection, name=connection.host[:100])
         if key and not key.isascii():
-            raise EnvironmentProblem("A key may contain only ASCII characters.", "Copy it again.")
+            raise EnvironmentProblem("key-not-ascii")
         notice = ""
         if key:
             notice = await asyncio.to_thread(self._keychain.set, connection.account, key)
@@ -130,7 +125,7 @@ class Servers:
         """Ask one server now."""
         connection = self.connection(connection_id)
         if connection is None:
-            raise EnvironmentProblem("This connection is not there any more.", "")
+            raise EnvironmentProblem("connection-gone")
         return await self._ask(connection, fresh=True)
 
     def find(self, key: str) -> ServerModel | None:
@@ -140,10 +135,7 @@ class Servers:
             return None
         connection = self.connection(named[0])
         if connection is None:
-            raise ModelProblem(
-                f"The server that offered {named[1]} was removed from the settings.",
-                "Choose another model.",
-            )
+            raise ModelProblem("server-removed", name=named[1])
         offered = self._offered.get(connection.id)
         models: Sequence[ServerModel] = offered.models if offered is not None else ()
         context = next((item.context_length for item in models if item.id == named[1]), 0)

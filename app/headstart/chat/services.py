@@ -100,7 +100,7 @@ def make_services(
         preferences=preferences,
         broadcast=broadcast,
         branches=branches,
-        chat_list=ChatList(databases, replies, prefixes, background),
+        chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=Choices(databases, answering, preferences, prefixes),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,

@@ -6,22 +6,33 @@ else that escapes is a bug of ours and stays loud, with its traceback.
 
 from __future__ import annotations
 
+from headstart.core.told import told
+
 
 class EnvironmentProblem(Exception):
     """Something outside the program stands in the way.
 
-    `message` says what happened, `remedy` what the user can do; both are shown as they are.
-    `quotes`: the message may hold text of a chat, so only its kind goes into the log.
+    `code` and its facts say what happened and what the user can do; `core.wording` has the
+    sentences. `quotes`: a fact may hold text of a chat, so only the kind goes into the log.
     """
 
-    def __init__(self, message: str, remedy: str, *, quotes: bool = False) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+    def __init__(self, code: str, *, quotes: bool = False, **facts: object) -> None:
+        super().__init__(code)
+        self.told = told(code, **facts)
         self.quotes = quotes
 
+    @property
+    def message(self) -> str:
+        """What happened."""
+        return self.told.message
+
+    @property
+    def remedy(self) -> str:
+        """What the user can do; may be empty."""
+        return self.told.remedy
+
     def __str__(self) -> str:
-        return f"{self.message} {self.remedy}".strip()
+        return self.told.text
 
     @property
     def for_log(self) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin, PartKind
+from headstart.core.told import Told
 from headstart.core.values import SpeculationStats, TurnStats
 
 
@@ -76,7 +77,7 @@ class Notice:
     """Something the user should know that is no error; `kind` lets a window merge repeats."""
 
     kind: str
-    text: str
+    told: Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +151,7 @@ class Finished:
 class Failed:
     """The turn ended with an error. `bug` is true when it is ours, not the environment's."""
 
-    message: str
-    remedy: str
+    told: Told
     bug: bool = False
 
 

@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from headstart.core.told import Told, told
+
 
 class Doing(msgspec.Struct, frozen=True):
     """`model` is the name of a file, as the window shows it."""
@@ -16,13 +18,10 @@ class Doing(msgspec.Struct, frozen=True):
     model: str
 
     @property
-    def sentence(self) -> str:
+    def told(self) -> Told:
         """For the user, at the next start."""
-        verb = "loading" if self.what == "loading" else "reading a chat into"
-        return (
-            f"Headstart ended unexpectedly while {verb} {self.model}. Nothing is loaded or read "
-            "until you send a message; choose another model if it happens again."
-        )
+        code = "died-loading" if self.what == "loading" else "died-prefilling"
+        return told(code, model=self.model)
 
 
 class Running(Protocol):

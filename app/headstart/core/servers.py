@@ -123,15 +123,9 @@ def normal_url(text: str) -> str:
     except ValueError:
         host, parts = None, SplitResult("", "", "", "", "")
     if not host or parts.scheme not in ("http", "https") or not _is_host(host):
-        raise EnvironmentProblem(
-            f"“{text.strip()}” is not a server address.",
-            "It looks like http://192.168.1.5:8080 or https://models.example.com/v1.",
-        )
+        raise EnvironmentProblem("not-an-address", text=text.strip())
     if parts.username or parts.password:
-        raise EnvironmentProblem(
-            "An address must not hold a name or password: it is stored and shown.",
-            "Enter what the server wants as the key.",
-        )
+        raise EnvironmentProblem("address-with-password")
     path = parts.path.removesuffix("/chat/completions").rstrip("/") or "/v1"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 

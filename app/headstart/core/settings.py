@@ -300,6 +300,16 @@ class Settings(Struct, frozen=True):
     model_files: Annotated[
         tuple[str, ...], Meta(description="model files that the user opened from elsewhere")
     ] = ()
+    trash_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=365,
+            title="Keep deleted chats",
+            description="in the trash, from where they come back; then their text is overwritten",
+            extra_json_schema={"unit": "days", "special": "not at all"},
+        ),
+    ] = 30
     show_sidebar: bool = True
     show_inspector: bool = True
     # the inspector's sections that are open

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from headstart.core.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
 from headstart.core.settings import ChatOptions
+from headstart.core.told import Told
 
 # of fewer verified drafts nothing is said about speed: it would be about something else
 FEW_VERIFIED = 8
@@ -79,8 +80,8 @@ class PrefixStats:
     # read while the user looked or typed, before the request
     ahead: int = 0
     recomputed: int = 0
-    # which message differs first and why, in words; empty when nothing was recomputed
-    reason: str = ""
+    # which message differs first and why; None when nothing was recomputed
+    reason: Told | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,16 @@ class ChatSummary:
     pinned: bool
     messages: int
     private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrashedChat:
+    """A chat that was deleted and can still be brought back."""
+
+    id: str
+    title: str
+    deleted_at: int
+    messages: int
 
 
 def new_id() -> str:

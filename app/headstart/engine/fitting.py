@@ -9,6 +9,7 @@ from __future__ import annotations
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice
 from headstart.core.requests import AheadRequest, GenerationRequest, PromptMessage
+from headstart.core.told import told
 from headstart.core.values import Role
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
@@ -69,11 +70,7 @@ class Fitting:
             rendered, tokens = self.encode(reply_so_far)
         if len(tokens) > limit:
             self._dropped = 0
-            raise EnvironmentProblem(
-                f"Even alone, the last message is too long for the model's context of "
-                f"{self._size:,} tokens.",
-                "Shorten it, or choose a larger context length in the settings.",
-            )
+            raise EnvironmentProblem("last-message-too-long", size=self._size)
         self._remember()
         self._tell(emit)
         return rendered, tokens
@@ -113,24 +110,10 @@ class Fitting:
             self._resident.kept_from[self._chat_id] = users[self._dropped]
 
     def _too_long(self, tokens: int, alone: bool, going_on: bool) -> EnvironmentProblem:
-        what = "This message is" if alone else "This chat has become"
         if going_on:
-            what = "Together with its question, this reply is"
-        return EnvironmentProblem(
-            f"{what} too long for the model's context: {tokens:,} of "
-            f"{self._size:,} tokens, and the reply needs room too.",
-            "Shorten it, or choose a larger context length in the settings."
-            if alone
-            else "Let the oldest turns be left out (chat settings), choose a larger context "
-            "length, or start a new chat.",
-        )
+            return EnvironmentProblem("reply-too-long", tokens=tokens, size=self._size)
+        code = "message-too-long" if alone else "chat-too-long"
+        return EnvironmentProblem(code, tokens=tokens, size=self._size)
 
     def _tell(self, emit: Emit) -> None:
-        plural = "turn is" if self._dropped == 1 else "turns are"
-        emit(
-            Notice(
-                "context-dropped",
-                f"The context is full: the {self._dropped} oldest {plural} left out of what the "
-                "model reads. The system prompt stays, and nothing is deleted here.",
-            )
-        )
+        emit(Notice("context-dropped", told("context-dropped", dropped=self._dropped)))

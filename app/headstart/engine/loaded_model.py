@@ -20,6 +20,7 @@ from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
+from headstart.core.told import told
 from headstart.core.values import Role
 from headstart.engine import exactness, template
 from headstart.engine.backends import select
@@ -76,7 +77,7 @@ class Resources:
         """Raises ModelProblem for what cannot run here, or cannot be opened."""
         reason = select.cannot_run(model.format, engine.backend)
         if reason:
-            raise ModelProblem(f"{model.name} cannot run here: {reason.why}.", reason.remedy)
+            raise ModelProblem("cannot-run", name=model.name, why=reason.why, remedy=reason.remedy)
         if not self.checked.is_checked(model):
             select.check_unknown(model, stop)
             self.checked.add(model)
@@ -141,7 +142,9 @@ class LoadedModel:
         """Run one turn. Raises EnvironmentProblem."""
         name = self.wanted.model.name
         if self.template.fallback:
-            emit(Notice("template", f"{name}: {self.template.fallback}."))
+            emit(
+                Notice("template", told("template-fallback", name=name, why=self.template.fallback))
+            )
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:
@@ -153,9 +156,7 @@ class LoadedModel:
                 Turn(self.parts, request, emit, stop).run(running.end)
         except template.TemplateError as error:
             raise EnvironmentProblem(
-                f"The chat template of {name} refuses this chat: {error}.",
-                "Try without a system prompt, or with another model.",
-                quotes=True,
+                "template-refuses", name=name, error=error, quotes=True
             ) from error
         finally:
             if store is not None:
@@ -186,12 +187,7 @@ class LoadedModel:
         if self.exactness is None or self.exactness.exact:
             return request
         emit(
-            Notice(
-                "exact",
-                f"{self.wanted.model.name} is not exact on this computer: numbers differ by up to "
-                f"{self.exactness.gap:.2g} when several are computed at once. Nothing is drafted "
-                "for it while “Exact” is on.",
-            )
+            Notice("exact", told("not-exact", name=self.wanted.model.name, gap=self.exactness.gap))
         )
         off = msgspec.structs.replace(request.speculation, enabled=False)
         load = dataclasses.replace(request.load, draft=None)
@@ -290,10 +286,7 @@ def check_model(resources: Resources, wanted: LoadRequest, emit: Emit, stop: Sto
     model = wanted.model
     emit(Loading(model, 0.0))
     if not _exists(model):
-        raise ModelProblem(
-            f"The model {model.path} does not exist.",
-            "Was it moved or deleted? Choose another model.",
-        )
+        raise ModelProblem("model-gone", path=model.path)
     resources.check(model, wanted.engine, stop)
 
 

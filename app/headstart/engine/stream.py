@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent
+from headstart.core.told import told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.stop import StopSignal
@@ -64,11 +65,7 @@ def final_event(error: BaseException) -> GenerationEvent:
     if isinstance(error, LoadCancelled | asyncio.CancelledError):
         return Finished(_NOTHING)
     if isinstance(error, EnvironmentProblem):
-        log.warning("%s", error.for_log)
-        return Failed(error.message, error.remedy)
+        log.warning("a request failed: %s", error.for_log)
+        return Failed(error.told)
     log.error("the engine failed", exc_info=error)
-    return Failed(
-        f"Internal error: {type(error).__name__}: {error}.",
-        "The chat is safe. Start with --debug and report the log.",
-        bug=True,
-    )
+    return Failed(told("internal", kind=type(error).__name__, text=str(error)), bug=True)

@@ -19,11 +19,10 @@ from headstart.core.events import (
     Notice,
     Prefilling,
     Speculating,
-    TextAdded,
-    TextPiece,
 )
 from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, PromptMessage
+from headstart.core.told import Told, told
 from headstart.core.values import FinishReason, PrefixStats, Role, TurnStats
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
@@ -32,13 +31,12 @@ from headstart.engine.prefill_ahead import sure_tokens
 from headstart.engine.prefix.prefix_cache import Restored
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
-# text goes up at most this often: fluent to read, and on few cores painting takes from decoding
-EMIT_SECONDS = 0.033
 # figures of drafting go up less often than text
 SPECULATING_SECONDS = 0.25
 # from this share on the user hears that the context is about to be full
@@ -81,11 +79,8 @@ class Turn:
             if request.sampling.seed is None
             else request.sampling.seed
         )
-        self._started = time.perf_counter()
-        self._first_at: float | None = None
-        self._last_emit = 0.0
+        self._reply = ReplyEmitter(emit)
         self._last_told = 0.0
-        self._waiting: list[TextPiece] = []
         self._generated: list[int] = []
         self._prompt_tokens = 0
         self._reused = 0
@@ -97,7 +92,7 @@ class Turn:
             request,
             self._size,
         )
-        self._recomputed = (0, "")
+        self._recomputed: tuple[int, Told | None] = (0, None)
         self._came, self._ahead = Restored(), 0
 
     def run(self, on_read: Callable[[], None] = lambda: None) -> None:
@@ -127,7 +122,7 @@ class Turn:
             self._decoder.clear_abort()
             self._speculation.clear_abort()
             self._prefiller.synchronize()
-            self._waiting.extend(stream.finish(ended=finish is FinishReason.END))
+            self._reply.add(stream.finish(ended=finish is FinishReason.END))
             self._flush(force=True)
         self._emit(ContextUse(len(self._resident.tokens), self._size))
         curve = self._speculation.curve(len(self._resident.tokens))
@@ -243,8 +238,7 @@ class Turn:
         """The token after what was read."""
         token = sampler.draw(0, len(self._resident.tokens))
         sampler.accept((token,))
-        if self._first_at is None:
-            self._first_at = time.perf_counter()
+        self._reply.begin()
         return [(token, Origin.TARGET)]
 
     def _take(self, token: int, origin: Origin, stream: TextStream) -> FinishReason | None:
@@ -252,7 +246,8 @@ class Turn:
         if self._decoder.is_end(token):
             return FinishReason.END
         self._generated.append(token)
-        self._waiting.extend(stream.push(self._decoder.piece(token), origin))
+        self._reply.tokens += 1
+        self._reply.add(stream.push(self._decoder.piece(token), origin))
         if stream.stopped:
             return FinishReason.STOP_STRING
         limit = self._request.sampling.max_tokens
@@ -285,30 +280,17 @@ class Turn:
         if self._warned or used < self._size * WARN_SHARE:
             return
         self._warned = True
-        rule = (
-            "the oldest turns will be left out"
-            if self._request.when_full == "drop_oldest"
-            else "the reply will stop"
-        )
-        self._emit(
-            Notice(
-                "context-nearly-full",
-                f"This chat uses {used:,} of the model's {self._size:,} tokens. "
-                f"When it is full, {rule}.",
-            )
-        )
+        rule = "drop" if self._request.when_full == "drop_oldest" else "stop"
+        said = told(f"context-nearly-full-{rule}", used=used, size=self._size)
+        self._emit(Notice("context-nearly-full", said))
 
     def _flush(self, force: bool = False) -> None:
+        since_first = self._reply.flush(force)
         now = time.perf_counter()
-        if not self._waiting or (not force and now - self._last_emit < EMIT_SECONDS):
+        if since_first is None or (now - self._last_told < SPECULATING_SECONDS and not force):
             return
-        pieces, self._waiting = tuple(self._waiting), []
-        self._last_emit = now
-        since_first = now - self._first_at if self._first_at is not None else 0.0
-        self._emit(TextAdded(pieces, len(self._generated), since_first))
-        if now - self._last_told >= SPECULATING_SECONDS or force:
-            self._last_told = now
-            self._tell_speculation(since_first)
+        self._last_told = now
+        self._tell_speculation(since_first)
 
     def _tell_speculation(self, seconds: float) -> None:
         speculator = self._speculator
@@ -325,15 +307,15 @@ class Turn:
             )
 
     def _stats(self, finish: FinishReason) -> TurnStats:
-        ended = time.perf_counter()
+        ended, first_at = time.perf_counter(), self._reply.first_at
         return TurnStats(
             finish=finish,
             prompt_tokens=self._prompt_tokens,
             reused_tokens=self._reused,
             prefill_seconds=self._prefill_seconds,
-            first_token_seconds=None if self._first_at is None else self._first_at - self._started,
+            first_token_seconds=self._reply.first_token_seconds,
             generated_tokens=len(self._generated),
-            generate_seconds=0.0 if self._first_at is None else ended - self._first_at,
+            generate_seconds=0.0 if first_at is None else ended - first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,
             speculation=None if self._speculator is None else self._speculator.tally.stats,
             prefix=self._prefix_stats(),

@@ -11,6 +11,7 @@ import json
 import logging
 from pathlib import Path
 
+from headstart.core.files import write_whole
 from headstart.core.model_ref import ModelRef
 from headstart.hub.library import starter_model
 
@@ -30,11 +31,9 @@ class CheckedModels:
     def add(self, model: ModelRef) -> None:
         known = self._load()
         known[model.key] = _signature(model)
-        partial = self._path.with_suffix(".partial")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
-            partial.replace(self._path)
+            write_whole(self._path, json.dumps(known, indent=1).encode(), wait=False)
         except OSError as error:
             log.warning("the list of checked models could not be written: %s", error)
 

@@ -70,57 +70,46 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
 
     Of arrays only those named in `arrays` are kept; strings in them as bytes.
     """
-    again = "Download it again, or choose another model file."
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise ModelProblem(
-                f"{path.name} is a folder, not a model file.", "Choose a file that ends in .gguf."
-            )
+            raise ModelProblem("is-a-folder", name=path.name)
         if not stat.S_ISREG(status.st_mode):
-            raise ModelProblem(f"{path.name} is not a file.", "Choose a file that ends in .gguf.")
+            raise ModelProblem("not-a-file", name=path.name)
         size = status.st_size
         with path.open("rb") as file:
             start = file.read(64)
             if start[:4] != MAGIC:
-                raise ModelProblem(_not_gguf(path.name, start), "Choose a GGUF model file.")
+                raise _not_gguf(path.name, start)
             file.seek(4)
             header = _read(file, arrays)
     except FileNotFoundError as error:
-        raise ModelProblem(
-            f"The model file {path} is not there.", "Was it moved or deleted? Choose another model."
-        ) from error
+        raise ModelProblem("model-file-gone", path=path) from error
     except OSError as error:
-        raise ModelProblem(
-            f"The model file {path} cannot be read ({error.strerror}).",
-            "Check its permissions and the disk.",
-        ) from error
+        raise ModelProblem("model-file-unreadable", path=path, reason=error.strerror) from error
     except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
-        raise ModelProblem(
-            f"{path.name} is damaged or incomplete: its header ends in the middle or makes no "
-            f"sense ({_megabytes(size)} are there).",
-            again,
-        ) from error
+        raise ModelProblem("header-damaged", name=path.name, size=_megabytes(size)) from error
     if header.expected_size > size:
         raise ModelProblem(
-            f"{path.name} is incomplete: {_megabytes(size)} of "
-            f"{_megabytes(header.expected_size)} are there.",
-            again,
+            "file-incomplete",
+            name=path.name,
+            size=_megabytes(size),
+            other_size=_megabytes(header.expected_size),
         )
     if not header.architecture or header.tensors == 0:
-        raise ModelProblem(f"{path.name} holds no model weights.", "Choose a GGUF model file.")
+        raise ModelProblem("no-weights", name=path.name)
     return header
 
 
-def _not_gguf(name: str, start: bytes) -> str:
+def _not_gguf(name: str, start: bytes) -> ModelProblem:
     if not start:
-        return f"{name} is empty."
+        return ModelProblem("file-empty", name=name)
     for magic, what in _FOREIGN:
         if start.startswith(magic):
-            return f"{name} is {what}, not a model."
+            return ModelProblem("file-of-another-kind", name=name, what=what)
     if len(start) > 9 and start[8:9] == b"{":
-        return f"{name} looks like safetensors weights: a part of a model folder, if it is one."
-    return f"{name} is not a model file (it does not begin with GGUF)."
+        return ModelProblem("safetensors-alone", name=name)
+    return ModelProblem("file-not-gguf", name=name)
 
 
 def _megabytes(size: int) -> str:

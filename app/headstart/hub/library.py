@@ -63,9 +63,7 @@ def find(key: str) -> ModelRef:
     try:
         return _ref(path)
     except OSError as error:
-        raise ModelProblem(
-            f"The model {path} is not there.", "Was it moved or deleted? Choose another model."
-        ) from error
+        raise ModelProblem("model-missing", path=path) from error
 
 
 def _ref(path: Path) -> ModelRef:

@@ -61,31 +61,21 @@ def read_folder(path: Path) -> MlxFolder:
         inner = config.get("text_config")
         text = {**config, **inner} if isinstance(inner, dict) else config
         if not isinstance(config.get("model_type"), str):
-            raise ModelProblem(f"{name} does not say what kind of model it is.", _AGAIN)
+            raise ModelProblem("model-type-missing", name=name)
         if config.get("model_file"):
-            raise ModelProblem(
-                f"{name} brings program code of its own ({config['model_file']}), which is never "
-                "run.",
-                "Choose another model.",
-            )
+            raise ModelProblem("program-code", name=name, file=config["model_file"])
         size = _check_weights(path)
         _check_quantization(name, config)
         if not (path / "tokenizer.json").is_file():
             other = [*path.glob("tokenizer.model"), *path.glob("*.tiktoken")]
-            raise ModelProblem(
-                f"{name} has no tokenizer.json.",
-                "Its tokenizer has another form, which is not read here. Choose another version."
-                if other
-                else _AGAIN,
-            )
+            raise ModelProblem("tokenizer-of-another-form" if other else "no-tokenizer", name=name)
         tokenizer = _json(path / "tokenizer.json")
         _check_tokenizer(name, text, tokenizer)
         own = path / "tokenizer_config.json"
         names = _json(own) if own.is_file() else {}
     except OSError as error:
         raise ModelProblem(
-            f"The folder {path} cannot be read ({error.strerror or error}).",
-            "Check its permissions and the disk.",
+            "folder-unreadable", path=path, reason=error.strerror or error
         ) from error
     return MlxFolder(text, tokenizer, _token(names, "bos_token"), _token(names, "eos_token"), size)
 
@@ -108,17 +98,10 @@ def tokens(tokenizer: Mapping[str, Any]) -> dict[str, int]:
 def _not_a_folder(path: Path) -> ModelProblem:
     """What a folder without `config.json` is instead."""
     if not path.exists():
-        return ModelProblem(
-            f"The model {path} is not there.", "Was it moved or deleted? Choose another model."
-        )
+        return ModelProblem("model-missing", path=path)
     if next(path.glob("*.gguf"), None) is not None:
-        return ModelProblem(
-            f"{path.name} is a folder with GGUF files.", "Choose one of the files in it."
-        )
-    return ModelProblem(
-        f"{path.name} is not a model folder (it has no config.json).",
-        "Choose a GGUF file, or the folder of an MLX model.",
-    )
+        return ModelProblem("folder-of-gguf-files", name=path.name)
+    return ModelProblem("not-a-model-folder", name=path.name)
 
 
 def _check_weights(path: Path) -> int:
@@ -127,15 +110,17 @@ def _check_weights(path: Path) -> int:
     if not there:
         others = [*path.glob("*.bin"), *path.glob("*.pt"), *path.glob("*.pth")]
         what = "weights in PyTorch's format only" if others else "no weights (no .safetensors file)"
-        raise ModelProblem(f"{path.name} has {what}.", "Choose a model in the format of MLX.")
+        raise ModelProblem("folder-of-another-format", name=path.name, what=what)
     wanted = _wanted(path, there)
     missing = sorted(wanted - set(there))
     if missing:
         shown = ", ".join(missing[:2]) + (", …" if len(missing) > 2 else "")
         raise ModelProblem(
-            f"{path.name} is incomplete: {len(missing)} of {len(wanted)} weight files are missing "
-            f"({shown}).",
-            _AGAIN,
+            "weight-files-missing",
+            name=path.name,
+            missing=len(missing),
+            wanted=len(wanted),
+            shown=shown,
         )
     for file in sorted(there.values()):
         _check_file(path, file)
@@ -177,9 +162,11 @@ def _check_file(folder: Path, file: Path) -> None:
     if not whole or not isinstance(end, int) or end > size:
         needed = f" of {end / 1e6:,.1f}" if whole and isinstance(end, int) else ""
         raise ModelProblem(
-            f"{folder.name} is damaged or incomplete: {size / 1e6:,.1f}{needed} MB of {file.name} "
-            "are there.",
-            _AGAIN,
+            "weight-file-damaged",
+            name=folder.name,
+            detail=size / 1000000.0,
+            needed=needed,
+            file_name=file.name,
         )
 
 
@@ -200,10 +187,7 @@ def _check_quantization(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _unknown(name: str, what: str) -> ModelProblem:
-    return ModelProblem(
-        f"{name} is quantized in a way that MLX does not know ({what}).",
-        "Choose a version of the model in 4 or 8 bits.",
-    )
+    return ModelProblem("quantization-unknown", name=name, what=what)
 
 
 def _check_tokenizer(name: str, config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> None:
@@ -213,24 +197,20 @@ def _check_tokenizer(name: str, config: Mapping[str, Any], tokenizer: Mapping[st
     added = {item.get("id") for item in tokenizer.get("added_tokens") or ()}
     base = 1 + max((id_ for id_ in found.values() if id_ not in added), default=-1)
     if not size:
-        raise ModelProblem(f"The tokenizer of {name} has no tokens.", _AGAIN)
+        raise ModelProblem("tokenizer-empty", name=name)
     if isinstance(rows, int) and (base > rows or 2 * size < rows):
-        raise ModelProblem(
-            f"The tokenizer of {name} does not match its model: it has {size:,} tokens, the model "
-            f"{rows:,}.",
-            "Files of different models may have been mixed. Download the folder again.",
-        )
+        raise ModelProblem("tokenizer-mismatch", name=name, size=size, rows=rows)
 
 
 def _json(path: Path) -> dict[str, Any]:
     if path.stat().st_size > _LARGEST_JSON:
-        raise ModelProblem(f"{path.name} in {path.parent.name} is far too large.", _AGAIN)
+        raise ModelProblem("json-too-large", name=path.name, parent_name=path.parent.name)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ModelProblem(f"{path.name} in {path.parent.name} is damaged.", _AGAIN) from error
+        raise ModelProblem("json-damaged", name=path.name, parent_name=path.parent.name) from error
     if not isinstance(found, dict):
-        raise ModelProblem(f"{path.name} in {path.parent.name} makes no sense.", _AGAIN)
+        raise ModelProblem("json-senseless", name=path.name, parent_name=path.parent.name)
     return found
 
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import write_whole
 from headstart.core.parts import BlobRef
 
 log = logging.getLogger(__name__)
-
-_PARTIAL = ".partial"
 
 
 class Blobs:
@@ -47,13 +45,9 @@ class Blobs:
             else:
                 data = self._path(self._folder, blob.digest).read_bytes()
         except (OSError, KeyError) as error:
-            raise EnvironmentProblem(
-                "This file is not kept any more.", "Add it again, if you still have it."
-            ) from error
+            raise EnvironmentProblem("blob-gone") from error
         if hashlib.sha256(data).hexdigest() != blob.digest:
-            raise EnvironmentProblem(
-                "This file was damaged on the disk.", "Add it again, if you still have it."
-            )
+            raise EnvironmentProblem("blob-damaged")
         return data
 
     def settle(self, digests: Collection[str]) -> None:
@@ -97,12 +91,4 @@ class Blobs:
         if there and hashlib.sha256(path.read_bytes()).hexdigest() == path.name:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + _PARTIAL)
-        try:
-            with partial.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_whole(path, data)

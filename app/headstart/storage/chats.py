@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, select, update
 
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ChatSummary, now_ms
+from headstart.core.values import Chat, ChatSummary, TrashedChat, now_ms
 from headstart.storage import rows
 from headstart.storage.tables import chats, messages
 
@@ -29,16 +29,9 @@ class ChatTable:
 
     def summaries(self, only: str | None = None) -> list[ChatSummary]:
         """All chats, pinned ones first, then the last used first; or `only` this one."""
-        count = (
-            select(func.count())
-            .select_from(messages)
-            .where(messages.c.chat_id == chats.c.id)
-            .scalar_subquery()
-        )
+        count = _shown().label("count_")
         query = (
-            select(
-                chats.c.id, chats.c.title, chats.c.updated_at, chats.c.pinned, count.label("count_")
-            )
+            select(chats.c.id, chats.c.title, chats.c.updated_at, chats.c.pinned, count)
             .where(chats.c.deleted_at.is_(None))
             .order_by(chats.c.pinned.desc(), chats.c.updated_at.desc())
         )
@@ -74,11 +67,26 @@ class ChatTable:
     def restore(self, chat_id: str) -> None:
         self._set(chat_id, deleted_at=None)
 
-    def deleted(self) -> list[str]:
-        """The chats that are hidden."""
+    def deleted(self, before: int | None = None) -> list[str]:
+        """The chats that are hidden, or those that have been since `before` (milliseconds)."""
+        query = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
+        if before is not None:
+            query = query.where(chats.c.deleted_at < before)
         with self._engine.begin() as connection:
-            query = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
             return list(connection.execute(query).scalars())
+
+    def trashed(self) -> list[TrashedChat]:
+        """The chats that are hidden, the last deleted first."""
+        query = (
+            select(chats.c.id, chats.c.title, chats.c.deleted_at, _shown().label("count_"))
+            .where(chats.c.deleted_at.is_not(None))
+            .order_by(chats.c.deleted_at.desc())
+        )
+        with self._engine.begin() as connection:
+            return [
+                TrashedChat(row.id, row.title, row.deleted_at, row.count_)
+                for row in connection.execute(query)
+            ]
 
     def purge(self, ids: Sequence[str]) -> None:
         """Remove chats for good."""
@@ -93,6 +101,17 @@ class ChatTable:
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:
             connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))
+
+
+def _shown() -> ColumnElement[int]:
+    """How many messages of a chat are on show."""
+    every = (
+        select(func.count())
+        .select_from(messages)
+        .where(messages.c.chat_id == chats.c.id)
+        .scalar_subquery()
+    )
+    return case((chats.c.shown.is_(None), every), else_=chats.c.shown)
 
 
 def insert_chat(connection: Connection, chat: Chat) -> None:

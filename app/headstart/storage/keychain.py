@@ -38,10 +38,7 @@ class Keychain:
         except Exception as error:
             # back ends raise whatever their system does; their words may hold what they keep
             log.warning("the keychain cannot be read: %s", type(error).__name__)
-            raise EnvironmentProblem(
-                "The key cannot be read: this computer's keychain does not open.",
-                "Unlock it and try again, or enter the key anew under Settings, Servers.",
-            ) from None
+            raise EnvironmentProblem("keychain-closed") from None
         with self._lock:
             return self._known.setdefault(account, found)
 

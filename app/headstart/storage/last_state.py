@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from sqlalchemy import Engine
 
+from headstart.core.files import write_whole
 from headstart.storage import schema
 
 
@@ -41,11 +42,8 @@ def load(database: Path) -> LastState | None:
 
 def save(database: Path, state: LastState) -> None:
     """Not waited for: it is a hint. A disk that cannot be written has no newer state anyway."""
-    target = file_of(database)
-    partial = target.with_suffix(".partial")
     with contextlib.suppress(OSError):
-        partial.write_bytes(msgspec.json.encode(state))
-        partial.replace(target)
+        write_whole(file_of(database), msgspec.json.encode(state), wait=False)
 
 
 def of_engine(engine: Engine, clean: bool = False) -> LastState:

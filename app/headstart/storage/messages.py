@@ -65,6 +65,8 @@ class MessageTable:
                     insert_chat(connection, chat)
                 for message in new:
                     self._add(connection, message)
+                for chat_id in {message.chat_id for message in new}:
+                    self._note_shown(connection, chat_id)
         finally:
             durable(self._engine, False)
         self.on_stored()
@@ -232,6 +234,7 @@ class MessageTable:
             )
             target = ids[min(max(ids.index(message_id) + step, 0), len(ids) - 1)]
             self._activate(connection, row.chat_id, row.parent_id, target)
+            self._note_shown(connection, row.chat_id)
 
     def journal(self, message_id: str, new: Iterable[WrittenPart]) -> None:
         """Add streamed text that is not yet in parts; called at least once a second."""
@@ -354,6 +357,11 @@ class MessageTable:
             if damaged and all(rows.stored_part(value).is_sound for value in values):
                 values[0]["digest"] = 0
             connection.execute(insert(parts), values)
+
+    def _note_shown(self, connection: Connection, chat_id: str) -> None:
+        """How many messages are on show, for the list of chats."""
+        shown = len(self._tree(connection, chat_id).branch())
+        connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def _activate(
         self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str

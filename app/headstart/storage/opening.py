@@ -80,7 +80,7 @@ def open_home(path: Path, backups: Path) -> Opened:
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
         raise DatabaseProblem(
-            f"The chat database {path} cannot be opened: {kind.value}.", remedy_of(kind)
+            "database-cannot-be-opened", path=path, reason=kind.value, remedy=remedy_of(kind)
         ) from error
     return Opened(engine, interrupted, same=last is not None)
 

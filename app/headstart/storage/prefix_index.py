@@ -49,7 +49,7 @@ class StoredPrefixes:
         try:
             return self._storage.submit(call).result()
         except RuntimeError as error:
-            raise EnvironmentProblem("The chat database is closed.", "") from error
+            raise EnvironmentProblem("database-closed") from error
 
 
 class StoredTraces:

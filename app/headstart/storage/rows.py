@@ -27,6 +27,7 @@ from headstart.core.parts import (
 )
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import ChatOptions
+from headstart.core.told import from_stored
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -212,7 +213,7 @@ def stats_value(row: Row[Any]) -> TurnStats | None:
             from_disk=row.from_disk,
             ahead=row.ahead,
             recomputed=row.recomputed,
-            reason=row.reread_reason,
+            reason=from_stored(row.reread_reason),
         ),
     )
 
@@ -232,7 +233,7 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
         "from_disk": stats.prefix.from_disk,
         "ahead": stats.prefix.ahead,
         "recomputed": stats.prefix.recomputed,
-        "reread_reason": stats.prefix.reason,
+        "reread_reason": stats.prefix.reason.stored if stats.prefix.reason is not None else "",
     }
     speculation = stats.speculation
     if speculation is not None:
@@ -245,6 +246,11 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
             "plain_seconds": speculation.plain_seconds,
         }
     return row
+
+
+def _error(stored: str | None) -> str | None:
+    said = from_stored(stored)
+    return None if said is None else said.text
 
 
 def message_value(
@@ -275,7 +281,7 @@ def message_value(
         model=row.model,
         model_host=row.model_host,
         model_key=row.model_key,
-        error=row.error if sound else DAMAGED,
+        error=_error(row.error) if sound else DAMAGED,
         stats=stats,
         version=version,
         versions=versions,

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from headstart.core.errors import DatabaseProblem
 from headstart.storage.copies import KEPT_BEFORE_MIGRATION, copy_database
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 HEAD = REVISIONS[-1]
 
 
@@ -30,15 +30,9 @@ def check_known(path: Path) -> None:
             current = None if row is None else str(row[0])
     tables = any(not name.startswith(("sqlite_", "alembic_")) for name in names)
     if current is not None and current not in REVISIONS:
-        raise DatabaseProblem(
-            f"The chats in {path} were written by a newer version of Headstart.",
-            "Nothing was changed. Start that version, or choose another folder with --home.",
-        )
+        raise DatabaseProblem("database-newer", path=path)
     if current is None and tables:
-        raise DatabaseProblem(
-            f"{path} is a database of another program.",
-            "Nothing was changed. Choose another folder with --home.",
-        )
+        raise DatabaseProblem("database-of-another-program", path=path)
 
 
 def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:

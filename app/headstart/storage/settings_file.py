@@ -6,13 +6,13 @@ values out of bounds fall back alone. Either way the user gets a notice.
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from headstart.core.files import write_whole
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import Settings, SettingsError, validated
 
@@ -47,14 +47,9 @@ class SettingsFile:
 
     def save(self, settings: Settings) -> None:
         """Write a new file beside the old one, wait for the disk, then rename it over."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         data = msgspec.json.format(msgspec.json.encode(validated(Settings, settings)), indent=2)
-        partial = self._path.with_suffix(".partial")
-        with partial.open("wb") as file:
-            file.write(data + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(self._path)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(self._path, data + b"\n")
 
     def _keep_aside(self) -> str:
         stamp = time.strftime("%Y%m%d-%H%M%S")

@@ -36,6 +36,8 @@ chats = Table(
     # ChatOptions as JSON: read whole, never searched
     Column("options", Text, nullable=False),
     Column("active_root_id", Text),
+    # messages of the active branch; empty where that is not known
+    Column("shown", Integer),
     Index("ix_chats_updated_at", "updated_at"),
 )
 

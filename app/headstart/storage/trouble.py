@@ -68,7 +68,7 @@ def is_database_error(error: BaseException) -> bool:
 def problem_of(error: BaseException, what: str = "The chat database") -> DatabaseProblem:
     """`error` in words for the user."""
     kind = trouble_of(error)
-    return DatabaseProblem(f"{what} could not be used: {kind.value}.", _REMEDIES[kind])
+    return DatabaseProblem("database-failed", what=what, reason=kind.value, remedy=_REMEDIES[kind])
 
 
 def remedy_of(kind: Trouble) -> str:

@@ -74,10 +74,10 @@ class Storage:
         """The same for other threads; RuntimeError once the storage is closed."""
         return self._executor.submit(self._run, call)
 
-    async def purge(self, chat_id: str | None = None) -> None:
+    async def purge(self, chat_id: str | None = None, before: int | None = None) -> list[str]:
         """Remove a deleted chat for good, from copies and the write-ahead log too; without an id
-        every one that was deleted."""
-        await self.run(lambda store: self._purge(store, chat_id))
+        every one that was deleted, or was before a time (milliseconds). Returns which."""
+        return await self.run(lambda store: self._purge(store, chat_id, before))
 
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
@@ -98,11 +98,9 @@ class Storage:
             if not is_database_error(error):
                 raise
             if store.read_only:
-                raise DatabaseProblem("This cannot be saved.", store.read_only) from error
+                raise DatabaseProblem("read-only", remedy=store.read_only) from error
             if self._path is None:
-                raise DatabaseProblem(
-                    "This private chat could not be kept.", "Is this computer out of memory?"
-                ) from error
+                raise DatabaseProblem("private-chat-not-kept") from error
             if trouble_of(error) is Trouble.DAMAGED:
                 self._note_damage(self._path)
             raise problem_of(error) from error
@@ -155,21 +153,20 @@ class Storage:
                 last_state.save(path, last_state.of_engine(self._engine))
 
         store.messages.on_stored = remember
-        try:
-            self._purge(store, None)
-            if same:
-                # of one that was salvaged, or is new, it is not known what it needs
+        if same:
+            # of one that was salvaged, or is new, it is not known what it needs
+            try:
                 self._free_blobs(store)
-        except Exception:
-            # what is hidden stays hidden; no reason not to open
-            log.exception("deleted chats could not be removed")
+            except Exception:
+                # no reason not to open
+                log.exception("files that nobody needs could not be removed")
         remember()
         self._copies = DailyCopies(path, backups)
 
-    def _purge(self, store: Store, chat_id: str | None) -> None:
-        gone = [one for one in store.chats.deleted() if chat_id in (None, one)]
+    def _purge(self, store: Store, chat_id: str | None, before: int | None) -> list[str]:
+        gone = [one for one in store.chats.deleted(before) if chat_id in (None, one)]
         if not gone:
-            return
+            return []
         blobs = store.messages.used_blobs(gone)
         if self._path is not None and self._backups is not None:
             # first: if the program is killed now, the next start still knows what is to go
@@ -186,6 +183,7 @@ class Storage:
             from headstart.storage.database import leave_nothing_deleted
 
             leave_nothing_deleted(self._engine)
+        return gone
 
     def _free_blobs(self, store: Store) -> None:
         def named_by_copies() -> set[str]:

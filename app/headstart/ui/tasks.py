@@ -34,8 +34,16 @@ class Tasks:
     def __init__(self, show: Callable[[str, str], None]) -> None:
         self._show = show
         self._running: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """The program ends: a timer that fires now has nobody to ask any more."""
+        self._closed = True
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._closed:
+            work.close()
+            return
         task = asyncio.get_event_loop().create_task(self._guard(work))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

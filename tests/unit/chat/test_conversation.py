@@ -129,6 +129,7 @@ async def test_a_failure_keeps_what_was_written(talk: Talk, chat: str) -> None:
     assert answer.error == "The model is gone."
 
 
+@pytest.mark.logs("a reply could not be stored")
 async def test_a_reply_that_cannot_be_stored_is_shown_and_said(
     talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +140,9 @@ async def test_a_reply_that_cannot_be_stored_is_shown_and_said(
     store = await talk.storage.ready()
 
     def full(*_arguments: object) -> None:
-        raise EnvironmentProblem("The disk is full.", "Free some space.")
+        raise EnvironmentProblem(
+            "as-written", message="The disk is full.", remedy="Free some space."
+        )
 
     monkeypatch.setattr(store.messages, "finish", full)
     await talk.say(chat, "Tell me.")

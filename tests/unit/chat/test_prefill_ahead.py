@@ -77,7 +77,7 @@ class World:
     async def prepare(self, chat_id: str, typed: str) -> AheadRequest | None:
         await asyncio.sleep(0)
         if self.fails:
-            raise EnvironmentProblem("The disk is gone.", "")
+            raise EnvironmentProblem("as-written", message="The disk is gone.", remedy="")
         return None if chat_id == "unready" else self.request(chat_id, typed)
 
     @staticmethod

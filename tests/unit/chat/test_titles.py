@@ -25,6 +25,10 @@ from headstart.chat.titles import LONGEST, NEW_CHAT, title_from
         ("Hello there, would you explain tides?", "Explain tides?"),
         ("Hello there with a question", "Hello there with a question"),
         ("Hi!", "Hi"),
+        ("Can you swim?", "Can you swim?"),
+        ("Will you marry me?", "Will you marry me?"),
+        ("I want to die", "I want to die"),
+        ("I'd like you to sort this list", "Sort this list"),
         ("日本の首都はどこですか。教えて", "日本の首都はどこですか。教えて"),
     ],
 )

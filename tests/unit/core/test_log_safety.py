@@ -33,14 +33,18 @@ def test_errors_are_told_by_kind_and_tracebacks_by_place(tmp_path: Path) -> None
             raise ValueError(f"cannot read {CANARY}") from inner
     except ValueError as error:
         raised = error
-    problem = EnvironmentProblem(f"refuses {CANARY}", "", quotes=True)
+    problem = EnvironmentProblem("as-written", quotes=True, message=f"refuses {CANARY}", remedy="")
     text = _written(
         tmp_path,
         ("it failed", (), raised),
         ("it failed: %s", (raised,), None),
         ("it failed: %s", (problem,), None),
         ("it failed: %s", (OSError(28, "No space left on device", f"/home/{CANARY}.md"),), None),
-        ("%s", (EnvironmentProblem("The disk is full.", "Free some."),), None),
+        (
+            "%s",
+            (EnvironmentProblem("as-written", message="The disk is full.", remedy="Free some."),),
+            None,
+        ),
     )
     assert CANARY not in text
     assert "ValueError" in text

@@ -81,7 +81,7 @@ def _reply(
     )
     last = events[-1]
     assert isinstance(last, Finished)
-    return last, [event.text for event in events if isinstance(event, Notice)]
+    return last, [event.told.text for event in events if isinstance(event, Notice)]
 
 
 def test_nothing_is_drafted_for_a_model_that_is_not_exact(

@@ -174,7 +174,9 @@ def test_a_model_that_cannot_be_put_together_leaves_nothing_open(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_arguments: object) -> None:
-        raise ModelProblem("Its template is broken.", "Choose another one.")
+        raise ModelProblem(
+            "as-written", message="Its template is broken.", remedy="Choose another one."
+        )
 
     monkeypatch.setattr(template, "choose", broken)
     with pytest.raises(ModelProblem):
@@ -200,3 +202,25 @@ def test_what_is_typed_for_a_model_that_is_still_loaded_is_prefilled_there(world
         StopSignal(),
     )
     assert world.opened == ["first", "second"]
+
+
+def test_a_model_that_is_gone_takes_no_other_one_away(world: World) -> None:
+    kept = world.model("kept", 6 * GB)
+    world.ask(kept)
+    gone = world.model("gone", 30 * GB)
+    gone.path.unlink()
+    with pytest.raises(ModelProblem):
+        world.ask(gone)
+    assert world.names() == ["kept"]
+
+
+def test_a_draft_that_is_loaded_later_makes_room_too(world: World) -> None:
+    target, other = world.model("target", 8 * GB), world.model("other", 8 * GB)
+    world.ask(other, "a")
+    world.ask(target, "b")
+    assert world.names() == ["other", "target"]
+    draft = world.model("draft", 7 * GB)
+    load = LoadRequest(target, EngineSettings(), draft)
+    world.generator.preload(load, world.events.append, StopSignal())
+    assert world.names() == ["target"]
+    assert world.closed[:1] == ["other"]

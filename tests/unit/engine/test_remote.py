@@ -158,6 +158,7 @@ def test_what_is_said_again_is_not_shown_again(server: ScriptedServer, asking: A
     assert asking.said() == STORY
 
 
+@pytest.mark.logs("a request failed")
 def test_a_connection_that_was_closed_meanwhile_is_opened_again(
     server: ScriptedServer, asking: Asking
 ) -> None:

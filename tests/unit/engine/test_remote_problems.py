@@ -20,6 +20,8 @@ from headstart.engine.remote.client import list_models
 from tests.support.asking import QUESTION, STORY, Asking, run
 from tests.support.scripted_server import WORDS, Answer, Asked, Handler, ScriptedServer, chunk
 
+pytestmark = pytest.mark.logs("a request failed")
+
 
 def _refuse(status: str, body: Any, **headers: str) -> Handler:
     async def handler(asked: Asked, answer: Answer) -> None:

@@ -14,6 +14,7 @@ from headstart.core.events import Emit, Failed, Finished, GenerationEvent, Loade
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.settings import Sampling
+from headstart.core.told import told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.runner import Runner
 from headstart.engine.stop import StopSignal
@@ -123,7 +124,7 @@ async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
     fake: FakeGenerator, starter: ModelRef, caplog: pytest.LogCaptureFixture
 ) -> None:
     def problem(emit: Emit, cancel: StopSignal) -> None:
-        raise EnvironmentProblem("The disk is gone.", "Find it.")
+        raise EnvironmentProblem("as-written", message="The disk is gone.", remedy="Find it.")
 
     def bug(emit: Emit, cancel: StopSignal) -> None:
         raise ZeroDivisionError("oops")
@@ -137,10 +138,10 @@ async def test_problems_and_bugs_end_the_stream_and_the_next_request_runs(
     with caplog.at_level(logging.CRITICAL, logger="headstart"):
         (first,) = await _all(runner.stream(_request(starter, "problem")))
         (second,) = await _all(runner.stream(_request(starter, "bug")))
-    assert first == Failed("The disk is gone.", "Find it.")
+    assert first == Failed(told("as-written", message="The disk is gone.", remedy="Find it."))
     assert isinstance(second, Failed)
     assert second.bug
-    assert "ZeroDivisionError: oops" in second.message
+    assert "ZeroDivisionError: oops" in second.told.message
     assert await _all(runner.stream(_request(starter, "fine"))) == [Finished(FIGURES)]
     await asyncio.to_thread(runner.close)
 

@@ -41,3 +41,15 @@ def test_native_work_is_aborted_even_if_the_stop_came_first() -> None:
     with signal.aborting(lambda: calls.append("after")):
         pass
     assert calls == ["during", "after"]
+
+
+def test_a_stop_aborts_native_work_that_had_a_part_of_the_time() -> None:
+    calls: list[str] = []
+    whole = StopSignal()
+    part = whole.within(60)
+    part.set_abort(lambda: calls.append("aborted"))
+    whole.stop()
+    assert calls == ["aborted"]
+    late = StopSignal(-1)
+    late.set_abort(lambda: calls.append("late"))
+    assert calls == ["aborted", "late"]

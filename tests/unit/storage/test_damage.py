@@ -34,6 +34,10 @@ from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 from tests.faults import database as faults
 
+pytestmark = pytest.mark.logs(
+    "a damaged database was replaced", "the database:", "no copy of the database"
+)
+
 TEXTS = ("What is a river?", "Water that found its way.", "And a lake?", "Water that stayed.")
 
 

@@ -33,11 +33,9 @@ class Calibrating:
             return
         wanted = await self._drafts.pair(chat_id)
         if wanted is None:
-            raise EnvironmentProblem("A server decides for itself how it speculates.", "")
+            raise EnvironmentProblem("server-speculates-itself")
         if wanted.draft is None:
-            raise EnvironmentProblem(
-                "There is no draft model to measure.", "Choose one under “Draft from” first."
-            )
+            raise EnvironmentProblem("no-draft-to-calibrate")
         if self._stream is None:
             await self._measure(wanted)
 
@@ -53,7 +51,7 @@ class Calibrating:
                     curve = event
                     self._broadcast.tell(Calibrated(curve, running=True))
                 elif isinstance(event, Failed):
-                    problem = f"{event.message} {event.remedy}".strip()
+                    problem = event.told.text
         finally:
             self._stream = None
             self._broadcast.tell(Calibrated(curve, problem=problem))

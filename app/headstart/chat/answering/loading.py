@@ -103,7 +103,7 @@ class Loader:
         async for event in stream:
             self.follow(event, wanted)
             if isinstance(event, Failed):
-                trouble = f"{event.message} {event.remedy}".strip()
+                trouble = event.told.text
                 self._broadcast.tell(ModelState(wanted.model.name, 0.0, trouble))
         if self._stream is stream:
             self._stream = None

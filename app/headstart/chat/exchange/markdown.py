@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import write_whole
 from headstart.core.parts import ReasoningPart, WrittenPart, label
 from headstart.core.values import Chat, Message, MessageStatus, Role
 
@@ -71,17 +72,9 @@ def _iso(milliseconds: int) -> str:
 
 def write_file(path: Path, text: str) -> None:
     """Write `text` to `path`: complete, or not there. Raises EnvironmentProblem."""
-    partial = path.with_name(path.name + ".partial")
     try:
-        try:
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_whole(path, text.encode())
     except OSError as error:
         raise EnvironmentProblem(
-            f"The file {path} could not be written: {error.strerror or error}.",
-            "Choose another folder, or free some disk space.",
-            # a file is named after its chat
-            quotes=True,
+            "file-not-written", path=path, reason=error.strerror or error, quotes=True
         ) from error

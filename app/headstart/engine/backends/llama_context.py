@@ -102,13 +102,10 @@ class LlamaContext:
             if stopped:
                 raise DecodeAborted
             raise ModelProblem(
-                f"llama.cpp cannot open {path.name}: {recent_errors() or 'no reason given'}.",
-                "The file may be damaged, or of a kind that this version does not know.",
+                "llama-cannot-open", name=path.name, reason=recent_errors() or "no reason given"
             )
         if lib.llama_model_has_encoder(self.model):
-            raise ModelProblem(
-                f"{path.name} is not a chat model (it has an encoder).", "Choose a chat model."
-            )
+            raise ModelProblem("encoder-model", name=path.name)
 
     def _open(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
         trained = lib.llama_model_n_ctx_train(self.model)
@@ -143,10 +140,10 @@ class LlamaContext:
         if not self.context:
             errors = recent_errors()
             raise ModelProblem(
-                f"{path.name} cannot be used with a context of {parameters.n_ctx:,} tokens"
-                f"{f': {errors}' if errors else ''}.",
-                "If memory is short, choose a smaller context length in the settings; else the "
-                "model is of a kind that this version cannot run.",
+                "context-cannot-be-made",
+                name=path.name,
+                n_ctx=parameters.n_ctx,
+                detail=f": {errors}" if errors else "",
             )
 
     def _rope_name(self) -> str:

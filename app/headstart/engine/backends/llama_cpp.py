@@ -20,6 +20,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.engine.backends import llama_vocabulary
+from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
 from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
 from headstart.engine.backends.llama_library import recent_errors
@@ -43,7 +44,7 @@ _logits_address: Any = ctypes.cast(
 )
 
 
-class LlamaCppDecoder:
+class LlamaCppDecoder(DecoderBase):
     """A model and one context. See `engine.decoder.Decoder` for what the methods promise."""
 
     def __init__(
@@ -58,6 +59,7 @@ class LlamaCppDecoder:
         `clamp` keeps the context within what the model was trained for, whatever is asked.
         Raises ModelProblem, or DecodeAborted when `progress` said to stop.
         """
+        super().__init__()
         self._batch: LlamaBatch | None = None
         llama = self._llama = LlamaContext(path, engine, progress, clamp)
         try:
@@ -77,7 +79,6 @@ class LlamaCppDecoder:
             self.close()
             raise
         self._outputs: Sequence[int] = ()
-        self._pieces: dict[int, bytes] = {}
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._candidates: Candidates | None = None
         self._checkpoint: tuple[int, Any] | None = None
@@ -85,24 +86,14 @@ class LlamaCppDecoder:
         self._tree_start = 0
 
     @property
-    def facts(self) -> ModelFacts:
-        return self._facts
-
-    @property
     def pace(self) -> int:
         return self._threads.pace
 
+    def _spell(self, token: int) -> bytes:
+        return llama_vocabulary.piece(self._vocab, token)
+
     def encode(self, text: str) -> list[int]:
         return llama_vocabulary.encode(self._vocab, text)
-
-    def piece(self, token: int) -> bytes:
-        known = self._pieces.get(token)
-        if known is None:
-            known = self._pieces[token] = llama_vocabulary.piece(self._vocab, token)
-        return known
-
-    def is_end(self, token: int) -> bool:
-        return token in self._ends
 
     def n_past(self, seq: int = 0) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
@@ -117,17 +108,10 @@ class LlamaCppDecoder:
         seq: int = 0,
         parents: Sequence[int] | None = None,
     ) -> None:
-        count = len(tokens)
-        batch = self._batch
+        count, batch = len(tokens), self._batch
         assert batch is not None
-        if not 0 < count <= batch.size:
-            raise ValueError(f"{count} tokens in one forward; 1 to {batch.size} are possible")
         start = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
-        if start + count > self._facts.context_length:
-            raise ContextFull
-        # an id out of range makes ggml end the process
-        if min(tokens) < 0 or max(tokens) >= self._vocabulary:
-            raise ValueError("token id outside the vocabulary")
+        self._check(tokens, start)
         batch.fill(tokens, start, outputs, seq)
         self._leaf_paths = []
         if parents is not None:
@@ -150,8 +134,7 @@ class LlamaCppDecoder:
         if result == 2:
             raise DecodeAborted
         raise EnvironmentProblem(
-            f"llama.cpp failed to compute (code {result}): {recent_errors() or 'no reason given'}.",
-            "Try again; if it fails again, close other programs to free memory.",
+            "llama-failed", result=result, reason=recent_errors() or "no reason given"
         )
 
     def _plant(self, batch: LlamaBatch, parents: Sequence[int], start: int) -> None:
@@ -178,14 +161,7 @@ class LlamaCppDecoder:
         for leaf in range(1, len(paths)):
             remove(memory, _LEAF_SEQUENCE + leaf - 1, -1, -1)
 
-    def argmax(self, row: int) -> int:
-        return int(self.logits(row).argmax())
-
-    def row(self, row: int) -> npt.NDArray[np.float32]:
-        return self.logits(row).copy()
-
     def logits(self, row: int) -> npt.NDArray[np.float32]:
-        """A view of a row's logits, good until the next forward; for the sampler."""
         address = _logits_address(self._context, self._outputs[row])
         view = self._rows.get(address)
         if view is None:

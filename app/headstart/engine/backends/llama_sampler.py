@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
+from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
 from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
@@ -62,10 +63,7 @@ class LlamaCppSampler:
         self._candidates = candidates
         self._seed = seed
         self._greedy = sampling.temperature == 0
-        self._names = None if names is None else np.asarray(names, np.int32)
-        self._masked = None if self._names is None else np.flatnonzero(self._names < 0)
-        if self._masked is not None and not len(self._masked):
-            self._masked = None
+        self._names, self._masked = named_and_masked(names)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self._chain: Any = None
         self._marked: Any = None
@@ -80,14 +78,8 @@ class LlamaCppSampler:
 
     def predict(self, row: int, position: int) -> Prediction:
         if self._chain is None and self._masked is None:
-            return self._greedy_prediction(self._logits(row))
-        ids, scores = self._scores(row, position)
-        first = int(scores.argmax())
-        if len(scores) == 1:
-            return Prediction(int(ids[first]), int(ids[first]), float("inf"))
-        best, scores[first] = float(scores[first]), -np.inf
-        second = int(scores.argmax())
-        return Prediction(int(ids[first]), int(ids[second]), best - float(scores[second]))
+            return best_two(self._logits(row))
+        return best_two_of(*self._scores(row, position))
 
     def _scores(
         self, row: int, position: int
@@ -104,16 +96,6 @@ class LlamaCppSampler:
             return ids, left.copy()
         noisy = ids if self._names is None else self._names[ids]
         return ids, left + gumbel(self._seed, position, noisy)
-
-    @staticmethod
-    def _greedy_prediction(logits: npt.NDArray[np.float32]) -> Prediction:
-        first = int(logits.argmax())
-        best = logits[first]
-        # the second is found in place: a copy of the row costs more than the search
-        logits[first] = _NEVER
-        second = int(logits.argmax())
-        logits[first] = best
-        return Prediction(first, second, float(best) - float(logits[second]))
 
     def look_ahead(self, position: int) -> None:
         """llama.cpp computes at once: there is nothing to begin with."""

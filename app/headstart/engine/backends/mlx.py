@@ -18,11 +18,12 @@ import numpy.typing as npt
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
+from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.mlx_library import clear_memory, mx, on_gpu
-from headstart.engine.backends.mlx_model import BATCH, MlxModel, first_line
+from headstart.engine.backends.mlx_model import MlxModel, first_line
 from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
 from headstart.engine.backends.mlx_state import CacheState
-from headstart.engine.decoder import Blob, ContextFull, DecodeAborted, ModelFacts
+from headstart.engine.decoder import Blob, DecodeAborted
 
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
 # 105 ms, however many there are), and an abort is to be seen within a second
@@ -50,7 +51,7 @@ class _Ahead(NamedTuple):
     rows: mx.array
 
 
-class MlxDecoder:
+class MlxDecoder(DecoderBase):
     """A model folder and its caches. See `engine.decoder.Decoder` for what the methods promise."""
 
     def __init__(
@@ -64,6 +65,7 @@ class MlxDecoder:
 
         `clamp` keeps the context within what the model was trained for, whatever is asked.
         """
+        super().__init__()
         self._loaded = MlxModel(folder, progress, clear_memory)
         self._model: Any = self._loaded.model
         self._tokenizer = self._loaded.tokenizer
@@ -78,7 +80,7 @@ class MlxDecoder:
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
         # the live sequence, and others as they are asked for
         self._lanes: dict[int, _Lane] = {}
-        self._pieces: dict[int, bytes] = {}
+        self._ends = frozenset(self._tokenizer.ends)
 
     def _lane(self, seq: int) -> _Lane:
         if seq not in self._lanes:
@@ -89,21 +91,11 @@ class MlxDecoder:
     def _live(self) -> _Lane:
         return self._lane(0)
 
-    @property
-    def facts(self) -> ModelFacts:
-        return self._facts
+    def _spell(self, token: int) -> bytes:
+        return self._tokenizer.piece(token)
 
     def encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text)
-
-    def piece(self, token: int) -> bytes:
-        known = self._pieces.get(token)
-        if known is None:
-            known = self._pieces[token] = self._tokenizer.piece(token)
-        return known
-
-    def is_end(self, token: int) -> bool:
-        return token in self._tokenizer.ends
 
     @property
     def pace(self) -> int:
@@ -123,15 +115,10 @@ class MlxDecoder:
         parents: Sequence[int] | None = None,
     ) -> None:
         count = len(tokens)
-        if not 0 < count <= BATCH:
-            raise ValueError(f"{count} tokens in one forward; 1 to {BATCH} are possible")
         if parents is not None:
             raise ValueError("this backend has no trees")
         lane = self._lane(seq)
-        if lane.length + count > self._facts.context_length:
-            raise ContextFull
-        if min(tokens) < 0 or max(tokens) >= self._tokenizer.size:
-            raise ValueError("token id outside the vocabulary")
+        self._check(tokens, lane.length)
         foresee, self._foresee = self._foresee, None
         self._rows = None
         if self._aborted:
@@ -227,22 +214,12 @@ class MlxDecoder:
             ahead.lane.state.trim(1)
 
     def _fail(self, error: Exception) -> NoReturn:
-        raise EnvironmentProblem(
-            f"MLX failed to compute: {first_line(error)}.",
-            "Try again; if it fails again, close other programs to free memory.",
-        ) from error
+        raise EnvironmentProblem("mlx-failed", reason=first_line(error)) from error
 
     def keep(self, path: Sequence[int]) -> None:
         raise ValueError("this backend has no trees")
 
-    def argmax(self, row: int) -> int:
-        return int(self.logits(row).argmax())
-
-    def row(self, row: int) -> npt.NDArray[np.float32]:
-        return self.logits(row).copy()
-
     def logits(self, row: int) -> npt.NDArray[np.float32]:
-        """A row's logits, good until the next forward; for the sampler."""
         assert self._rows is not None
         view: npt.NDArray[np.float32] = self._rows[row]
         return view

@@ -92,7 +92,7 @@ class MlxModel:
             raise
         except Exception as error:
             raise ModelProblem(
-                f"MLX cannot open {self._name}: {first_line(error)}.", _UNKNOWN
+                "mlx-cannot-open", name=self._name, reason=first_line(error)
             ) from error
         return dict(config)
 
@@ -110,17 +110,13 @@ class MlxModel:
             layouts = state.learn()
         except Exception as error:
             raise ModelProblem(
-                f"MLX cannot use {self._name}: {first_line(error)}.", _UNKNOWN
+                "mlx-cannot-use", name=self._name, reason=first_line(error)
             ) from error
         ends = self.config.get("eos_token_id")
         ends = ends if isinstance(ends, list) else [] if ends is None else [ends]
         # some tokenizers have a few added tokens more than their model, which never meets them
         if self.tokenizer.base > rows or 2 * size < rows or (ends and min(ends) >= rows):
-            raise ModelProblem(
-                f"The tokenizer of {self._name} does not match its model: it has {size:,} tokens, "
-                f"the model {rows:,}.",
-                "Files of different models may have been mixed. Download the folder again.",
-            )
+            raise ModelProblem("tokenizer-mismatch", name=self._name, size=size, rows=rows)
         self.tokenizer.limit(rows)
         return layouts
 

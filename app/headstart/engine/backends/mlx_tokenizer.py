@@ -146,10 +146,7 @@ class FolderTokenizer:
 def _tokenizer_json(folder: Path) -> dict[str, Any]:
     raw = _json(folder / "tokenizer.json")
     if not raw:
-        raise ModelProblem(
-            f"{folder.name} has no tokenizer.json that can be read.",
-            "Download the whole folder again, or choose another model.",
-        )
+        raise ModelProblem("tokenizer-unreadable", name=folder.name)
     return raw
 
 

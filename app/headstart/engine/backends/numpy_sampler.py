@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
+from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
 from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
@@ -39,9 +40,7 @@ class NumpySampler:
         self._sampling = sampling
         self._seed = seed
         self._greedy = sampling.temperature == 0
-        self._names = None if names is None else np.asarray(names, np.int32)
-        masked = np.flatnonzero(self._names < 0) if self._names is not None else None
-        self._masked = masked if masked is not None and len(masked) else None
+        self._names, self._masked = named_and_masked(names)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self._last: deque[int] = deque(maxlen=PENALTY_WINDOW)
         self._marked: deque[int] | None = None
@@ -56,20 +55,8 @@ class NumpySampler:
     def predict(self, row: int, position: int) -> Prediction:
         logits = self._penalised(row)
         if self._greedy:
-            first = int(logits.argmax())
-            best = logits[first]
-            # the second is found in place: a copy of the row costs more than the search
-            logits[first] = -np.inf
-            second = int(logits.argmax())
-            logits[first] = best
-            return Prediction(first, second, float(best) - float(logits[second]))
-        ids, scores = self._scores(logits, position)
-        at = int(scores.argmax())
-        if len(scores) == 1:
-            return Prediction(int(ids[0]), int(ids[0]), float("inf"))
-        top, scores[at] = float(scores[at]), -np.inf
-        after = int(scores.argmax())
-        return Prediction(int(ids[at]), int(ids[after]), top - float(scores[after]))
+            return best_two(logits)
+        return best_two_of(*self._scores(logits, position))
 
     def look_ahead(self, position: int) -> None:
         """Nothing is begun early here."""

@@ -41,10 +41,7 @@ def probe(path: Path, stop: StopSignal) -> None:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     said = lines[-1] if lines else "it said nothing"
     how = f"crashed (signal {-child.returncode})" if child.returncode < 0 else "failed"
-    raise ModelProblem(
-        f"{path.name} cannot be used: opening it {how}. {said}",
-        "The file may be damaged, or of a kind that this version does not know.",
-    )
+    raise ModelProblem("model-cannot-be-opened", name=path.name, how=how, said=said)
 
 
 def child_main(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Why tokens were recomputed although a chat had been read before, in words; pure.
+"""Why tokens were recomputed although a chat had been worked on before; pure.
 
 A trace says what a chat's last prompt was made of, with digests instead of words. It is compared
 with the present one message by message.
@@ -13,6 +13,7 @@ import msgspec
 
 from headstart.core.requests import PromptMessage
 from headstart.core.text import shortened
+from headstart.core.told import Told, told
 from headstart.core.values import Role
 
 # so few tokens at a seam are nobody's concern
@@ -61,16 +62,16 @@ def digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def explain(before: Trace | None, now: Now) -> tuple[int, str]:
-    """How many tokens were recomputed, and why; (0, "") when none were."""
+def explain(before: Trace | None, now: Now) -> tuple[int, Told | None]:
+    """How many tokens were recomputed, and why; (0, None) when none were."""
     if before is None:
-        return 0, ""
+        return 0, None
     mine, other = now.trace.messages, before.messages
     same = 0
     while same < min(len(mine), len(other)) and _equal(mine[same], other[same]):
         same += 1
     if same == len(other) and now.reused >= before.tokens - _SLACK:
-        return 0, ""
+        return 0, None
     lost = max(0, now.end_of(same - 1) - now.reused) if same else 0
     if lost > _SLACK:
         return lost, _why_lost(before, now, same)
@@ -81,7 +82,7 @@ def explain(before: Trace | None, now: Now) -> tuple[int, str]:
         if (mine[index].role, mine[index].digest) in known
     )
     if again <= _SLACK:
-        return 0, ""
+        return 0, None
     return again, _why_changed(before, now, same)
 
 
@@ -89,47 +90,41 @@ def _equal(one: TracedMessage, other: TracedMessage) -> bool:
     return (one.role, one.digest) == (other.role, other.digest)
 
 
-def _why_changed(before: Trace, now: Now, index: int) -> str:
+def _why_changed(before: Trace, now: Now, index: int) -> Told:
     """The first message that differs, and what happened to it."""
     mine, other = now.trace.messages, before.messages
     roles = {trace[index].role if index < len(trace) else "" for trace in (mine, other)}
     if Role.SYSTEM.value in roles:
-        return "the system prompt changed, and everything after it depends on it"
+        return told("system-changed")
     first = next((item for item in other if item.role != Role.SYSTEM.value), None)
     if now.dropped and first is not None and not any(_equal(first, item) for item in mine):
-        return "the oldest turns are left out now, because the context is full"
-    return f"{_name(now, index)} changed, and everything after it depends on it"
+        return told("turns-dropped")
+    if index >= len(now.texts):
+        return told("some-message-changed")
+    return told("message-changed", **_named(now, index))
 
 
-def _why_lost(before: Trace, now: Now, same: int) -> str:
-    """The messages are the same; what was read of them is not there."""
+def _why_lost(before: Trace, now: Now, same: int) -> Told:
+    """The messages are the same; what was computed of them is not there."""
     if before.model != now.trace.model:
-        return f"this chat was last read by {before.model}, and nothing of it was kept for this one"
+        return told("other-model", model=before.model)
     if before.namespace != now.trace.namespace:
-        return "the model's file, its KV settings or the library changed"
+        return told("other-settings")
     if now.same_tokens is not None and now.same_tokens < now.end_of(same - 1) - _SLACK:
         index = next(
             (index for index in range(same) if now.end_of(index) > now.same_tokens), same - 1
         )
-        cause = (
-            "the chat template writes the date or time into the prompt"
-            if now.reads_clock
-            else "the chat template writes it differently than when it was new"
-        )
-        return f"{_name(now, index)} reads differently: {cause}"
+        cause = "clock" if now.reads_clock else "template"
+        if now.trace.messages[index].role == Role.SYSTEM.value:
+            return told(f"{cause}-in-system")
+        return told(f"{cause}-in-message", **_named(now, index))
     if now.cannot_cut:
-        return "this kind of model can only go back to places that were remembered"
-    if not now.kept_on_disk:
-        return "prefixes of this chat are not kept on disk"
-    return "it was no longer kept: its space was needed, or the program ended before it was saved"
+        return told("cannot-cut")
+    return told("evicted" if now.kept_on_disk else "not-on-disk")
 
 
-def _name(now: Now, index: int) -> str:
-    if index >= len(now.texts):
-        return "a message"
-    text = " ".join(now.texts[index].split())
-    short = shortened(text, _PREVIEW)
-    if now.trace.messages[index].role == Role.SYSTEM.value:
-        return "the system prompt"
+def _named(now: Now, index: int) -> dict[str, str | int]:
+    """A message as people find it: its number, and how it begins."""
     number = sum(item.role != Role.SYSTEM.value for item in now.trace.messages[: index + 1])
-    return f"message {number} (“{short}”)"
+    preview = shortened(" ".join(now.texts[index].split()), _PREVIEW)
+    return {"number": number, "preview": preview}

@@ -17,6 +17,7 @@ import msgspec
 
 from headstart.core.prefixes import Traces
 from headstart.core.requests import GenerationRequest, PromptMessage
+from headstart.core.told import Told
 from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.reply_tokens import ReplyTokens
@@ -66,11 +67,11 @@ class Tracer:
         rendered: str,
         prompt: Sequence[int],
         reused: int,
-    ) -> tuple[int, str]:
+    ) -> tuple[int, Told | None]:
         """How many tokens of the prompt are recomputed, and why; before the reply."""
         before = self._before(request.chat_id)
         if before is None or request.chat_id is None:
-            return 0, ""
+            return 0, None
         namespace, tokens = self._memory.tokens.get(request.chat_id, ("", []))
         now = Now(
             trace=Trace(self._namespace, self._facts.name, traced(messages), len(prompt)),

@@ -61,10 +61,7 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
             event_hooks={"request": [_watch]},
         )
     except (ImportError, ValueError) as error:
-        raise EnvironmentProblem(
-            f"The proxy that this computer's settings name cannot be used ({error}).",
-            "Change the proxy settings of the system.",
-        ) from error
+        raise EnvironmentProblem("proxy-unusable", error=error) from error
     client = AsyncOpenAI(
         base_url=connection.url,
         api_key=key or NO_KEY,
@@ -138,7 +135,6 @@ def _trust(connection: Connection) -> ssl.SSLContext | bool:
         context.load_verify_locations(connection.certificate)
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(
-            f"The certificate file {connection.certificate} of “{connection.name}” cannot be used.",
-            "Choose another one under Settings, Servers.",
+            "certificate-unusable", certificate=connection.certificate, name=connection.name
         ) from error
     return context

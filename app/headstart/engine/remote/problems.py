@@ -11,7 +11,6 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
 from headstart.core.text import shortened
 
-_SETTINGS = "under Settings, Servers"
 # how TLS says that the other side speaks no TLS at all
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
 
@@ -19,8 +18,8 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_L
 class ServerProblem(EnvironmentProblem):
     """The server, or the way to it. `again` in seconds: worth another try then."""
 
-    def __init__(self, message: str, remedy: str, again: float | None = None) -> None:
-        super().__init__(message, remedy)
+    def __init__(self, code: str, *, again: float | None = None, **facts: object) -> None:
+        super().__init__(code, quotes=False, **facts)
         self.again = again
 
     @property
@@ -31,34 +30,21 @@ class ServerProblem(EnvironmentProblem):
 
 def cut(connection: Connection) -> ServerProblem:
     """The stream ended before the reply did."""
-    return ServerProblem(
-        f"{connection.host} ended the connection in the middle of the reply.",
-        "What was written is kept; “Continue” goes on from there.",
-    )
+    return ServerProblem("connection-ended", host=connection.host)
 
 
 def silent(connection: Connection, seconds: float) -> ServerProblem:
-    return ServerProblem(
-        f"{connection.host} said nothing for {seconds:.0f} seconds.",
-        "What was written is kept; “Continue” tries again. A slow server may need more patience "
-        f"({_SETTINGS}).",
-    )
+    return ServerProblem("server-silent", host=connection.host, seconds=seconds)
 
 
 def unreadable(connection: Connection) -> ServerProblem:
-    return ServerProblem(
-        f"{connection.host} sent something that is not part of a chat.",
-        "What was written is kept; “Continue” tries again. If this happens always, it is not a "
-        "server with the OpenAI chat API.",
-    )
+    return ServerProblem("answer-unreadable", host=connection.host)
 
 
 def foreign(connection: Connection, what: str = "") -> ServerProblem:
     """Whatever answers there is no such server."""
     return ServerProblem(
-        f"{connection.host} answers, but not as a server with the OpenAI chat API"
-        f"{f' ({what})' if what else ''}.",
-        f"Check the address {_SETTINGS}; it usually ends with /v1.",
+        "not-a-chat-server", host=connection.host, detail=f" ({what})" if what else ""
     )
 
 
@@ -68,7 +54,7 @@ def explain(
     """An exception of the client, or of what lies below it; `secret` is blotted out."""
     problem = _explained(error, connection, model)
     if len(secret) > 3:
-        problem.message = problem.message.replace(secret, "•••")
+        problem.told = problem.told.without(secret)
     return problem
 
 
@@ -85,98 +71,55 @@ def _explained(error: Exception, connection: Connection, model: str) -> Environm
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes) or (
         "CERTIFICATE_VERIFY_FAILED" in texts
     ):
-        return ServerProblem(
-            f"The certificate of {host} cannot be verified: it may be somebody else.",
-            f"If it is your own server, choose the certificate that signed its own {_SETTINGS}.",
-        )
+        return ServerProblem("certificate-not-verified", host=host)
     if any(mark in texts for mark in _NO_TLS):
         return foreign(connection, "it does not speak https; perhaps http")
     if any(isinstance(cause, ssl.SSLError) for cause in causes) or "[SSL" in texts:
-        return ServerProblem(
-            f"An encrypted connection to {host} could not be made ({_short(str(causes[-1]))}).",
-            "It may speak only http, or want a certificate from you; ask whoever runs it.",
-        )
+        return ServerProblem("no-encrypted-connection", host=host, reason=_short(str(causes[-1])))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ServerProblem(
-            f"There is no computer with the name {host}, or no network.",
-            f"Check the network and the address {_SETTINGS}.",
-        )
+        return ServerProblem("host-unknown", host=host)
     if any("ProxyError" in _kind(cause) for cause in causes):
-        return ServerProblem(
-            f"The proxy of this computer does not let {host} be reached ({_short(texts)}).",
-            "Check the proxy settings of the system.",
-        )
+        return ServerProblem("proxy-refuses", host=host, reason=_short(texts))
     if isinstance(error, TimeoutError) or any("Timeout" in _kind(c) for c in causes):
-        return ServerProblem(
-            f"{host} does not answer.", "Is it switched on, and in this network? Try again."
-        )
+        return ServerProblem("no-answer", host=host)
     if any("ProtocolError" in _kind(cause) for cause in causes):
         if "without sending a response" in texts:
             # servers close connections that nobody used for a while: once more, at once
-            return ServerProblem(
-                f"{host} hangs up without an answer.",
-                "It may have failed (its log says why), or be no server with the OpenAI chat API.",
-                again=0.0,
-            )
+            return ServerProblem("server-hangs-up", host=host, again=0.0)
         if "incomplete" in texts or "peer closed" in texts:
             return cut(connection)
         return foreign(connection)
     if isinstance(error, openai.APIConnectionError):
         if any("ConnectError" in _kind(cause) for cause in causes):
-            return ServerProblem(
-                f"{host} cannot be reached.", "Is the server running, and the address right?"
-            )
+            return ServerProblem("cannot-be-reached", host=host)
         return cut(connection)
     if isinstance(error, openai.APIError):
-        return ServerProblem(
-            f"{host} ended the reply with an error: {_short(error.message)}.",
-            "What was written is kept; “Continue” tries again.",
-        )
+        return ServerProblem("reply-ended-with-error", host=host, reason=_short(error.message))
     if isinstance(error, ValueError | TypeError | AttributeError | KeyError | RecursionError):
         return foreign(connection)
     if any("ReadError" in _kind(cause) for cause in causes):
         return cut(connection)
-    return ServerProblem(
-        f"The connection to {host} failed: {_short(str(error) or _kind(error))}.", "Try again."
-    )
+    return ServerProblem("connection-failed", host=host, reason=_short(str(error) or _kind(error)))
 
 
 def _status(error: Any, connection: Connection, model: str) -> ServerProblem:
     """`error` is an `openai.APIStatusError`."""
     host, status, said = connection.host, error.status_code, _said(error)
     if status == 401:
-        return ServerProblem(
-            f"{host} does not accept the key{_colon(said)}.", f"Enter the right one {_SETTINGS}."
-        )
+        return ServerProblem("key-refused", host=host, said=_colon(said))
     if status == 403:
-        return ServerProblem(
-            f"{host} does not allow this{_colon(said)}.", "Ask whoever runs the server."
-        )
+        return ServerProblem("not-allowed", host=host, said=_colon(said))
     if status == 404 and model and ("model" in said.lower() or error.code == "model_not_found"):
-        return ServerProblem(
-            f"{host} has no model {model}: {said}.", "Choose another one in the model menu."
-        )
+        return ServerProblem("server-has-no-such-model", host=host, model=model, said=said)
     if status in (404, 405) or 300 <= status < 400:
         return foreign(connection, f"status {status}{_colon(said)}")
     if status == 429:
-        return ServerProblem(
-            f"{host} is busy, or the limit of this key is reached{_colon(said)}.",
-            "Try again later.",
-            again=_wait(error),
-        )
+        return ServerProblem("server-busy", host=host, said=_colon(said), again=_wait(error))
     if status == 503:
-        return ServerProblem(
-            f"{host} is not ready{_colon(said)}.", "Try again in a moment.", again=_wait(error)
-        )
+        return ServerProblem("server-not-ready", host=host, said=_colon(said), again=_wait(error))
     if status >= 500:
-        return ServerProblem(
-            f"{host} failed (status {status}){_colon(said)}.",
-            "Try again; if it fails again, its log says why.",
-        )
-    return ServerProblem(
-        f"{host} refuses this request (status {status}){_colon(said)}.",
-        "Shorten the chat, or change the chat's settings.",
-    )
+        return ServerProblem("server-failed", host=host, status=status, said=_colon(said))
+    return ServerProblem("request-refused", host=host, status=status, said=_colon(said))
 
 
 def _wait(error: Any) -> float:

@@ -161,10 +161,7 @@ class RemoteSession:
     async def _write(self, request: RemoteRequest, stream: RemoteStream) -> None:
         model = request.model
         if not model.connection.allowed:
-            raise EnvironmentProblem(
-                f"Sending text to {model.host} was not allowed.",
-                "Choose the model again and allow it, or choose another one.",
-            )
+            raise EnvironmentProblem("sending-not-allowed", host=model.host)
         kept = await self._client_of(model.connection)
         try:
             from headstart.engine.remote.turn import RemoteTurn

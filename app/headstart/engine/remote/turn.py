@@ -20,24 +20,23 @@ from headstart.core.events import (
     Finished,
     Notice,
     Prefilling,
-    TextAdded,
     TextPiece,
 )
 from headstart.core.parts import Origin, PartKind
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
+from headstart.core.told import told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
 from headstart.engine.remote.stats import Reported
+from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
 from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-# text goes up at most this often, as from a local turn
-EMIT_SECONDS = 0.033
 # the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
 TRIES = 4
@@ -83,13 +82,10 @@ class RemoteTurn:
         self._text = TextStream(request.sampling.stop, at_start=not self._sent)
         self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
         self._echoed = ""
-        self._waiting: list[TextPiece] = []
-        self._tokens = 0
         self._thought = False
         self._started = time.perf_counter()
-        self._first_at: float | None = None
+        self._reply = ReplyEmitter(emit)
         self._last_at = self._started
-        self._last_emit = 0.0
         self._finish: FinishReason | None = None
         self._reported = Reported()
         self._parameters = self._chosen()
@@ -104,8 +100,8 @@ class RemoteTurn:
             if not self._signal.stopped:
                 raise
         finally:
-            self._waiting.extend(self._text.finish(ended=finish is FinishReason.END))
-            self._flush(force=True)
+            self._reply.add(self._text.finish(ended=finish is FinishReason.END))
+            self._reply.flush(force=True)
         stats = self._stats(finish)
         if self._model.context_length and self._reported.prompt_tokens:
             used = self._reported.prompt_tokens + stats.generated_tokens
@@ -117,7 +113,7 @@ class RemoteTurn:
             try:
                 return await self._stream()
             except problems.ServerProblem as problem:
-                if problem.again is None or attempt == TRIES or self._tokens:
+                if problem.again is None or attempt == TRIES or self._reply.tokens:
                     raise
                 wait = problem.again * attempt
                 if not wait:
@@ -125,7 +121,7 @@ class RemoteTurn:
                         raise
                     continue
                 self._emit(
-                    Notice("server", f"{problem.message} Trying again in {wait:.0f} seconds.")
+                    Notice("server", told("server-retry", message=problem.message, seconds=wait))
                 )
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")
@@ -155,9 +151,9 @@ class RemoteTurn:
                     return FinishReason.STOP_STRING
                 if self._finish is not None:
                     limit = min(timeout, LAST_SECONDS)
-                elif self._first_at is not None:
+                elif self._reply.first_at is not None:
                     limit = timeout
-                self._flush()
+                self._reply.flush()
         finally:
             # closing tells the server to stop writing; a server that does not hear it is left
             try:
@@ -266,8 +262,8 @@ class RemoteTurn:
         for name in refused:
             del self._parameters[name]
         if refused:
-            words = ", ".join(refused)
-            self._emit(Notice("server", f"{self._model.host} does not take {words}."))
+            less = told("server-takes-less", host=self._model.host, settings=", ".join(refused))
+            self._emit(Notice("server", less))
         return bool(refused)
 
     async def _whole(self, response: Any, kind: str) -> Mapping[str, Any]:
@@ -300,19 +296,19 @@ class RemoteTurn:
         if isinstance(reasoning, str) and reasoning:
             self._count()
             self._thought = True
-            self._waiting.append(TextPiece(PartKind.REASONING, reasoning, Origin.TARGET))
+            self._reply.add([TextPiece(PartKind.REASONING, reasoning, Origin.TARGET)])
         content = delta.get("content") or delta.get("refusal")
         if isinstance(content, str) and content:
             self._count()
             content = self._without_echo(content)
-            self._waiting.extend(self._text.push(content.encode("utf-8", "replace")))
+            self._reply.add(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
             if finish in _BROKEN:
                 raise problems.cut(self._connection)
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
-                self._emit(Notice("server", f"{self._model.host} left out a part of the reply."))
+                self._emit(Notice("server", told("server-left-out", host=self._model.host)))
 
     def _without_echo(self, content: str) -> str:
         """New text only: some servers say again what they were given to go on from, and others
@@ -332,10 +328,9 @@ class RemoteTurn:
 
     def _count(self) -> None:
         """Most servers send an event for each token; the right number comes at the end."""
-        self._tokens += 1
+        self._reply.tokens += 1
+        self._reply.begin()
         self._last_at = time.perf_counter()
-        if self._first_at is None:
-            self._first_at = self._last_at
 
     def _show_progress(self, progress: Mapping[str, Any]) -> None:
         numbers = [progress.get(name) for name in ("processed", "total", "cache")]
@@ -343,32 +338,23 @@ class RemoteTurn:
         if total > 0:
             self._emit(Prefilling(min(done, total), total, min(cached, total)))
 
-    def _flush(self, force: bool = False) -> None:
-        now = time.perf_counter()
-        if not self._waiting or (not force and now - self._last_emit < EMIT_SECONDS):
-            return
-        pieces, self._waiting = _joined(self._waiting), []
-        self._last_emit = now
-        since = now - self._first_at if self._first_at is not None else 0.0
-        self._emit(TextAdded(pieces, self._tokens, since))
-
     def _stats(self, finish: FinishReason) -> TurnStats:
-        said, first = self._reported, self._first_at
-        generated = self._tokens if said.generated_tokens is None else said.generated_tokens
+        said, first = self._reported, self._reply.first_at
+        generated = self._reply.tokens if said.generated_tokens is None else said.generated_tokens
         if said.hidden_tokens and not self._thought:
             # thought in silence before the first word: not part of the speed of what follows
-            generated = max(self._tokens, generated - said.hidden_tokens)
+            generated = max(self._reply.tokens, generated - said.hidden_tokens)
         # of a server that does not say what it found in its cache, nothing is known to be reused
         prompt = 0 if said.cached_tokens is None else said.prompt_tokens or 0
         seconds = 0.0 if first is None else self._last_at - first
-        if self._tokens <= 1 and said.generate_seconds is not None:
+        if self._reply.tokens <= 1 and said.generate_seconds is not None:
             seconds = said.generate_seconds
         return TurnStats(
             finish=finish,
             prompt_tokens=prompt,
             reused_tokens=min(said.cached_tokens or 0, prompt),
             prefill_seconds=said.prefill_seconds or 0.0,
-            first_token_seconds=None if first is None else first - self._started,
+            first_token_seconds=self._reply.first_token_seconds,
             generated_tokens=generated,
             generate_seconds=seconds,
             seed=self._request.sampling.seed,
@@ -383,12 +369,3 @@ def _without_reasoning(request: RemoteRequest) -> str:
         return so_far
     _, closed, text = so_far.partition(THINK_CLOSE)
     return text.lstrip("\n") if closed else ""
-
-
-def _joined(pieces: list[TextPiece]) -> tuple[TextPiece, ...]:
-    result: list[TextPiece] = []
-    for piece in pieces:
-        if result and (result[-1].kind, result[-1].origin) == (piece.kind, piece.origin):
-            piece = TextPiece(piece.kind, result.pop().text + piece.text, piece.origin)
-        result.append(piece)
-    return tuple(result)

@@ -56,7 +56,7 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
     """
     draft, pair = state.draft, state.pair
     if draft is None or pair is None:
-        raise EnvironmentProblem("The draft is not loaded.", "Choose another one.")
+        raise EnvironmentProblem("draft-not-loaded")
     costs = state.target_costs()
     sizes = range(2, MAX_DRAFT + 2)
     total = len(BEGINNINGS) + 3 * len(sizes)
@@ -88,10 +88,7 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
                     target.truncate(0, SPARE)
             _tell(emit, costs, pair, len(BEGINNINGS) + number, total)
     except ContextFull as error:
-        raise EnvironmentProblem(
-            "This chat fills the model's context: there is no room to measure.",
-            "Open a new chat and measure there.",
-        ) from error
+        raise EnvironmentProblem("no-room-to-calibrate") from error
     finally:
         stop.set_abort(None)
         target.clear_abort()

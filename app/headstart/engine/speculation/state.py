@@ -25,6 +25,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.told import told
 from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
@@ -158,21 +159,21 @@ class SpeculationState:
         stop: StopSignal,
     ) -> None:
         if wanted.path == self._model.path:
-            raise EnvironmentProblem("It is the model itself.", "Choose a smaller one.")
+            raise EnvironmentProblem("draft-is-the-model")
         try:
             found = wanted.path.stat().st_size
         except OSError as error:
-            raise EnvironmentProblem("Its file is not there any more.", "") from error
+            raise EnvironmentProblem("draft-file-gone") from error
         # of a folder only its weights count
         if (found if wanted.format == "gguf" else wanted.size) >= self._model.size:
-            raise EnvironmentProblem("It is not smaller than the model.", "Choose a smaller one.")
+            raise EnvironmentProblem("draft-not-smaller")
         emit(Loading(wanted, 0.0, draft=True))
 
         decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
         try:
             mapping, self.match = make_mapping(self._target, decoder)
             if mapping is None:
-                raise EnvironmentProblem("It has no tokens in common with the model.", "")
+                raise EnvironmentProblem("draft-has-other-tokens")
             make_prefix_cache = self._make_prefix_cache
             prefix_cache = None if make_prefix_cache is None else make_prefix_cache(wanted, decoder)
         except BaseException:
@@ -190,13 +191,8 @@ class SpeculationState:
     def _fail(self, wanted: ModelRef, reason: str, emit: Emit) -> None:
         log.warning("the draft %s cannot be used: %s", wanted.name, reason)
         self._failed[wanted.key] = reason
-        emit(
-            Notice(
-                "draft",
-                f"The draft {wanted.name} cannot be used with {self._model.name}: {reason} "
-                "Replies are written without it.",
-            )
-        )
+        said = told("draft-unusable", draft=wanted.name, model=self._model.name, reason=reason)
+        emit(Notice("draft", said))
 
     def begin(
         self,

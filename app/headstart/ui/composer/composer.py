@@ -52,11 +52,11 @@ class Composer(QFrame):
         self.button.setIconSize(QSize(14, 14))
         self.button.clicked.connect(self._on_button)
         row = QHBoxLayout()
-        self._ahead = QLabel(self)
-        self._ahead.setObjectName("ahead")
-        self._ahead.setAccessibleName("Read while you type")
+        self.ahead = QLabel(self)
+        self.ahead.setObjectName("ahead")
+        self.ahead.setAccessibleName("Read while you type")
         row.addWidget(self._hint, 1)
-        row.addWidget(self._ahead)
+        row.addWidget(self.ahead)
         row.addWidget(self.button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 14, 10)
@@ -84,7 +84,7 @@ class Composer(QFrame):
         self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
         self.button.setEnabled(enabled)
         if writing:
-            self._ahead.hide()
+            self.ahead.hide()
 
     def set_sending(self, sending: bool) -> None:
         """What stands here is being stored: it stays as it was sent."""
@@ -93,9 +93,9 @@ class Composer(QFrame):
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
         plural = "token" if tokens == 1 else "tokens"
-        self._ahead.setText(f"● {tokens:,} {plural} already processed" if tokens else "")
-        self._ahead.setAccessibleName(self._ahead.text().removeprefix("● "))
-        self._ahead.setVisible(tokens > 0 and not self._writing)
+        self.ahead.setText(f"● {tokens:,} {plural} already processed" if tokens else "")
+        self.ahead.setAccessibleName(self.ahead.text().removeprefix("● "))
+        self.ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_prefills_ahead(self, on: bool) -> None:
         self._prefills_ahead = on

@@ -26,6 +26,7 @@ class ChatListController(QObject):
     status_changed = Signal(str, object)  # chat id, text or None
     deleted = Signal(str, str)  # chat id, title
     restored = Signal(str)  # chat id
+    trashed = Signal(list)  # of TrashedChat
 
     def __init__(
         self,
@@ -62,6 +63,24 @@ class ChatListController(QObject):
     def undo_delete(self, chat_id: str) -> None:
         self._tasks.spawn(self._undo_delete(chat_id))
 
+    def sweep_trash(self) -> None:
+        """Remove what has been there for long enough, now and from time to time."""
+        self._tasks.spawn(self._chat_list.sweep())
+
+    def list_trash(self) -> None:
+        self._tasks.spawn(self._list_trash())
+
+    def delete_for_good(self, chat_id: str) -> None:
+        """A chat in the trash; "" stands for all of them."""
+        self._tasks.spawn(self._delete_for_good(chat_id or None))
+
+    async def _list_trash(self) -> None:
+        self.trashed.emit(await self._chat_list.trash())
+
+    async def _delete_for_good(self, chat_id: str | None) -> None:
+        await self._chat_list.delete_for_good(chat_id)
+        await self._list_trash()
+
     async def _list(self) -> None:
         summaries = await self._chat_list.summaries()
         self._titles = {chat.id: chat.title for chat in summaries}
@@ -91,6 +110,7 @@ class ChatListController(QObject):
     async def _undo_delete(self, chat_id: str) -> None:
         await self._chat_list.undo_delete(chat_id)
         self.restored.emit(chat_id)
+        await self._list_trash()
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what not in _HIDDEN:

@@ -60,7 +60,7 @@ def make_controllers(services: Services) -> Controllers:
     # the list hears of changes first: it has the least to do
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, open_chat, tasks, broadcast)
-    reply = ReplyController(services.replies, open_chat, problems, broadcast)
+    reply = ReplyController(services.replies, open_chat, broadcast)
     chat_list.deleted.connect(lambda chat_id, _title: branch.leave(chat_id))
     chat_list.restored.connect(branch.open_chat)
     branch.shown.connect(reply.show)

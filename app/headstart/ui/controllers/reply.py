@@ -9,7 +9,6 @@ from headstart.chat.changes import ReplyEvent
 from headstart.chat.replies import Replies
 from headstart.core.events import (
     ContextUse,
-    Failed,
     Loading,
     Notice,
     Prefilling,
@@ -19,7 +18,6 @@ from headstart.core.events import (
 )
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.reply_text import ReplyText
-from headstart.ui.tasks import Problems
 
 # a prefill of fewer tokens than this is over before anyone could read about it
 SHOWN_PREFILL = 64
@@ -35,13 +33,10 @@ class ReplyController(QObject):
     noticed = Signal(str, str)  # kind, text
     speculating = Signal(object)  # Speculating
 
-    def __init__(
-        self, replies: Replies, open_chat: OpenChat, problems: Problems, broadcast: Broadcast
-    ) -> None:
+    def __init__(self, replies: Replies, open_chat: OpenChat, broadcast: Broadcast) -> None:
         super().__init__()
         self._replies = replies
         self._open = open_chat
-        self._problems = problems
         self._shown = ReplyText()
         self._contexts: dict[str, tuple[int, int]] = {}
         broadcast.on(ReplyEvent, self._on_event)
@@ -58,7 +53,7 @@ class ReplyController(QObject):
             self._emit_text(reply.message_id)
             if not same_chat:
                 for notice in reply.notices:
-                    self.noticed.emit(notice.kind, notice.text)
+                    self.noticed.emit(notice.kind, notice.told.text)
             if reply.last is not None:
                 self._show_event(reply.message_id, reply.last)
         self.writing_changed.emit(reply is not None)
@@ -94,10 +89,8 @@ class ReplyController(QObject):
                 self.speculating.emit(event)
             case ContextUse(used=used, size=size):
                 self.context_changed.emit(used, size)
-            case Notice(kind=kind, text=text):
-                self.noticed.emit(kind, text)
-            case Failed(message=message, remedy=remedy) if fresh:
-                self._problems.show(message, remedy)
+            case Notice(kind=kind, told=told):
+                self.noticed.emit(kind, told.text)
 
     def _emit_text(self, message_id: str) -> None:
         shown = self._shown

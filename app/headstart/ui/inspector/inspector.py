@@ -70,11 +70,11 @@ class Inspector(QFrame):
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(16, 16, 16, 16)
         self._layout.setSpacing(8)
-        self._server_words = QLabel(self)
-        self._server_words.setObjectName("quiet")
-        self._server_words.setWordWrap(True)
-        self._server_words.hide()
-        self._layout.addWidget(self._server_words)
+        self.server_words = QLabel(self)
+        self.server_words.setObjectName("quiet")
+        self.server_words.setWordWrap(True)
+        self.server_words.hide()
+        self._layout.addWidget(self.server_words)
         self._build_context()
         self._build_system_prompt()
         self._build_sampling()
@@ -124,11 +124,11 @@ class Inspector(QFrame):
         host, taken = ("", None) if model is None else (model.host, model.settings_taken)
         for fold in self.folds.values():
             fold.setVisible(not host)
-        self._server_words.setVisible(bool(host))
-        self._server_words.setText(SERVER_WORDS.format(host=host))
+        self.server_words.setVisible(bool(host))
+        self.server_words.setText(SERVER_WORDS.format(host=host))
         controls: dict[str, QWidget] = {
-            **self._sliders,
-            "top_k": self._top_k,
+            **self.sliders,
+            "top_k": self.top_k,
             "max_tokens": self._max_tokens,
             "seed": self._fixed_seed,
             "stop": self._stop,
@@ -138,8 +138,8 @@ class Inspector(QFrame):
             if control.isEnabled() != fits:
                 control.setEnabled(fits)
             self._tell_fit(control, "" if fits else host)
-        self._when_full.setEnabled(not host)
-        self._tell_fit(self._when_full, host)
+        self.when_full.setEnabled(not host)
+        self._tell_fit(self.when_full, host)
         if other:
             self._show()
 
@@ -192,25 +192,25 @@ class Inspector(QFrame):
     def _build_sampling(self) -> None:
         self._title("Sampling")
         fields = describe(Sampling)
-        self._sliders: dict[str, SliderField] = {}
+        self.sliders: dict[str, SliderField] = {}
         for name in SLIDERS:
             slider = SliderField(fields[name], self)
-            slider.changed.connect(partial(self._sampling_changed, name))
+            slider.changed.connect(partial(self.change_sampling, name))
             self._layout.addWidget(slider)
-            self._sliders[name] = slider
-        self._top_k = QSpinBox(self)
-        self._top_k.setRange(0, 1000)
-        self._top_k.setSpecialValueText("off")
-        self._top_k.setAccessibleName("Top-k")
-        self._top_k.setToolTip(fields["top_k"].description)
-        self._top_k.valueChanged.connect(partial(self._sampling_changed, "top_k"))
-        self._row("Top-k", self._top_k)
+            self.sliders[name] = slider
+        self.top_k = QSpinBox(self)
+        self.top_k.setRange(0, 1000)
+        self.top_k.setSpecialValueText("off")
+        self.top_k.setAccessibleName("Top-k")
+        self.top_k.setToolTip(fields["top_k"].description)
+        self.top_k.valueChanged.connect(partial(self.change_sampling, "top_k"))
+        self._row("Top-k", self.top_k)
         self._max_tokens = QSpinBox(self)
         self._max_tokens.setRange(0, 1_000_000)
         self._max_tokens.setSpecialValueText("no limit")
         self._max_tokens.setSingleStep(64)
         self._max_tokens.setAccessibleName("Max tokens of a reply")
-        self._max_tokens.valueChanged.connect(partial(self._sampling_changed, "max_tokens"))
+        self._max_tokens.valueChanged.connect(partial(self.change_sampling, "max_tokens"))
         self._row("Max tokens", self._max_tokens)
         self._fixed_seed = QCheckBox("Fixed seed", self)
         self._fixed_seed.setToolTip("the same seed and text give the same reply")
@@ -241,9 +241,9 @@ class Inspector(QFrame):
         self._layout.addWidget(self._meter)
         self._layout.addWidget(self._meter_text)
         info = describe(Settings)["when_full"]
-        self._when_full = choice_box(info, self._settings.when_full, self._when_full_changed)
-        self._when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._row("When full", self._when_full)
+        self.when_full = choice_box(info, self._settings.when_full, self._when_full_changed)
+        self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._row("When full", self.when_full)
         self.set_context(0, 0)
         self._layout.addSpacing(12)
         self._reset = QPushButton("Reset to the app’s settings", self)
@@ -267,7 +267,7 @@ class Inspector(QFrame):
     @property
     def first_focus(self) -> QWidget:
         """Where the keyboard goes first."""
-        return self._when_full
+        return self.when_full
 
     def refresh_theme(self) -> None:
         for fold in self.folds.values():
@@ -287,9 +287,9 @@ class Inspector(QFrame):
         self._quiet = True
         try:
             sampling = self._effective.sampling
-            for name, slider in self._sliders.items():
+            for name, slider in self.sliders.items():
                 slider.set_value(getattr(sampling, name))
-            self._top_k.setValue(sampling.top_k)
+            self.top_k.setValue(sampling.top_k)
             self._max_tokens.setValue(sampling.max_tokens)
             self._fixed_seed.setChecked(sampling.seed is not None)
             self._seed.setEnabled(sampling.seed is not None)
@@ -311,7 +311,7 @@ class Inspector(QFrame):
                 self._settings.prefix.on_disk,
             )
             rule = self._effective.when_full
-            self._when_full.setCurrentIndex(self._when_full.findData(rule))
+            self.when_full.setCurrentIndex(self.when_full.findData(rule))
         finally:
             self._quiet = False
 
@@ -321,7 +321,7 @@ class Inspector(QFrame):
         if self._chat_id is not None:
             self.options_changed.emit(self._chat_id, self._options)
 
-    def _sampling_changed(self, name: str, value: float) -> None:
+    def change_sampling(self, name: str, value: float) -> None:
         if self._quiet:
             return
         sampling = self._effective.sampling

@@ -48,7 +48,7 @@ class PrefixPanel(QWidget):
         layout.addWidget(self.meter)
         self.told = _quiet_label(self)
         layout.addWidget(self.told)
-        self._values: dict[str, QLabel] = {}
+        self.values: dict[str, QLabel] = {}
         for name in ("This chat on disk", "All chats", "Written today", "In memory"):
             row = QHBoxLayout()
             value = QLabel(self)
@@ -57,7 +57,7 @@ class PrefixPanel(QWidget):
             row.addWidget(QLabel(name, self), 1)
             row.addWidget(value)
             layout.addLayout(row)
-            self._values[name] = value
+            self.values[name] = value
         self.keep = QCheckBox("Keep on disk for this chat", self)
         self.keep.setToolTip(
             "what the model has computed of it, so that a restart does not do it again; off "
@@ -117,7 +117,7 @@ class PrefixPanel(QWidget):
                 size_text(use.written_today),
                 f"{size_text(use.in_memory)} of {size_text(use.memory_budget)}",
             )
-        for label, text in zip(self._values.values(), values, strict=True):
+        for label, text in zip(self.values.values(), values, strict=True):
             label.setText(text)
         trouble = "" if use is None else use.trouble
         if not self._on_disk:
@@ -144,7 +144,8 @@ def reuse_text(stats: TurnStats) -> str:
     text = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens reused{where}. "
     if prefix.recomputed:
         again = "token was" if prefix.recomputed == 1 else "tokens were"
-        return f"{text}{prefix.recomputed:,} {again} recomputed: {prefix.reason}."
+        why = f": {prefix.reason.text}" if prefix.reason is not None else ""
+        return f"{text}{prefix.recomputed:,} {again} recomputed{why}."
     if not stats.reused_tokens:
         return f"{text}All of it was new."
     new = stats.prompt_tokens - stats.reused_tokens

@@ -74,7 +74,7 @@ class SpeculationPanel(QWidget):
         self._value = Speculation()
         self._choices: list[DraftChoice] = []
         self._quiet = False
-        self._calibrating = False
+        self.calibrating = False
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
@@ -105,17 +105,17 @@ class SpeculationPanel(QWidget):
 
     def _build_depth(self) -> None:
         fields = describe(Speculation)
-        self._auto, self._fixed = QPushButton("Auto", self), QPushButton("Fixed", self)
+        self._auto, self.fixed = QPushButton("Auto", self), QPushButton("Fixed", self)
         group = QButtonGroup(self)
         segments = QHBoxLayout()
         segments.setSpacing(0)
-        for name, button in (("segmentLeft", self._auto), ("segmentRight", self._fixed)):
+        for name, button in (("segmentLeft", self._auto), ("segmentRight", self.fixed)):
             button.setObjectName(name)
             button.setCheckable(True)
             button.setAccessibleName(f"Draft depth: {button.text()}")
             group.addButton(button)
             segments.addWidget(button)
-        self._fixed.toggled.connect(self._mode_toggled)
+        self.fixed.toggled.connect(self._mode_toggled)
         self.depth_box = QSpinBox(self)
         self.depth_box.setRange(1, 16)
         self.depth_box.setKeyboardTracking(False)
@@ -156,7 +156,7 @@ class SpeculationPanel(QWidget):
         self._layout.addWidget(self.tint)
 
     def _build_live(self) -> None:
-        self._live: dict[str, QLabel] = {}
+        self.live: dict[str, QLabel] = {}
         for name in ("Now", "Accepted", "Tokens per round", "Speed"):
             row = QHBoxLayout()
             label, value = QLabel(name, self), QLabel(self)
@@ -165,12 +165,12 @@ class SpeculationPanel(QWidget):
             row.addWidget(label, 1)
             row.addWidget(value)
             self._layout.addLayout(row)
-            self._live[name] = value
-        self._why = QLabel(self)
-        self._why.setObjectName("quiet")
-        self._why.setWordWrap(True)
-        self._why.setAccessibleName("Why")
-        self._layout.addWidget(self._why)
+            self.live[name] = value
+        self.why = QLabel(self)
+        self.why.setObjectName("quiet")
+        self.why.setWordWrap(True)
+        self.why.setAccessibleName("Why")
+        self._layout.addWidget(self.why)
         self._layout.addSpacing(12)
 
     def _build_curve(self) -> None:
@@ -242,9 +242,9 @@ class SpeculationPanel(QWidget):
     def set_activity(self, activity: DraftActivity | None) -> None:
         """What the draft is doing, and why."""
         now, why = activity_words(activity)
-        self._live["Now"].setText(now)
-        self._why.setText(why)
-        self._why.setVisible(bool(why))
+        self.live["Now"].setText(now)
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
 
     def set_stats(self, stats: TurnStats | None) -> None:
         """How it went in the last reply."""
@@ -252,15 +252,15 @@ class SpeculationPanel(QWidget):
         self._show_live(speculation, None if stats is None else stats.against_plain)
 
     def set_calibrated(self, measured: Calibrated | None) -> None:
-        self._calibrating = measured is not None and measured.running
+        self.calibrating = measured is not None and measured.running
         curve = None if measured is None else measured.curve
         if curve is not None or measured is None:
             self.curve.set_curve(curve)
         if measured is not None and measured.problem:
             self._caption.setText(measured.problem)
-        elif self._calibrating and curve is not None:
+        elif self.calibrating and curve is not None:
             self._caption.setText(f"calibrating… {curve.done} of {curve.total}")
-        elif self._calibrating:
+        elif self.calibrating:
             self._caption.setText("calibrating…")
         else:
             self._caption.setText("tokens per second by draft depth, measured with this pair")
@@ -271,12 +271,12 @@ class SpeculationPanel(QWidget):
         value = self._value
         self.enabled.setChecked(value.enabled)
         self._fill_choices()
-        (self._fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
+        (self.fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
         self.depth_box.setValue(value.depth)
         self._fixed_row.setVisible(value.depth_mode == "fixed")
         self.confidence.setValue(value.min_probability)
         self.prompt_lookup.setChecked(value.prompt_lookup)
-        for widget in (self.draft_box, self._auto, self._fixed, self.depth_box, self.prompt_lookup):
+        for widget in (self.draft_box, self._auto, self.fixed, self.depth_box, self.prompt_lookup):
             widget.setEnabled(value.enabled)
         self.confidence.setEnabled(value.enabled)
         self._show_button()
@@ -333,12 +333,12 @@ class SpeculationPanel(QWidget):
         if against_plain is not None:
             speed = f"{against_plain:.1f}× plain"
         for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
-            self._live[name].setText(text)
+            self.live[name].setText(text)
 
     def _show_button(self) -> None:
-        self.calibrate.setText("Cancel" if self._calibrating else "Calibrate")
+        self.calibrate.setText("Cancel" if self.calibrating else "Calibrate")
         possible = bool(self._value.draft) and self._value.enabled
-        self.calibrate.setEnabled(self._calibrating or possible)
+        self.calibrate.setEnabled(self.calibrating or possible)
         self.calibrate.setToolTip("" if possible else "choose a draft model first")
 
     # --- what the user does --------------------------------------------------------------
@@ -361,7 +361,7 @@ class SpeculationPanel(QWidget):
             self.tint_changed.emit(on)
 
     def _calibrate_clicked(self) -> None:
-        if self._calibrating:
+        if self.calibrating:
             self.cancel_requested.emit()
         else:
             self.calibrate_requested.emit()

@@ -19,14 +19,14 @@ class SpeedCurveView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._curve: SpeedCurve | None = None
+        self.shown: SpeedCurve | None = None
         self.set_curve(None)
 
     def sizeHint(self) -> QSize:
         return QSize(200, HEIGHT)
 
     def set_curve(self, curve: SpeedCurve | None) -> None:
-        self._curve = curve
+        self.shown = curve
         self.setFixedHeight(HEIGHT if curve is not None else EMPTY_HEIGHT)
         if curve is None:
             self.setAccessibleName("Speed by draft depth: not measured yet")
@@ -41,7 +41,7 @@ class SpeedCurveView(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.text_font(11))
-        colours, curve = theme.current(), self._curve
+        colours, curve = theme.current(), self.shown
         if curve is None or len(curve.points) < 2:
             painter.setPen(theme.colour(colours.quiet))
             painter.drawText(

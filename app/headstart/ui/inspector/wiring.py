@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -12,7 +13,9 @@ from headstart.core.prefixes import PrefixUse
 from headstart.core.values import Chat
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.inspector import Inspector
-from headstart.ui.inspector.prefix_sizes import PrefixSizes
+
+if TYPE_CHECKING:
+    from headstart.ui.inspector.prefix_sizes import PrefixSizes
 
 
 def connect(inspector: Inspector, controllers: Controllers, preferences: Preferences) -> None:
@@ -54,6 +57,9 @@ class SizesOpener(QObject):
 
     def open(self) -> None:
         if self.window is None:
+            # with the first use, not with the program
+            from headstart.ui.inspector.prefix_sizes import PrefixSizes
+
             window = self.window = PrefixSizes(self._parent)
             window.clear_chat_requested.connect(self._prefixes.clear_chat)
             window.clear_all_requested.connect(self._prefixes.clear_all)

@@ -35,11 +35,11 @@ class ModelPill(QPushButton):
         super().__init__(parent)
         self.setObjectName("pill")
         self._name = ""
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
-        self._menu.aboutToShow.connect(self.menu_opening)
-        self.setMenu(self._menu)
-        self._group = QActionGroup(self._menu)
+        self.choices = QMenu(self)
+        self.choices.setToolTipsVisible(True)
+        self.choices.aboutToShow.connect(self.menu_opening)
+        self.setMenu(self.choices)
+        self._group = QActionGroup(self.choices)
         self._shown: ModelList | None = None
         self._commands: Commands | None = None
         self.set_models(ModelList([], [], ""))
@@ -67,26 +67,26 @@ class ModelPill(QPushButton):
             # as it is: an open menu keeps its place
             return
         self._shown = models
-        for rest in self._menu.findChildren(QMenu):
+        for rest in self.choices.findChildren(QMenu):
             rest.deleteLater()
-        self._menu.clear()
+        self.choices.clear()
         self._group.deleteLater()
-        self._group = QActionGroup(self._menu)
+        self._group = QActionGroup(self.choices)
         for model, reason in models.local:
             self._add_local(model, reason, models.current)
         for offered in models.servers:
             self._add_server(offered, models.current)
         if models.local or models.servers:
-            self._menu.addSeparator()
+            self.choices.addSeparator()
         if self._commands is not None:
             for command_id in ("model.open_file", "model.open_folder", "model.servers"):
-                self._commands.add_to(self._menu, command_id)
+                self._commands.add_to(self.choices, command_id)
 
     def _add_local(self, model: ModelRef, reason: str, current: str) -> None:
         form = "  ·  MLX" if model.format == "mlx" else ""
         text = f"{_short(model.name)}    {size_text(model.size)}{form}"
         if reason:
-            action = self._menu.addAction(f"{text}  ·  cannot run here")
+            action = self.choices.addAction(f"{text}  ·  cannot run here")
             action.setToolTip(reason)
             action.triggered.connect(lambda _checked, why=reason: self.refused.emit(why))
         else:
@@ -94,33 +94,33 @@ class ModelPill(QPushButton):
 
     def _add_server(self, offered: Offered, current: str) -> None:
         connection = offered.connection
-        self._menu.addSeparator()
-        title = self._menu.addAction(icons.icon("server"), f"{connection.name} (on a server)")
+        self.choices.addSeparator()
+        title = self.choices.addAction(icons.icon("server"), f"{connection.name} (on a server)")
         title.setToolTip(f"Chats with these models are sent to {connection.host}.")
         title.setEnabled(False)
         if offered.problem:
-            line = self._menu.addAction(_short(offered.problem, 60))
+            line = self.choices.addAction(_short(offered.problem, 60))
             line.setToolTip(offered.problem)
             line.triggered.connect(lambda _checked, why=offered.problem: self.refused.emit(why))
         elif not offered.models:
-            self._menu.addAction("Asking…").setEnabled(False)
+            self.choices.addAction("Asking…").setEnabled(False)
         for model in offered.models[:MOST_OFFERED]:
             self._add_choice(f"{_short(model.name)}    on {connection.host}", model, current)
         more = len(offered.models) - MOST_OFFERED
         if more > 0:
-            rest = self._menu.addMenu(f"{more:,} more")
+            rest = self.choices.addMenu(f"{more:,} more")
             for model in offered.models[MOST_OFFERED:]:
                 self._add_choice(_short(model.id), model, current, rest)
 
     def _add_choice(
         self, text: str, model: AnyModel, current: str, menu: QMenu | None = None
     ) -> None:
-        action = QAction(text, menu or self._menu)
+        action = QAction(text, menu or self.choices)
         action.setCheckable(True)
         action.setChecked(model.key == current)
         action.triggered.connect(lambda _checked, m=model: self.model_chosen.emit(m))
         self._group.addAction(action)
-        (menu or self._menu).addAction(action)
+        (menu or self.choices).addAction(action)
 
     def ask_file(self) -> None:
         self._ask("Open a model", QFileDialog.FileMode.ExistingFile)

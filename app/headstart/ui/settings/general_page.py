@@ -53,6 +53,10 @@ class GeneralPage(Page):
             )
             self.row(form, sampling[name].title, box)
         self._choice(form, "when_full", fields)
+        form = self.section("Privacy")
+        days = fields["trash_days"]
+        box = number_box(days, settings.trash_days, lambda value: self._set(trash_days=int(value)))
+        self.row(form, days.title, box)
         form = self.section("Prompt cache")
         for name, info in describe(PrefixSettings).items():
             value, act = getattr(settings.prefix, name), partial(self._prefix_changed, name)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
 from headstart.ui.controllers.everything import Controllers
-from headstart.ui.settings.window import SettingsWindow
+
+if TYPE_CHECKING:
+    from headstart.ui.settings.window import SettingsWindow
 
 
 class SettingsOpener(QObject):
@@ -30,6 +34,9 @@ class SettingsOpener(QObject):
 
     def open(self, page: str = "") -> None:
         if self.window is None:
+            # with the first use, not with the program
+            from headstart.ui.settings.window import SettingsWindow
+
             window = self.window = SettingsWindow(self._preferences.current, self._parent)
             window.changed.connect(lambda changes: self._preferences.update(**changes))
             window.finished.connect(self._on_closed)

@@ -67,6 +67,9 @@ class Sidebar(QFrame):
         self._empty.setWordWrap(True)
         self._settings = QPushButton("Settings", self)
         self._settings.setObjectName("sideButton")
+        self._trash = QPushButton(self)
+        self._trash.setObjectName("sideButton")
+        self._trash.setFixedWidth(40)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 12, 10, 10)
         layout.setSpacing(8)
@@ -77,7 +80,11 @@ class Sidebar(QFrame):
         layout.addLayout(first)
         layout.addWidget(self._empty)
         layout.addWidget(self.view, 1)
-        layout.addWidget(self._settings)
+        last = QHBoxLayout()
+        last.setSpacing(6)
+        last.addWidget(self._settings, 1)
+        last.addWidget(self._trash)
+        layout.addLayout(last)
         self._commands = Commands()
         self._showing = ""
         self._telling = True
@@ -90,9 +97,10 @@ class Sidebar(QFrame):
         commands.bind(self._new, "chat.new")
         commands.bind(self._private, "chat.new_private")
         commands.bind(self._settings, "app.settings")
+        commands.bind(self._trash, "chats.trash")
 
     def tab_order(self) -> list[QWidget]:
-        return [self._new, self._private, self.view, self._settings]
+        return [self._new, self._private, self.view, self._settings, self._trash]
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """All chats; `writing` maps those with an open reply to what they are doing."""
@@ -141,6 +149,7 @@ class Sidebar(QFrame):
         self._new.setIcon(icons.icon("plus", theme.current().ink))
         self._private.setIcon(icons.icon("lock", theme.current().ink))
         self._settings.setIcon(icons.icon("settings"))
+        self._trash.setIcon(icons.icon("trash-2"))
         self.view.viewport().update()
 
     def _select(self, chat_id: str) -> None:

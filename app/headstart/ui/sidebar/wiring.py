@@ -1,10 +1,20 @@
-"""Connects the sidebar with the controllers."""
+"""Connects the sidebar with the controllers, and opens the window of deleted chats."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from headstart.chat.preferences import Preferences
+from headstart.core.values import TrashedChat
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.sidebar.sidebar import Sidebar
+
+if TYPE_CHECKING:
+    from headstart.ui.sidebar.trash import TrashWindow
 
 
 def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> None:
@@ -15,3 +25,38 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
     chats.line_changed.connect(sidebar.set_chat)
     chats.status_changed.connect(sidebar.model.set_writing)
     controllers.branch.chat_shown.connect(lambda chat, *_: sidebar.show_current(chat.id))
+
+
+class TrashOpener(QObject):
+    """One window at a time."""
+
+    def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._chats = controllers.chat_list
+        self._preferences = preferences
+        self.window: TrashWindow | None = None
+        self._chats.trashed.connect(self._show)
+
+    def open(self) -> None:
+        if self.window is None:
+            # with the first use, not with the program
+            from headstart.ui.sidebar.trash import TrashWindow
+
+            days = self._preferences.current.trash_days
+            window = self.window = TrashWindow(days, self._parent)
+            window.restore_requested.connect(self._chats.undo_delete)
+            window.delete_requested.connect(self._chats.delete_for_good)
+            window.finished.connect(self._on_closed)
+        self.window.show()
+        self.window.raise_()
+        self._chats.list_trash()
+
+    def _show(self, chats: list[TrashedChat]) -> None:
+        if self.window is not None:
+            self.window.set_chats(chats)
+
+    def _on_closed(self) -> None:
+        if self.window is not None:
+            self.window.deleteLater()
+            self.window = None

@@ -57,30 +57,30 @@ class MessageWidget(QWidget):
         self.blocks: list[TextBlock] = []
         self._markdown = StreamingMarkdown()
         self._reasoning_markdown = StreamingMarkdown()
-        self._reasoning_blocks: list[TextBlock] = []
+        self.reasoning_blocks: list[TextBlock] = []
         self._reasoning_open = False
-        self._editor: QPlainTextEdit | None = None
+        self.editor: QPlainTextEdit | None = None
         self._editor_buttons: list[QPushButton] = []
         self._shown_parts: tuple[str, str] = ("", "")
         self._settled: str | None = None
         self._origins: tuple[OriginRun, ...] = ()
-        self._reasoning_toggle = self._tool("chevron-right", "Reasoning")
-        self._reasoning_toggle.clicked.connect(self._toggle_reasoning)
-        self._reasoning_toggle.hide()
+        self.reasoning_toggle = self._tool("chevron-right", "Reasoning")
+        self.reasoning_toggle.clicked.connect(self._toggle_reasoning)
+        self.reasoning_toggle.hide()
         self._progress = QLabel(self)
         self._progress.setObjectName("quiet")
         self._progress.hide()
-        self._status = QLabel(self)
-        self._status.setObjectName("quiet")
-        self._status.setWordWrap(True)
-        self._status.setTextFormat(Qt.TextFormat.PlainText)
-        self._status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._stats = QLabel(self)
-        self._stats.setObjectName("quiet")
-        self._previous = self._tool("chevron-left", "", "Earlier version")
+        self.status_label = QLabel(self)
+        self.status_label.setObjectName("quiet")
+        self.status_label.setWordWrap(True)
+        self.status_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.status_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.stats_label = QLabel(self)
+        self.stats_label.setObjectName("quiet")
+        self.previous_button = self._tool("chevron-left", "", "Earlier version")
         self._next = self._tool("chevron-right", "", "Later version")
-        self._versions = QLabel(self)
-        self._versions.setObjectName("quiet")
+        self.version_label = QLabel(self)
+        self.version_label.setObjectName("quiet")
         # what belongs to the message besides its text
         self._boxes = PartBoxes(self)
         # by the id of the command
@@ -88,7 +88,9 @@ class MessageWidget(QWidget):
         for command in host.commands:
             button = self.buttons[command.id] = self._tool(command.icon, command.title)
             button.clicked.connect(lambda _checked, run=command.run: run(self.message))
-        self._previous.clicked.connect(lambda: self.version_requested.emit(self.message.id, -1))
+        self.previous_button.clicked.connect(
+            lambda: self.version_requested.emit(self.message.id, -1)
+        )
         self._next.clicked.connect(lambda: self.version_requested.emit(self.message.id, 1))
         self.set_message(message)
 
@@ -114,20 +116,21 @@ class MessageWidget(QWidget):
         if stored:
             self.set_origins(stored)
         self._progress.setVisible(writing and not text and not reasoning)
-        self._status.setText(status_text(message))
-        self._status.setVisible(bool(self._status.text()))
-        self._stats.setText("" if message.stats is None else stats_text(message.stats))
+        self.status_label.setText(status_text(message))
+        self.status_label.setVisible(bool(self.status_label.text()))
+        self.stats_label.setText("" if message.stats is None else stats_text(message.stats))
         # why tokens were recomputed, where some were
-        reason = "" if message.stats is None else message.stats.prefix.reason
-        self._stats.setToolTip(f"Recomputed: {reason}\n\n{STATS_TIP}" if reason else STATS_TIP)
+        reason = None if message.stats is None else message.stats.prefix.reason
+        why = f"Recomputed: {reason.text}\n\n" if reason is not None else ""
+        self.stats_label.setToolTip(f"{why}{STATS_TIP}")
         shown = self._host.shows_stats and not writing
-        self._stats.setVisible(bool(self._stats.text()) and shown)
+        self.stats_label.setVisible(bool(self.stats_label.text()) and shown)
         several = message.versions > 1 and not writing
-        for widget in (self._previous, self._versions, self._next):
+        for widget in (self.previous_button, self.version_label, self._next):
             widget.setVisible(several)
-        self._versions.setText(f"{message.version} / {message.versions}")
-        self._versions.setAccessibleName(f"Version {message.version} of {message.versions}")
-        self._previous.setEnabled(message.version > 1)
+        self.version_label.setText(f"{message.version} / {message.versions}")
+        self.version_label.setAccessibleName(f"Version {message.version} of {message.versions}")
+        self.previous_button.setEnabled(message.version > 1)
         self._next.setEnabled(message.version < message.versions)
         for command in self._host.commands:
             # the editor has buttons of its own
@@ -159,14 +162,14 @@ class MessageWidget(QWidget):
             if text != old_text or not self.blocks:
                 self._clear(self.blocks)
                 self.blocks = [PlainBlock(self._host, self, text)]
-                self.blocks[0].setVisible(self._editor is None)
+                self.blocks[0].setVisible(self.editor is None)
         elif text != old_text:
             self._grow(self._markdown, self.blocks, old_text, text)
         if reasoning != old_reasoning:
-            self._grow(self._reasoning_markdown, self._reasoning_blocks, old_reasoning, reasoning)
-            for block in self._reasoning_blocks:
+            self._grow(self._reasoning_markdown, self.reasoning_blocks, old_reasoning, reasoning)
+            for block in self.reasoning_blocks:
                 block.setVisible(self._reasoning_open)
-        self._reasoning_toggle.setVisible(bool(reasoning))
+        self.reasoning_toggle.setVisible(bool(reasoning))
         self._shown_parts = (text, reasoning)
 
     def _grow(
@@ -209,10 +212,10 @@ class MessageWidget(QWidget):
 
     def _toggle_reasoning(self) -> None:
         self._reasoning_open = not self._reasoning_open
-        self._reasoning_toggle.setIcon(
+        self.reasoning_toggle.setIcon(
             icons.icon("chevron-down" if self._reasoning_open else "chevron-right")
         )
-        for block in self._reasoning_blocks:
+        for block in self.reasoning_blocks:
             block.setVisible(self._reasoning_open)
         self._host.height_changed(self)
 
@@ -220,11 +223,11 @@ class MessageWidget(QWidget):
 
     @property
     def editing(self) -> bool:
-        return self._editor is not None
+        return self.editor is not None
 
     def begin_edit(self) -> None:
         """Turn the bubble into an editor; Enter sends, Esc leaves."""
-        if self._editor is not None:
+        if self.editor is not None:
             return
         editor = MessageEditor(self)
         editor.setPlainText(self.message.text)
@@ -237,7 +240,7 @@ class MessageWidget(QWidget):
         send.setObjectName("primary")
         send.clicked.connect(self._submit_edit)
         cancel.clicked.connect(self.end_edit)
-        self._editor, self._editor_buttons = editor, [send, cancel]
+        self.editor, self._editor_buttons = editor, [send, cancel]
         for widget in (editor, send, cancel):
             widget.show()
         self.blocks[0].hide()
@@ -245,18 +248,18 @@ class MessageWidget(QWidget):
         editor.setFocus()
 
     def end_edit(self) -> None:
-        if self._editor is None:
+        if self.editor is None:
             return
-        for widget in (self._editor, *self._editor_buttons):
+        for widget in (self.editor, *self._editor_buttons):
             widget.hide()
             widget.deleteLater()
-        self._editor, self._editor_buttons = None, []
+        self.editor, self._editor_buttons = None, []
         self.blocks[0].show()
         self.set_message(self.message)
 
     def _submit_edit(self) -> None:
         """Ask for it; the editor goes when the new version takes this one's place."""
-        text = self._editor.toPlainText().strip() if self._editor is not None else ""
+        text = self.editor.toPlainText().strip() if self.editor is not None else ""
         if text:
             self.edit_submitted.emit(self.message.id, text)
 
@@ -265,19 +268,19 @@ class MessageWidget(QWidget):
         needing = [self.buttons[each.id] for each in self._host.commands if each.needs_idle]
         for button in (*needing, *self._editor_buttons[:1]):
             button.setEnabled(not busy)
-        self._previous.setEnabled(not busy and self.message.version > 1)
+        self.previous_button.setEnabled(not busy and self.message.version > 1)
         self._next.setEnabled(not busy and self.message.version < self.message.versions)
 
     # --- looks ---------------------------------------------------------------------------
 
     def refresh_theme(self) -> None:
-        for block in (*self.blocks, *self._reasoning_blocks):
+        for block in (*self.blocks, *self.reasoning_blocks):
             block.refresh()  # type: ignore[attr-defined]
         for button, name in (
-            (self._previous, "chevron-left"),
+            (self.previous_button, "chevron-left"),
             (self._next, "chevron-right"),
             *((self.buttons[each.id], each.icon) for each in self._host.commands),
-            (self._reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
+            (self.reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
         ):
             button.setIcon(icons.icon(name))
             button.setFont(theme.text_font(theme.SMALL_SIZE))
@@ -287,16 +290,16 @@ class MessageWidget(QWidget):
         user = self.message.role is Role.USER
         y = self._place_user(width) if user else self._place_reply(width)
         y = self._place_label(self._progress, y, width)
-        y = self._place_label(self._status, y, width)
-        y = self._place_label(self._stats, y, width)
+        y = self._place_label(self.status_label, y, width)
+        y = self._place_label(self.stats_label, y, width)
         return self._place_actions(y, width)
 
     def _place_user(self, width: int) -> int:
         y = self._boxes.place(0, width)
-        if self._editor is not None:
-            lines = min(12, max(2, round(self._editor.document().size().height())))
+        if self.editor is not None:
+            lines = min(12, max(2, round(self.editor.document().size().height())))
             height = lines * theme.px(theme.LINE_HEIGHT) + 20
-            self._editor.setGeometry(0, y, width, height)
+            self.editor.setGeometry(0, y, width, height)
             x = width
             for button in self._editor_buttons:
                 hint = button.sizeHint()
@@ -316,12 +319,12 @@ class MessageWidget(QWidget):
 
     def _place_reply(self, width: int) -> int:
         y = 0
-        if not self._reasoning_toggle.isHidden():
-            hint = self._reasoning_toggle.sizeHint()
-            self._reasoning_toggle.setGeometry(0, y, hint.width(), hint.height())
+        if not self.reasoning_toggle.isHidden():
+            hint = self.reasoning_toggle.sizeHint()
+            self.reasoning_toggle.setGeometry(0, y, hint.width(), hint.height())
             y += hint.height() + 4
             if self._reasoning_open:
-                for block in self._reasoning_blocks:
+                for block in self.reasoning_blocks:
                     height = block.layout_width(width - 20)
                     block.setGeometry(20, y, width - 20, height)
                     y += height + GAP
@@ -346,8 +349,8 @@ class MessageWidget(QWidget):
         row: list[QWidget] = [
             widget
             for widget in (
-                self._previous,
-                self._versions,
+                self.previous_button,
+                self.version_label,
                 self._next,
                 *self.buttons.values(),
             )

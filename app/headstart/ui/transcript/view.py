@@ -58,7 +58,7 @@ class TranscriptView(QAbstractScrollArea):
         self.highlighter = Highlighter(self)
         self.column = Column(self, self._make_widget, self.earlier_requested.emit)
         self.reply = ReplyPainter(self.column, self)
-        self._selecting = Selecting(self.column, self.viewport())
+        self.selecting = Selecting(self.column, self.viewport())
         self._writing = False
         self._relayout = QTimer(self)
         self._relayout.setSingleShot(True)
@@ -85,18 +85,18 @@ class TranscriptView(QAbstractScrollArea):
         before = [item.message.id for item in self.column.items]
         place = self.column.set_messages(messages, same_chat, earlier)
         now = [item.message.id for item in self.column.items]
-        upto = self._selecting.messages_up_to(len(before))
+        upto = self.selecting.messages_up_to(len(before))
         if not same_chat or before[:upto] != now[:upto]:
-            self._selecting.clear()
+            self.selecting.clear()
         self.set_writing(self._writing)
         place()
 
     def show_earlier(self, page: BranchPage) -> None:
         """Messages that come before those that are shown; what the reader sees stays in place."""
         place = self.column.show_earlier(page)
-        self._selecting.shift(len(page.messages))
+        self.selecting.shift(len(page.messages))
         if self._all_wanted:
-            self._selecting.select_all()
+            self.selecting.select_all()
         self._all_wanted = self._all_wanted and page.earlier > 0
         place()
         if self._all_wanted and self.column.earlier:
@@ -213,18 +213,18 @@ class TranscriptView(QAbstractScrollArea):
     def viewportEvent(self, event: QEvent) -> bool:
         press = event.type() == QEvent.Type.MouseButtonPress
         if press and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
-            self._selecting.clear()
+            self.selecting.clear()
         return super().viewportEvent(event)
 
     # --- selection (the work is done in selecting.py) -------------------------------------
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
-        return self._selecting.range_in(block)
+        return self.selecting.range_in(block)
 
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self._selecting.begin(block, position, extend)
+        self.selecting.begin(block, position, extend)
 
     def drag(self, event: QMouseEvent) -> None:
         point = self.viewport().mapFromGlobal(event.globalPosition().toPoint())
@@ -233,27 +233,27 @@ class TranscriptView(QAbstractScrollArea):
             step = point.y() if point.y() < 0 else point.y() - self.viewport().height()
             self.column.following = False
             bar.setValue(bar.value() + step // 4)
-        self._selecting.extend_to(point)
+        self.selecting.extend_to(point)
 
     def double_click(self, block: TextBlock, position: int) -> None:
-        self._selecting.select_word(block, position)
+        self.selecting.select_word(block, position)
 
     def link_hovered(self, url: str) -> None:
         self._hovered_link = url
         self.link_hover_changed.emit(url)
 
     def selected_text(self) -> str:
-        return self._selecting.text()
+        return self.selecting.text()
 
     def select_all(self) -> None:
         """All of the branch; what is not here yet is fetched page by page."""
         self._all_wanted = self.column.earlier > 0
         if self.column.earlier:
             self.column.want_earlier()
-        self._selecting.select_all()
+        self.selecting.select_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        open_menu(self, event.globalPos(), self._selecting.any, self._hovered_link)
+        open_menu(self, event.globalPos(), self.selecting.any, self._hovered_link)
 
     def copy_selection(self) -> None:
         text = self.selected_text()

@@ -44,6 +44,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "Ctrl+S",
             lambda: open_chat.stored,
         ),
+        Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
         Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
         Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),

@@ -20,6 +20,7 @@ from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
+from headstart.ui.sidebar.wiring import TrashOpener
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.window import wiring
 from headstart.ui.window.actions import make_commands
@@ -51,6 +52,7 @@ class MainWindow(QMainWindow):
         self.banner = Banner(self)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
         self.sizes = SizesOpener(self, controllers, self.sidebar.model.titles)
+        self.trash = TrashOpener(self, controllers, preferences)
         self.settings = SettingsOpener(controllers, preferences, self)
         self._build()
         self.toast = Toast(self.transcript)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.requests import PromptMessage
+from headstart.core.told import told
 from headstart.core.values import Role
 from headstart.engine.prefix import budget, keys, planner
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
@@ -252,24 +253,26 @@ BEFORE = Trace("f", "Model A", traced(CHAT[:3]), 300)
 
 
 def test_nothing_is_explained_when_only_what_is_new_was_read() -> None:
-    assert explain(BEFORE, _now(CHAT, 300)) == (0, "")
-    assert explain(None, _now(CHAT, 0)) == (0, "")
+    assert explain(BEFORE, _now(CHAT, 300)) == (0, None)
+    assert explain(None, _now(CHAT, 0)) == (0, None)
     # an edited question is new text
     edited = (*CHAT[:1], PromptMessage(Role.USER, "What is a sea?", "1b"))
-    assert explain(BEFORE, _now(edited, 100)) == (0, "")
+    assert explain(BEFORE, _now(edited, 100)) == (0, None)
 
 
 def test_a_changed_system_prompt_is_named() -> None:
     changed = (PromptMessage(Role.SYSTEM, "Be long.", "system"), *CHAT[1:])
     count, why = explain(BEFORE, _now(changed, 0))
     assert count == 200  # the two messages that had been read, not the new one
-    assert why.startswith("the system prompt changed")
+    assert why is not None
+    assert why.text.startswith("the system prompt changed")
 
 
 def test_left_out_turns_are_named() -> None:
     count, why = explain(BEFORE, _now((CHAT[0], *CHAT[2:]), 100, dropped=True))
     assert count == 100
-    assert "context is full" in why
+    assert why is not None
+    assert "context is full" in why.text
 
 
 @pytest.mark.parametrize(
@@ -279,7 +282,7 @@ def test_left_out_turns_are_named() -> None:
         ({"same_tokens": 120, "reads_clock": True}, "writes the date or time"),
         ({"cannot_cut": True}, "this kind of model"),
         ({"kept_on_disk": False}, "not kept on disk"),
-        ({}, "no longer kept"),
+        ({}, "no longer cached"),
     ],
 )
 def test_what_is_lost_of_unchanged_messages_has_a_reason(
@@ -287,11 +290,15 @@ def test_what_is_lost_of_unchanged_messages_has_a_reason(
 ) -> None:
     count, why = explain(BEFORE, _now(CHAT, 0, **changes))
     assert count == 300
-    assert words in why
+    assert why is not None
+    assert words in why.text
 
 
 def test_another_model_or_other_settings_are_named() -> None:
     other = Trace("g", "Model B", traced(CHAT[:3]), 300)
-    assert "last read by Model B" in explain(other, _now(CHAT, 0))[1]
+    why = explain(other, _now(CHAT, 0))[1]
+    assert why == told("other-model", model="Model B")
     changed = Trace("g", "Model A", traced(CHAT[:3]), 300)
-    assert "KV settings" in explain(changed, _now(CHAT, 0))[1]
+    why = explain(changed, _now(CHAT, 0))[1]
+    assert why == told("other-settings")
+    assert "KV settings" in why.text

@@ -182,6 +182,7 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
     assert len(files) == 8
 
 
+@pytest.mark.logs("a stored prefix does not fit")
 def test_a_record_that_does_not_fit_is_a_miss_and_is_forgotten(
     store: PrefixStore, caplog: pytest.LogCaptureFixture
 ) -> None:

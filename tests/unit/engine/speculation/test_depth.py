@@ -214,10 +214,10 @@ def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyP
     """Three rows that cost more than four must not speak against two and four."""
     costs = {1: 1.0, 2: 1.3, 3: 2.9, 4: 1.8}
     _, speculator = simulate(
-        monkeypatch, lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 60,
+        monkeypatch, lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 120,
         Speculation(draft="d"),
     )  # fmt: skip
-    timed = list(speculator._depth.target.costs.measured(60))
+    timed = list(speculator._depth.target.costs.measured(100))
     assert timed[:2] == [2, 4]
     assert all(size <= 8 for size in timed[: timed.index(8)])
 
@@ -485,3 +485,15 @@ def test_verdicts_are_not_worked_out_again_for_every_token(
         assert depth.worth.known_to_lose(0) is before
     # only what `worst` asks for
     assert asked <= 3 * 50
+
+
+@pytest.mark.parametrize(("length", "most"), [(30, START), (50, START + 0.5), (120, START + 4.1)])
+def test_a_first_reply_that_can_only_be_short_has_little_to_find_out_with(
+    length: int, most: float
+) -> None:
+    target, pair = _timed()
+    wanted = Speculation(draft="d")
+    depth = Depth(target, pair, wanted)
+    depth.begin(pair, wanted)
+    depth.plan(0, length - 1, None, 600)
+    assert most - 0.5 <= depth.budget.allowance() <= most

@@ -201,6 +201,7 @@ def test_a_cancel_while_drafting_stops_the_round() -> None:
     assert loop._target.n_past() == 2
 
 
+@pytest.mark.logs("the draft failed")
 def test_a_draft_that_fails_is_told_once_and_the_reply_goes_on() -> None:
     draft = FakeDecoder(LOGITS, context=48)
     loop = _loop(FakeDecoder(LOGITS), draft, SETTINGS[3])

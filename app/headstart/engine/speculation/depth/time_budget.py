@@ -18,6 +18,9 @@ SHARE = 0.01
 # of the first reply with a new pair, taken to have at least so many tokens; and so many when
 # calibration has shown that its drafts are right
 FIRST_SHARE, FIRST_TOKENS, CALIBRATED_TOKENS = 0.04, 100, 150
+# a reply that can only be short cannot pay back what finding out costs: nothing of it up to the
+# first length, all of it from the second on
+_NOTHING_AT, _ALL_AT = 40, 100
 # what a reply gained counts whole with so many tokens of rounds with drafts
 GAIN_TOKENS = 32
 # of shorter replies nothing is learned about a pair
@@ -108,7 +111,8 @@ class TimeBudget:
         decode_time = self._costs.decode_time
         first = 0.0
         if self._first:
-            first = FIRST_SHARE * max(self._elapsed, self._first * decode_time)
+            share = min(1.0, max(0.0, (self._first - _NOTHING_AT) / (_ALL_AT - _NOTHING_AT)))
+            first = share * FIRST_SHARE * max(self._elapsed, self._first * decode_time)
         return self._saved + SHARE * self._elapsed + START * decode_time + first
 
     def risk(self) -> float:

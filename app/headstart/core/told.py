@@ -1,0 +1,79 @@
+"""Something to tell the user: a code, and the facts that its sentences need. Pure.
+
+Codes travel in events and errors and into the database; the sentences are in `core.wording`, in one
+place, so that they can be changed and translated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Fact = str | int | float
+# what was stored before there were codes, and what only tests say
+AS_WRITTEN = "as-written"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    code: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """What happened."""
+        return self._sentences[0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it; empty where there is nothing to do."""
+        return self._sentences[1]
+
+    @property
+    def text(self) -> str:
+        return " ".join(sentence for sentence in self._sentences if sentence)
+
+    @property
+    def _sentences(self) -> tuple[str, str]:
+        # with the first sentence that is needed, not with the program
+        from headstart.core.wording import sentences
+
+        return sentences(self.code, self.facts)
+
+    def without(self, secret: str) -> Told:
+        """The same with `secret` blotted out of its facts."""
+        return Told(
+            self.code,
+            {
+                name: fact.replace(secret, "•••") if isinstance(fact, str) else fact
+                for name, fact in self.facts.items()
+            },
+        )
+
+    @property
+    def stored(self) -> str:
+        return json.dumps({"code": self.code, **self.facts}, ensure_ascii=False)
+
+
+def told(code: str, **facts: object) -> Told:
+    """Facts that are neither text nor numbers are told as text."""
+    return Told(
+        code,
+        {
+            name: fact if isinstance(fact, str | int | float) else str(fact)
+            for name, fact in facts.items()
+        },
+    )
+
+
+def from_stored(text: str | None) -> Told | None:
+    """What `stored` gave; sentences from before there were codes are told as they were."""
+    if not text:
+        return None
+    try:
+        values = json.loads(text)
+        code = values.pop("code")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return told(AS_WRITTEN, message=text, remedy="")
+    return told(str(code), **values)

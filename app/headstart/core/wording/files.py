@@ -1,0 +1,117 @@
+"""Problems with model files and folders: what happened, and what to do."""
+
+from __future__ import annotations
+
+PROBLEMS: dict[str, tuple[str, str]] = {
+    "file-empty": (
+        "{name} is empty.",
+        "Choose a GGUF model file.",
+    ),
+    "file-incomplete": (
+        "{name} is incomplete: {size} of {other_size} are there.",
+        "Download it again, or choose another model file.",
+    ),
+    "file-not-gguf": (
+        "{name} is not a model file (it does not begin with GGUF).",
+        "Choose a GGUF model file.",
+    ),
+    "file-of-another-kind": (
+        "{name} is {what}, not a model.",
+        "Choose a GGUF model file.",
+    ),
+    "folder-of-another-format": (
+        "{name} has {what}.",
+        "Choose a model in the format of MLX.",
+    ),
+    "folder-of-gguf-files": (
+        "{name} is a folder with GGUF files.",
+        "Choose one of the files in it.",
+    ),
+    "folder-unreadable": (
+        "The folder {path} cannot be read ({reason}).",
+        "Check its permissions and the disk.",
+    ),
+    "header-damaged": (
+        (
+            "{name} is damaged or incomplete: its header ends in the middle or makes no"
+            " sense ({size} are there)."
+        ),
+        "Download it again, or choose another model file.",
+    ),
+    "is-a-folder": (
+        "{name} is a folder, not a model file.",
+        "Choose a file that ends in .gguf.",
+    ),
+    "json-damaged": (
+        "{name} in {parent_name} is damaged.",
+        "Download the folder again, or choose another model.",
+    ),
+    "json-senseless": (
+        "{name} in {parent_name} makes no sense.",
+        "Download the folder again, or choose another model.",
+    ),
+    "json-too-large": (
+        "{name} in {parent_name} is far too large.",
+        "Download the folder again, or choose another model.",
+    ),
+    "model-file-gone": (
+        "The model file {path} is not there.",
+        "Was it moved or deleted? Choose another model.",
+    ),
+    "model-file-unreadable": (
+        "The model file {path} cannot be read ({reason}).",
+        "Check its permissions and the disk.",
+    ),
+    "model-missing": (
+        "The model {path} is not there.",
+        "Was it moved or deleted? Choose another model.",
+    ),
+    "model-type-missing": (
+        "{name} does not say what kind of model it is.",
+        "Download the folder again, or choose another model.",
+    ),
+    "no-tokenizer": (
+        "{name} has no tokenizer.json.",
+        "Download the folder again, or choose another model.",
+    ),
+    "no-weights": (
+        "{name} holds no model weights.",
+        "Choose a GGUF model file.",
+    ),
+    "not-a-file": (
+        "{name} is not a file.",
+        "Choose a file that ends in .gguf.",
+    ),
+    "not-a-model-folder": (
+        "{name} is not a model folder (it has no config.json).",
+        "Choose a GGUF file, or the folder of an MLX model.",
+    ),
+    "program-code": (
+        "{name} brings program code of its own ({file}), which is never run.",
+        "Choose another model.",
+    ),
+    "quantization-unknown": (
+        "{name} is quantized in a way that MLX does not know ({what}).",
+        "Choose a version of the model in 4 or 8 bits.",
+    ),
+    "safetensors-alone": (
+        "{name} looks like safetensors weights: a part of a model folder, if it is one.",
+        "Choose a GGUF model file.",
+    ),
+    "tokenizer-empty": (
+        "The tokenizer of {name} has no tokens.",
+        "Download the folder again, or choose another model.",
+    ),
+    "tokenizer-of-another-form": (
+        "{name} has no tokenizer.json.",
+        "Its tokenizer has another form, which is not read here. Choose another version.",
+    ),
+    "weight-file-damaged": (
+        "{name} is damaged or incomplete: {detail:,.1f}{needed} MB of {file_name} are there.",
+        "Download the folder again, or choose another model.",
+    ),
+    "weight-files-missing": (
+        "{name} is incomplete: {missing} of {wanted} weight files are missing ({shown}).",
+        "Download the folder again, or choose another model.",
+    ),
+}

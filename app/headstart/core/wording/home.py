@@ -1,0 +1,54 @@
+"""Problems with the home folder and what is stored in it: what happened, and what to do."""
+
+from __future__ import annotations
+
+PROBLEMS: dict[str, tuple[str, str]] = {
+    "already-open": (
+        "Headstart is already open with the folder {path}.",
+        "Use the window that is open, or start another folder with --home.",
+    ),
+    "blob-damaged": (
+        "This file was damaged on the disk.",
+        "Add it again, if you still have it.",
+    ),
+    "blob-gone": (
+        "This file is not kept any more.",
+        "Add it again, if you still have it.",
+    ),
+    "database-cannot-be-opened": (
+        "The chat database {path} cannot be opened: {reason}.",
+        "{remedy}",
+    ),
+    "database-closed": (
+        "The chat database is closed.",
+        "",
+    ),
+    "database-failed": (
+        "{what} could not be used: {reason}.",
+        "{remedy}",
+    ),
+    "database-newer": (
+        "The chats in {path} were written by a newer version of Headstart.",
+        "Nothing was changed. Start that version, or choose another folder with --home.",
+    ),
+    "database-of-another-program": (
+        "{path} is a database of another program.",
+        "Nothing was changed. Choose another folder with --home.",
+    ),
+    "home-unusable": (
+        "The folder {path} cannot be used: {reason}.",
+        "Choose another one with --home.",
+    ),
+    "keychain-closed": (
+        "The key cannot be read: this computer's keychain does not open.",
+        "Unlock it and try again, or enter the key again under Settings, Servers.",
+    ),
+    "private-chat-not-kept": (
+        "This private chat could not be kept.",
+        "Is this computer out of memory?",
+    ),
+    "read-only": (
+        "This cannot be saved.",
+        "{remedy}",
+    ),
+}

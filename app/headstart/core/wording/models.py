@@ -1,0 +1,112 @@
+"""Problems with models and drafts that run here: what happened, and what to do."""
+
+from __future__ import annotations
+
+PROBLEMS: dict[str, tuple[str, str]] = {
+    "chat-too-long": (
+        (
+            "This chat has become too long for the model's context: {tokens:,} of "
+            "{size:,} tokens, and the reply needs room too."
+        ),
+        (
+            "Let the oldest turns be left out (chat settings), choose a larger context "
+            "length, or start a new chat."
+        ),
+    ),
+    "context-cannot-be-made": (
+        "{name} cannot be used with a context of {n_ctx:,} tokens{detail}.",
+        (
+            "If memory is short, choose a smaller context length in the settings; else "
+            "the model is of a kind that this version cannot run."
+        ),
+    ),
+    "draft-file-gone": (
+        "Its file is not there any more.",
+        "",
+    ),
+    "draft-has-other-tokens": (
+        "It has no tokens in common with the model.",
+        "",
+    ),
+    "draft-is-the-model": (
+        "It is the model itself.",
+        "Choose a smaller one.",
+    ),
+    "draft-not-loaded": (
+        "The draft is not loaded.",
+        "Choose another one.",
+    ),
+    "draft-not-smaller": (
+        "It is not smaller than the model.",
+        "Choose a smaller one.",
+    ),
+    "encoder-model": (
+        "{name} is not a chat model (it has an encoder).",
+        "Choose a chat model.",
+    ),
+    "last-message-too-long": (
+        "Even alone, the last message is too long for the model's context of {size:,} tokens.",
+        "Shorten it, or choose a larger context length in the settings.",
+    ),
+    "llama-cannot-open": (
+        "llama.cpp cannot open {name}: {reason}.",
+        "The file may be damaged, or of a kind that this version does not know.",
+    ),
+    "llama-failed": (
+        "llama.cpp failed to compute (code {result}): {reason}.",
+        "Try again; if it fails again, close other programs to free memory.",
+    ),
+    "message-too-long": (
+        (
+            "This message is too long for the model's context: {tokens:,} of {size:,} "
+            "tokens, and the reply needs room too."
+        ),
+        "Shorten it, or choose a larger context length in the settings.",
+    ),
+    "mlx-cannot-open": (
+        "MLX cannot open {name}: {reason}.",
+        "The folder may be damaged, or of a kind that this version does not know.",
+    ),
+    "mlx-cannot-use": (
+        "MLX cannot use {name}: {reason}.",
+        "The folder may be damaged, or of a kind that this version does not know.",
+    ),
+    "mlx-failed": (
+        "MLX failed to compute: {reason}.",
+        "Try again; if it fails again, close other programs to free memory.",
+    ),
+    "model-cannot-be-opened": (
+        "{name} cannot be used: opening it {how}. {said}",
+        "The file may be damaged, or of a kind that this version does not know.",
+    ),
+    "model-gone": (
+        "The model {path} does not exist.",
+        "Was it moved or deleted? Choose another model.",
+    ),
+    "no-room-to-calibrate": (
+        "This chat fills the model's context: there is no room to measure.",
+        "Open a new chat and measure there.",
+    ),
+    "reply-too-long": (
+        (
+            "Together with its question, this reply is too long for the model's "
+            "context: {tokens:,} of {size:,} tokens, and it needs room to go on."
+        ),
+        "Shorten it, or choose a larger context length in the settings.",
+    ),
+    "template-refuses": (
+        "The chat template of {name} refuses this chat: {error}.",
+        "Try without a system prompt, or with another model.",
+    ),
+    "tokenizer-mismatch": (
+        (
+            "The tokenizer of {name} does not match its model: it has {size:,} tokens, "
+            "the model {rows:,}."
+        ),
+        "Files of different models may have been mixed. Download the folder again.",
+    ),
+    "tokenizer-unreadable": (
+        "{name} has no tokenizer.json that can be read.",
+        "Download the whole folder again, or choose another model.",
+    ),
+}

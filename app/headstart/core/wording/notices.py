@@ -1,0 +1,40 @@
+"""What the user should know that is no error."""
+
+from __future__ import annotations
+
+NOTICES: dict[str, str] = {
+    "template-fallback": "{name}: {why}.",
+    "not-exact": (
+        "{name} is not exact on this computer: numbers differ by up to {gap:.2g} when several are "
+        "computed at once. Nothing is drafted for it while “Exact” is on."
+    ),
+    "context-nearly-full-stop": (
+        "This chat uses {used:,} of the model's {size:,} tokens. When it is full, replies stop."
+    ),
+    "context-nearly-full-drop": (
+        "This chat uses {used:,} of the model's {size:,} tokens. When it is full, the oldest turns "
+        "are left out."
+    ),
+    "context-dropped": (
+        "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
+        "model reads. The system prompt stays, and nothing is deleted here."
+    ),
+    "server-retry": "{message} Trying again in {seconds:.0f} seconds.",
+    "server-takes-less": "{host} does not take {settings}.",
+    "server-left-out": "{host} left out a part of the reply.",
+    "draft-unusable": (
+        "The draft {draft} cannot be used with {model}: {reason} Replies are written without it."
+    ),
+    "died-loading": (
+        "Headstart ended unexpectedly while loading {model}. Nothing is loaded or prefilled until "
+        "you send a message; choose another model if it happens again."
+    ),
+    "died-prefilling": (
+        "Headstart ended unexpectedly while {model} was processing a chat. Nothing is loaded or "
+        "prefilled until you send a message; choose another model if it happens again."
+    ),
+    "replies-interrupted": (
+        "{count:n reply was|replies were} interrupted when the program ended; the text is here, "
+        "and can be continued."
+    ),
+}

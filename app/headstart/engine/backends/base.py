@@ -1,0 +1,60 @@
+"""What the decoders of all backends do alike. Engine thread."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from headstart.engine.decoder import ContextFull, ModelFacts
+
+
+class DecoderBase:
+    """A backend sets `_facts` and `_ends` before the first token."""
+
+    _facts: ModelFacts
+    # the tokens that end a reply
+    _ends: frozenset[int] = frozenset()
+
+    def __init__(self) -> None:
+        self._pieces: dict[int, bytes] = {}
+
+    @property
+    def facts(self) -> ModelFacts:
+        return self._facts
+
+    def piece(self, token: int) -> bytes:
+        known = self._pieces.get(token)
+        if known is None:
+            known = self._pieces[token] = self._spell(token)
+        return known
+
+    def is_end(self, token: int) -> bool:
+        return token in self._ends
+
+    def argmax(self, row: int) -> int:
+        return int(self.logits(row).argmax())
+
+    def row(self, row: int) -> npt.NDArray[np.float32]:
+        return self.logits(row).copy()
+
+    @abstractmethod
+    def logits(self, row: int) -> npt.NDArray[np.float32]:
+        """A view of a row's logits, good until the next forward; for the sampler."""
+
+    @abstractmethod
+    def _spell(self, token: int) -> bytes:
+        """The bytes of a token's text; empty for control tokens."""
+
+    def _check(self, tokens: Sequence[int], start: int) -> None:
+        """Whether these tokens can follow `start` others. Raises ValueError, ContextFull."""
+        count, facts = len(tokens), self._facts
+        if not 0 < count <= facts.batch:
+            raise ValueError(f"{count} tokens in one forward; 1 to {facts.batch} are possible")
+        if start + count > facts.context_length:
+            raise ContextFull
+        # an id out of range makes ggml end the process
+        if min(tokens) < 0 or max(tokens) >= facts.vocabulary_size:
+            raise ValueError("token id outside the vocabulary")

@@ -1,0 +1,45 @@
+"""What the samplers of all backends do alike: the two likeliest tokens, tokens that are masked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from headstart.engine.decoder import Prediction
+
+Scores = npt.NDArray[np.floating]
+
+
+def best_two(logits: npt.NDArray[np.float32]) -> Prediction:
+    """Of a whole row, when the likeliest is always taken. The row is as before afterwards."""
+    first = int(logits.argmax())
+    best = logits[first]
+    # the second is found in place: a copy of the row costs more than the search
+    logits[first] = -np.inf
+    second = int(logits.argmax())
+    logits[first] = best
+    return Prediction(first, second, float(best) - float(logits[second]))
+
+
+def best_two_of(ids: npt.NDArray[np.integer], scores: Scores) -> Prediction:
+    """Of the tokens that can be drawn; `scores` are changed."""
+    first = int(scores.argmax())
+    if len(scores) == 1:
+        return Prediction(int(ids[first]), int(ids[first]), float("inf"))
+    best, scores[first] = float(scores[first]), -np.inf
+    second = int(scores.argmax())
+    return Prediction(int(ids[first]), int(ids[second]), best - float(scores[second]))
+
+
+def named_and_masked(
+    names: Sequence[int] | None,
+) -> tuple[npt.NDArray[np.int32] | None, npt.NDArray[np.intp] | None]:
+    """The ids that tokens have in another model, and the tokens that have none there; None where
+    nothing is renamed, or masked."""
+    if names is None:
+        return None, None
+    named = np.asarray(names, np.int32)
+    masked = np.flatnonzero(named < 0)
+    return named, masked if len(masked) else None

@@ -1,0 +1,58 @@
+"""The text of a reply on its way to the window: collected, and passed on a few times a frame.
+
+Used by turns on this computer and by those of servers, each on its own thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from headstart.core.events import Emit, TextAdded, TextPiece
+
+EMIT_SECONDS = 0.033
+
+
+class ReplyEmitter:
+    """`tokens` is how many there are so far; `first_at` when the first of them came."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._started = time.perf_counter()
+        self._waiting: list[TextPiece] = []
+        self._last = 0.0
+        self.tokens = 0
+        self.first_at: float | None = None
+
+    def begin(self) -> None:
+        """A token is here; the first one starts the clock of the speed."""
+        if self.first_at is None:
+            self.first_at = time.perf_counter()
+
+    @property
+    def first_token_seconds(self) -> float | None:
+        return None if self.first_at is None else self.first_at - self._started
+
+    def add(self, pieces: Iterable[TextPiece]) -> None:
+        self._waiting.extend(pieces)
+
+    def flush(self, force: bool = False) -> float | None:
+        """Pass on what is waiting, if it is time for that. Returns seconds since the first token
+        where something was passed on."""
+        now = time.perf_counter()
+        if not self._waiting or (not force and now - self._last < EMIT_SECONDS):
+            return None
+        pieces, self._waiting = _joined(self._waiting), []
+        self._last = now
+        since = now - self.first_at if self.first_at is not None else 0.0
+        self._emit(TextAdded(pieces, self.tokens, since))
+        return since
+
+
+def _joined(pieces: list[TextPiece]) -> tuple[TextPiece, ...]:
+    result: list[TextPiece] = []
+    for piece in pieces:
+        if result and (result[-1].kind, result[-1].origin) == (piece.kind, piece.origin):
+            piece = TextPiece(piece.kind, result.pop().text + piece.text, piece.origin)
+        result.append(piece)
+    return tuple(result)

@@ -1,0 +1,44 @@
+"""The banner and the toast: nothing is covered before it could be read or undone."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from headstart.ui.window import notices
+from headstart.ui.window.notices import START, Banner, Toast
+
+
+def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplication) -> None:
+    banner = Banner()
+    banner.show_text(START, "2 replies were interrupted.")
+    banner.show_text("problem", "The model is missing.")
+    assert banner.text() == "2 replies were interrupted.\n\nThe model is missing."
+    # the problem is over, the other notice is not
+    banner.withdraw()
+    assert banner.text() == "2 replies were interrupted."
+    assert not banner.isHidden()
+    banner.dismiss()
+    assert banner.isHidden()
+    banner.show_text("problem", "The disk is full.")
+    assert banner.text() == "The disk is full."
+    banner.withdraw()
+    assert banner.isHidden()
+
+
+def test_an_undo_comes_back_when_a_text_that_covered_it_is_over(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "PLAIN_MS", 20)
+    around = QWidget()
+    area = QWidget(around)
+    toast = Toast(area)
+    undone: list[str] = []
+    toast.show_text("Deleted “Rivers”", lambda: undone.append("Rivers"))
+    toast.show_text("Exported")
+    QTest.qWait(60)
+    assert not toast.isHidden()
+    toast.undo()
+    assert undone == ["Rivers"]
+    assert toast.isHidden()

@@ -1,0 +1,100 @@
+"""Codes and their sentences: each has one, with the facts that it is given."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headstart.core.told import Told, from_stored, told
+from headstart.core.wording import catalogue
+
+APP = Path(__file__).parents[3] / "app" / "headstart"
+MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "ServerProblem"}
+# not facts
+OTHERS = {"quotes", "again"}
+
+
+@functools.cache
+def _calls() -> list[tuple[str, set[str], bool]]:
+    return list(_found())
+
+
+def _found() -> Iterator[tuple[str, set[str], bool]]:
+    """Codes, the facts that go with them, and whether further ones come from elsewhere."""
+    for path in APP.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id not in MAKERS or len(node.args) != 1:
+                continue
+            names = {keyword.arg for keyword in node.keywords}
+            facts = {name for name in names if name is not None} - OTHERS
+            for code in _codes(node.args[0]):
+                yield code, facts, None in names
+
+
+def _codes(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.Constant):
+        return [str(node.value)]
+    if isinstance(node, ast.IfExp):
+        return [*_codes(node.body), *_codes(node.orelse)]
+    if isinstance(node, ast.JoinedStr):
+        # a code with a part that is chosen elsewhere
+        fixed = [str(part.value) for part in node.values if isinstance(part, ast.Constant)]
+        return [code for code in catalogue() if all(part in code for part in fixed)]
+    return []
+
+
+def _named(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_every_code_has_its_sentences_and_gets_their_facts() -> None:
+    assert len(_calls()) > 90
+    for code, facts, more in _calls():
+        wanted = set().union(*map(_named, catalogue()[code]))
+        assert wanted <= facts or more, code
+        assert facts <= wanted, code
+
+
+def test_no_sentence_is_left_over() -> None:
+    used = {code for code, _, _ in _calls()}
+    # made from a choice that the calls above do not show
+    used |= {code for code in catalogue() if code.startswith(("died-", "message-", "chat-too"))}
+    assert set(catalogue()) - used == {"as-written", "consent-needed"}
+
+
+def test_numbers_have_the_form_that_goes_with_them() -> None:
+    assert "the 1 oldest turn is left out" in told("context-dropped", dropped=1).text
+    assert "the 1,200 oldest turns are left out" in told("context-dropped", dropped=1200).text
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(), st.dictionaries(st.text(), st.text() | st.integers()))
+def test_any_code_is_readable_and_comes_back_from_the_database(
+    code: str, facts: dict[str, str | int]
+) -> None:
+    facts.pop("code", None)
+    said = Told(code, facts)
+    assert from_stored(said.stored) == said
+    assert isinstance(said.text, str)
+
+
+def test_sentences_from_before_there_were_codes_are_told_as_they_were() -> None:
+    for text in ("The disk is full. Free some.", "{odd", '{"no": "code"}', "[1]"):
+        old = from_stored(text)
+        assert old is not None
+        assert old.text == text
+    assert from_stored("") is None
+    assert from_stored(None) is None
+
+
+def test_a_secret_is_blotted_out_of_the_facts() -> None:
+    said = told("connection-failed", host="a:1", reason="no key s3cret here")
+    assert "s3cret" not in said.without("s3cret").text
