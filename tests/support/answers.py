@@ -11,16 +11,23 @@ from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Change
+from headstart.chat.chat_list import ChatList
+from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
+from headstart.chat.export import Export
+from headstart.chat.preferences import Preferences
+from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.parts import Origin, PartKind
+from headstart.core.settings import Settings
 from headstart.core.told import told
 from headstart.core.values import Chat, FinishReason, TurnStats
+from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)
@@ -98,6 +105,13 @@ class Talk:
         self.conversation = Conversation(
             self.databases, self.branches, self.replies, answering, self.broadcast
         )
+        self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
+        self.prefixes = Prefixes(None, self.preferences, self.broadcast)
+        self.chat_list = ChatList(
+            self.databases, self.replies, self.prefixes, self.preferences, self.background
+        )
+        self.choices = Choices(self.databases, answering, self.preferences, self.prefixes)
+        self.export = Export(self.branches, self.replies, self.preferences)
         self.told: list[Change] = []
 
     def listen(self, *kinds: type) -> None:
@@ -121,3 +135,4 @@ class Talk:
         await self.background.close(3)
         await self.databases.close()
         self.storage.close()
+        self.preferences.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Trouble
 from headstart.chat.databases import Databases
+from headstart.core.told import told
 from headstart.core.values import PAGE, BranchPage, Chat, Message
 from headstart.storage.worker import Store
 
@@ -36,12 +37,7 @@ class Branches:
 
         page, repaired = await self._databases.run(chat_id, read)
         if repaired:
-            self._broadcast.tell(
-                Trouble(
-                    "The order of this chat's messages was damaged and has been repaired.",
-                    "Nothing was removed; versions may be in other positions than before.",
-                )
-            )
+            self._broadcast.tell(Trouble(told("order-repaired")))
         shown = [self._unsaved.get(message.id, message) for message in page.messages]
         return BranchPage(shown, page.earlier)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.core.told import Told
 
 
 class What(StrEnum):
@@ -114,8 +115,7 @@ class ReplyEnded:
 class Trouble:
     """Something of the environment's that no caller is waiting to hear."""
 
-    message: str
-    remedy: str
+    told: Told
 
 
 Change = (

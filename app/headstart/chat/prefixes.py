@@ -10,6 +10,7 @@ from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import PrefixSettings, Settings
+from headstart.core.told import told
 from headstart.engine.prefix.store import PrefixStore
 
 
@@ -68,6 +69,6 @@ class Prefixes:
 
     def _on_trouble(self, text: str) -> None:
         """From the writer's thread; a loop that is closed shows nothing any more."""
-        trouble = Trouble(text, "Replies go on; after a restart, prompts are recomputed.")
+        trouble = Trouble(told("cache-not-written", why=text))
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._tell, trouble)

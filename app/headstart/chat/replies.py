@@ -16,6 +16,7 @@ from headstart.chat.changes import ReplyEnded, ReplyEvent, Trouble
 from headstart.chat.databases import Databases
 from headstart.chat.reply import Reply, ReplyStream
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.told import told
 from headstart.core.values import Message, MessageStatus
 
 log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ class Replies:
     async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
         """The text stays on the screen and can be copied; the journal has all but the last."""
         self._broadcast.tell(
-            Trouble(f"This reply could not be saved. {problem.message}", problem.remedy)
+            Trouble(told("reply-not-saved", why=problem.message, remedy=problem.remedy))
         )
         message = await self._branches.message(reply.chat_id, reply.message_id)
         if message is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,6 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import FilePart, TextPart
 from headstart.core.values import MessageStatus
 from tests.support.answers import MODEL, Answer, Talk
-
-
-@pytest.fixture
-def talk(loop: asyncio.AbstractEventLoop, tmp_path: Path) -> Iterator[Talk]:
-    talk = Talk(tmp_path)
-    yield talk
-    loop.run_until_complete(talk.close())
-
-
-@pytest.fixture
-def chat(talk: Talk) -> str:
-    return talk.databases.begin().id
 
 
 async def test_a_message_is_stored_with_its_chat_and_answered(talk: Talk, chat: str) -> None:
@@ -151,7 +138,7 @@ async def test_a_reply_that_cannot_be_stored_is_shown_and_said(
     assert answer.error == "Not saved yet: The disk is full."
     (trouble,) = talk.told
     assert isinstance(trouble, Trouble)
-    assert "could not be saved" in trouble.message
+    assert "could not be saved" in trouble.told.message
 
 
 async def test_a_private_chat_is_answered_like_any_other(talk: Talk, tmp_path: Path) -> None:

@@ -79,4 +79,16 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "A server decides for itself how it speculates.",
         "",
     ),
+    "order-repaired": (
+        "The order of this chat's messages was damaged and has been repaired.",
+        "Nothing was removed; versions may be in other positions than before.",
+    ),
+    "reply-not-saved": (
+        "This reply could not be saved. {why}",
+        "{remedy}",
+    ),
+    "cache-not-written": (
+        "{why}",
+        "Replies go on; after a restart, prompts are recomputed.",
+    ),
 }

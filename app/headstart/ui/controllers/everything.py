@@ -65,7 +65,7 @@ def make_controllers(services: Services) -> Controllers:
     chat_list.restored.connect(branch.open_chat)
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
-    broadcast.on(Trouble, lambda trouble: problems.show(trouble.message, trouble.remedy))
+    broadcast.on(Trouble, lambda trouble: problems.show(trouble.told.message, trouble.told.remedy))
     return Controllers(
         open=open_chat,
         tasks=tasks,
