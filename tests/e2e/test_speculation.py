@@ -153,6 +153,8 @@ def _remember_cheap_drafts(engine: Engine) -> None:
             lengths.observe(value, True)
             if state.pair is not None:
                 state.pair.margins.observe(value, True)
+    # what a busy machine makes of the first prefill may be spent
+    state.target_profile.time_budget = 200.0
     if state.pair is not None:
         state.pair.gain = 1.0
 
