@@ -30,7 +30,7 @@ class Fold(QWidget):
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         line = QHBoxLayout()
         line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self.button)
+        line.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         line.addWidget(self._summary, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

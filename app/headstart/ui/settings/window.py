@@ -52,7 +52,7 @@ class SettingsWindow(QDialog):
         outer.addLayout(row)
         keep_wheel_away(self)
         give_room(self)
-        self.resize(540, 680)
+        self.resize(560, 760)
 
     def show_servers(self) -> None:
         self._tabs.setCurrentWidget(self.servers)
