@@ -236,7 +236,7 @@ async def _starter(app: App) -> ModelRef:
     return (await app.services.models.installed())[0]
 
 
-async def test_another_address_has_to_be_allowed_anew_and_gets_no_old_key(
+async def test_another_address_has_to_be_allowed_again_and_gets_no_old_key(
     running: OpenApp, server: ScriptedServer, keychain: MemoryKeyring
 ) -> None:
     async with running() as app:

@@ -137,7 +137,9 @@ class ChatList:
     async def _purge(self, chat_id: str) -> None:
         """Nothing of the chat stays."""
         try:
-            await self._prefixes.forget(chat_id, for_good=True)
-            await self._databases.of(chat_id).purge(chat_id)
+            gone = await self._databases.of(chat_id).purge(chat_id)
+            if chat_id in gone:
+                # not of one that was brought back meanwhile
+                await self._prefixes.forget(chat_id, for_good=True)
         except EnvironmentProblem as problem:
             log.warning("a deleted chat is removed later: %s", problem)

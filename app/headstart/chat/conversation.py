@@ -139,7 +139,8 @@ class Conversation:
             self._replies.begin(answer, await self._answering.answer(model, asked))
         except Exception as error:
             # the question is stored: its reply must not stay open for ever
-            text = told("internal-kind", kind=type(error).__name__).stored
+            why = told("internal-kind", kind=type(error).__name__)
+            text = (error.told if isinstance(error, EnvironmentProblem) else why).stored
             await self._databases.run(
                 chat.id,
                 lambda store: store.messages.finish(

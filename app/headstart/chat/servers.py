@@ -65,7 +65,7 @@ class Servers:
     async def save(self, draft: Connection, key: str | None) -> tuple[Connection, str]:
         """Add or change a connection; `key` None leaves the key as it is.
 
-        Another address has to be allowed anew, and does not get the old key. Returns the
+        Another address has to be allowed again, and does not get the old key. Returns the
         connection and a notice, which may be empty. Raises EnvironmentProblem.
         """
         url = normal_url(draft.url)

@@ -47,7 +47,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "no-encrypted-connection": (
         "An encrypted connection to {host} could not be made ({reason}).",
-        "It may speak only http, or want a certificate from you; ask whoever runs it.",
+        "It may speak only http, or want a certificate from you; ask the person who runs it.",
     ),
     "not-a-chat-server": (
         "{host} answers, but not as a server with the OpenAI chat API{detail}.",
@@ -55,7 +55,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "not-allowed": (
         "{host} does not allow this{said}.",
-        "Ask whoever runs the server.",
+        "Ask the person who runs the server.",
     ),
     "proxy-refuses": (
         "The proxy of this computer does not let {host} be reached ({reason}).",

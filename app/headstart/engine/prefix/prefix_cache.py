@@ -277,7 +277,7 @@ class PrefixCache:
         """Keep whole chunks, and the tail in memory; yields after each short piece of work.
 
         `owner` is the chat that has them on disk, None where they may be in memory only. The
-        caller stops when something else is to be done, and begins anew later.
+        caller stops when something else is to be done, and begins again later.
         """
         if self._broken:
             return

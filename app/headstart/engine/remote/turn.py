@@ -312,7 +312,7 @@ class RemoteTurn:
 
     def _without_echo(self, content: str) -> str:
         """New text only: some servers say again what they were given to go on from, and others
-        begin anew with the same words."""
+        begin again with the same words."""
         if not self._echo:
             return content
         said = self._echoed + content

@@ -111,7 +111,7 @@ class DraftModel:
 
     @property
     def window(self) -> int:
-        """The most tokens that can be read anew."""
+        """The most tokens that can be prefilled at once when it starts over."""
         return max(1, (self.decoder.facts.context_length - _ROOM) // 2)
 
     # --- what was read before ------------------------------------------------------------
@@ -156,7 +156,7 @@ class DraftModel:
     ) -> list[tuple[float, bool]]:
         """Make the KV state that of the text; the next draft token is ready afterwards.
 
-        `window`: begin anew with only the last so many tokens when more are missing. Returns,
+        `window`: start over with only the last so many tokens when more are missing. Returns,
         for the last `score` tokens that were read, the margin of the draft token for each one and
         whether it was right.
         """

@@ -222,7 +222,7 @@ class Speculator:
         began = perf_counter()
         written = self.position - self._reply_start
         try:
-            if plan.anew:
+            if plan.from_start:
                 draft.forget()
             scores = draft.prefill(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
         except DecodeAborted:

@@ -19,7 +19,7 @@ class Plan:
     # only score the draft on the text so far, and decide afterwards
     probe: bool = False
     # read the whole text, what is held is forgotten
-    anew: bool = False
+    from_start: bool = False
 
 
 PLAIN = Plan(Origin.TARGET)

@@ -213,7 +213,7 @@ class ProseBlock(TextBlock):
         return self.block.html.startswith("<h")
 
     def refresh(self) -> None:
-        """Make the document anew, in the theme's fonts and colours of now."""
+        """Make the document again, in the theme's fonts and colours of now."""
         colours = theme.current()
         size = theme.px(theme.TEXT_SIZE)
         self.document.setDefaultFont(theme.text_font())

@@ -449,7 +449,7 @@ def test_another_pace_of_the_draft_does_not_make_it_free() -> None:
     assert pair.costs.decode_time == pytest.approx(0.5)
     # a text of thousands of tokens that it has not seen cannot be had for nothing
     plan = depth.plan(5000, 40, None, 4000, unseen=4000)
-    assert not plan.anew
+    assert not plan.from_start
 
 
 def test_a_draft_is_scored_before_anything_was_timed() -> None:

@@ -105,7 +105,7 @@ class Depth:
         allowed = self.budget.risk() / costs.decode_time
         if unseen and lag is not None and self.costs.affordable(unseen, context, allowed / 2):
             # the draft began with the end of the text only, and has earned to see the rest
-            return Plan(Origin.DRAFT, probe=True, anew=True)
+            return Plan(Origin.DRAFT, probe=True, from_start=True)
         live = lag is not None and lag <= LIVE_LAG and pair is not None
         room = min(room, self.costs.most_to_verify(context))
         self._rate = self.worth.draft_rate(lag or 1, context, room, allowed) if live else 1.0
