@@ -1,4 +1,4 @@
-"""What changed, with the ids of what did: whoever shows it reads that, and nothing else, again.
+"""What changed, with the ids of what did: what shows it reads that, and nothing else, again.
 
 Widgets never poke each other: they listen to the broadcast.
 """

@@ -106,7 +106,7 @@ class ChatList:
 
     async def sweep(self) -> None:
         """Chats that have been in the trash for long enough are gone now. Called at the start, and
-        then again by itself."""
+        then again every hour."""
         before = now_ms() - self._days * DAY_MS
         for chat in await self.trash():
             if chat.deleted_at < before and chat.id not in self._undo:

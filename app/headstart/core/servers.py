@@ -39,7 +39,7 @@ class Connection(Struct, frozen=True):
     id: Annotated[str, Meta(max_length=64)]
     name: Annotated[str, Meta(max_length=100)]
     url: Annotated[str, Meta(min_length=1, max_length=2000)]
-    # a file with the certificate of whoever signed the server's; empty: the system's trust
+    # a file with the certificate that signed the server's; empty: the system's trust
     certificate: Annotated[str, Meta(max_length=4000)] = ""
     # seconds without a word before giving up; ten times as many before the first one, because
     # long prompts are prefilled silently

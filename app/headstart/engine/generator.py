@@ -1,4 +1,4 @@
-"""The Generator protocol: a request in, events out, on the thread of whoever runs it."""
+"""The Generator protocol: a request in, events out, on the thread of its runner."""
 
 from __future__ import annotations
 

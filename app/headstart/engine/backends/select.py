@@ -56,7 +56,7 @@ def cannot_run(form: ModelFormat, backend: Backend) -> Reason | None:
     if backend == "auto" and not on_apple_silicon():
         return Reason(
             "it is an MLX folder, and without Apple's chips MLX is many times slower than "
-            "llama.cpp, so it is not used by itself",
+            "llama.cpp, so it is not used automatically",
             "Choose a GGUF file, or “MLX too” as the backend under Settings, Engine.",
         )
     return None

@@ -210,7 +210,7 @@ class Disk:
                     today = _today()
                     self._written[today] = self._written.get(today, 0) + info.size
                     for shorter in self._catalogue.covered(entry):
-                        # whoever needed it needs this one
+                        # the chats that needed it need this one
                         entry.chats |= shorter.chats
                         self._forget(shorter)
                 chats, stamped = list(entry.chats), replace(info, used=entry.used)

@@ -1,4 +1,4 @@
-"""How models run on this computer: every engine setting in one place, what it is by itself, and
+"""How models run on this computer: every engine setting in one place, what it is automatically, and
 whether the loaded model has it yet."""
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class EnginePage(Page):
         self.set_state("nothing")
 
     def set_automatic(self, words: Mapping[str, str]) -> None:
-        """What each setting becomes by itself on this computer."""
+        """What each automatic setting is on this computer."""
         for name, label in self._words.items():
             label.setText(words.get(name, ""))
             label.setVisible(bool(label.text()))

@@ -200,7 +200,7 @@ class ConnectionDialog(QDialog):
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setToolTip("kept in the system's keychain, never in a file of Headstart's")
         self.certificate = self._line("Certificate file", self._connection.certificate, "none")
-        self.certificate.setToolTip("of whoever signed your own server's certificate")
+        self.certificate.setToolTip("the certificate that signed your own server's")
         choose = QPushButton("Choose…", self)
         choose.setAutoDefault(False)
         choose.clicked.connect(self._choose_certificate)

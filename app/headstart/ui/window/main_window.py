@@ -31,7 +31,7 @@ from headstart.ui.window.panels import Panels
 
 
 class MainWindow(QMainWindow):
-    """Emits `closing` once, when the user closes it; whoever made it then ends the program."""
+    """Emits `closing` once, when the user closes it; its maker then ends the program."""
 
     closing = Signal()
 
