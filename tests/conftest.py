@@ -54,7 +54,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     loop = pyfuncitem.funcargs["loop"]
-    names = pyfuncitem._fixtureinfo.argnames
+    names = inspect.signature(pyfuncitem.obj).parameters
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
     work: Coroutine[Any, Any, None] = pyfuncitem.obj(**arguments)
     proof = pyfuncitem.get_closest_marker("proof") is not None

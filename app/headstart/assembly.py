@@ -102,11 +102,11 @@ async def database_opens(app: App) -> None:
     """Wait for the database, and show what it has to say."""
     store = await app.storage.ready()
     app.controllers.chat_list.sweep_trash()
-    said = list(store.notices)
+    said = [notice.text for notice in store.notices]
     if store.interrupted:
         said.append(told("replies-interrupted", count=store.interrupted).text)
-    if store.read_only:
-        said.insert(0, store.read_only)
+    if store.read_only is not None:
+        said.insert(0, store.read_only.text)
     if app.window.banner.isVisible():
         said.insert(0, app.window.banner.text())
     if said:

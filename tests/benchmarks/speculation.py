@@ -207,7 +207,7 @@ def efficiency(engine: Engine) -> float:
     )
 
     def distribution(sampler: Any, row: int) -> dict[int, float]:
-        ids, logits = sampler._candidates.survivors(sampler._chain, sampler._logits(row))
+        ids, logits = sampler.candidates.survivors(sampler.chain, sampler.logits(row))
         weights = np.exp(logits - logits.max())
         return dict(zip(ids.tolist(), (weights / weights.sum()).tolist(), strict=True))
 

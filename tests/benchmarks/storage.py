@@ -78,7 +78,7 @@ def fill(home: Home) -> None:
     chat(LONG, MESSAGES, now - 500 * MINUTE)
 
     def write(_store: Store) -> None:
-        engine: Any = storage._engine
+        engine: Any = storage.engine
         with engine.begin() as connection:
             connection.execute(insert(tables.chats), chats)
             connection.execute(insert(tables.messages), messages)
@@ -144,7 +144,7 @@ async def _measure(app: App) -> dict[str, float]:
         return row
 
     def count_rows(_store: Store) -> None:
-        engine: Any = app.storage._engine
+        engine: Any = app.storage.engine
         engine.raw_connection().driver_connection.row_factory = count
 
     await app.storage.run(count_rows)

@@ -247,7 +247,7 @@ def test_an_abort_in_the_middle_leaves_a_window_where_it_was(folders: dict[str, 
         read(decoder, text[:100])
         read(direct, text[:100])
         steps = 0
-        compute = decoder._compute
+        compute = decoder.compute
 
         def stop(*arguments: Any, compute: Any = compute, decoder: Any = decoder) -> Any:
             nonlocal steps
@@ -256,7 +256,7 @@ def test_an_abort_in_the_middle_leaves_a_window_where_it_was(folders: dict[str, 
                 decoder.abort()
             return compute(*arguments)
 
-        decoder._compute = stop  # type: ignore[assignment,method-assign]
+        decoder.compute = stop  # type: ignore[assignment,method-assign]
         with pytest.raises(DecodeAborted):
             decoder.forward(text[100:], [49])
         assert decoder.n_past() == 100
@@ -402,7 +402,7 @@ def test_what_is_begun_early_is_what_is_asked_for_or_thrown_away(
         tokens = [sampler.draw(0, place) for sampler in samplers]
         assert tokens[0] == tokens[1]
         token = tokens[0] if step % 7 else (tokens[0] + 1) % 4000
-        hits += early._ahead is not None and early._ahead.token.item() == token
+        hits += early.ahead is not None and early.ahead.token.item() == token
         samplers[0].look_ahead(place + 1)
         for decoder in (early, plain):
             decoder.forward([token], [0])

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtTest import QTest
 
 from headstart.assembly import App
+from headstart.chat.answering import battery
 from headstart.chat.changes import AheadState
 from headstart.core.settings import PrefixSettings, Sampling
 from headstart.home import Home
@@ -25,7 +26,7 @@ LONG = "Please remember this: " + prose(300)
 
 @pytest.fixture(autouse=True)
 def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = shutil._ntuple_diskusage(1 << 40, 0, 1 << 40)
+    usage = SimpleNamespace(total=1 << 40, used=0, free=1 << 40)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
 
 
@@ -101,12 +102,11 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         await asyncio.sleep(0.5)
         assert not app.window.composer.ahead.isVisible()
         app.services.preferences.update(prefix=PrefixSettings())
+        monkeypatch.setattr(battery, "ASK_SECONDS", 0.0)
         state = SimpleNamespace(power_plugged=False, percent=15)
         monkeypatch.setattr(psutil, "sensors_battery", lambda: state, raising=False)
-        ahead._battery = (0.0, False)
         assert not await ahead.allowed()
         state.power_plugged = True
-        ahead._battery = (0.0, False)
         assert await ahead.allowed()
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.core.told import told
+from headstart.core.told import Told, told
 from headstart.engine import local, prefill
 from headstart.engine.prefix import budget, disk, keys, record_file
 from headstart.engine.stop import StopSignal
@@ -49,7 +50,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _free(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    usage = shutil._ntuple_diskusage(size, 0, size)
+    usage = SimpleNamespace(total=size, used=0, free=size)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
 
 
@@ -182,7 +183,7 @@ def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_pat
     assert state.pair is not None
     families = {path.parent.name for path in engine.files()}
     assert len(families) == 2
-    assert state.draft._good > read
+    assert state.draft.good > read
     engine.stop()
 
 
@@ -299,8 +300,8 @@ def test_a_clock_that_is_set_back_changes_nothing(
 def test_a_full_disk_is_told_once_and_replies_go_on(
     engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    engine.store.on_trouble(told.append)
+    said: list[Told] = []
+    engine.store.on_trouble(said.append)
 
     def full(*_arguments: object, **_more: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -311,7 +312,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     answer = engine.ask("c", messages)
     engine.leave()
     assert answer.text
-    assert told == ["The prompt cache cannot be kept on disk: No space left on device."]
+    assert said == [told("cache-not-written", error="No space left on device")]
     assert engine.files() == []
     assert engine.store.use_of_disk().total == 0
     # in memory they are kept all the same
@@ -327,7 +328,9 @@ def test_below_ten_gib_of_free_disk_nothing_is_written(
     _talk(engine)
     engine.leave()
     assert engine.files() == []
-    assert "10 GiB" in engine.store.use_of_disk().trouble
+    trouble = engine.store.use_of_disk().trouble
+    assert trouble is not None
+    assert "10 GiB" in trouble.message
 
 
 def test_the_budget_lets_the_least_recently_used_chat_go(
@@ -486,7 +489,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
 
 def test_when_memory_is_short_the_ends_of_chats_go_first(engine: PrefixEngine) -> None:
     engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
-    engine.store._most_memory = 13_000_000
+    engine.store.set_limits(on_disk=True, most_gb=8, memory_mb=13)
     engine.rest()
     engine.ask("p2", [user("Hello")], retention=Retention.MEMORY)
     again = engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
@@ -520,7 +523,7 @@ def test_a_tail_stays_until_what_covers_it_is_written(
     engine.leave()
     assert engine.files() == [tail]
     _free(monkeypatch, 1 << 40)
-    engine.store._disk._quiet_until = 0.0
+    engine.store.set_limits(on_disk=True, most_gb=8)
     engine.ask("c", [*messages[:3], user("What else?", "q3")])
     engine.leave()
     assert tail not in engine.files()

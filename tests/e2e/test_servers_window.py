@@ -81,15 +81,15 @@ async def _add(app: App, server: ScriptedServer, key: str | None = KEY) -> Serve
     app.window.settings.open("servers")
     window = app.window.settings.window
     assert isinstance(window, SettingsWindow)
-    window.servers._new()
+    window.servers.add_button.click()
     dialog = window.servers.findChild(ConnectionDialog)
     assert dialog is not None
     dialog.name.setText("The big one")
     dialog.url.setText(f"127.0.0.1:{server.port}")
     dialog.key.setText(key or "")
     dialog.save.click()
-    await until(lambda: "It answers" in window.servers._result.text())
-    assert "harbour-7b" in window.servers._result.text()
+    await until(lambda: "It answers" in window.servers.told.text())
+    assert "harbour-7b" in window.servers.told.text()
     window.close()
     (offered,) = await app.services.servers.offers()
     return offered.models[0]
@@ -341,15 +341,15 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
         window = app.window.settings.window
         assert isinstance(window, SettingsWindow)
         page = window.engine
-        await until(lambda: "fast core" in page._words["threads"].text())
-        assert not page._reload.isVisibleTo(page)
-        page._changed("threads", 1)
-        page._changed("batch", 64)
+        await until(lambda: "fast core" in page.words["threads"].text())
+        assert not page.reload_button.isVisibleTo(page)
+        page.change("threads", 1)
+        page.change("batch", 64)
         assert app.services.local.preload.state == "other"
-        assert page._reload.isVisibleTo(page)
-        page._reload.click()
+        assert page.reload_button.isVisibleTo(page)
+        page.reload_button.click()
         await until(lambda: app.services.local.preload.state == "same")
-        assert not page._reload.isVisibleTo(page)
+        assert not page.reload_button.isVisibleTo(page)
         window.close()
         messages = await branch(app)
         assert [message.text for message in messages][1] == first.text

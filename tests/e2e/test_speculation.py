@@ -228,7 +228,7 @@ def test_in_the_default_setting_each_token_is_the_arg_max_of_its_forward(
 
     def draw(sampler: LlamaCppSampler, row: int, position: int) -> int:
         token = real(sampler, row, position)
-        assert token == int(sampler._logits(row).argmax())
+        assert token == int(sampler.logits(row).argmax())
         drawn[position] = token
         return token
 

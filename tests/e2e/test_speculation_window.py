@@ -61,11 +61,11 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert stored.stats.speculation == stats
         panel = app.window.inspector.speculation
         assert panel.draft_box.currentData() == draft.key
-        assert panel._value.depth_mode == "fixed"
+        assert panel.value.depth_mode == "fixed"
         widget = app.window.transcript.widget_of(stored.id)
         assert widget is not None
         assert app.window.transcript.tinted
-        assert widget.blocks[0]._tint_selections()
+        assert widget.blocks[0].tint_selections()
         app.window.grab()
         # another chat decides for itself
         app.window.new_chat()

@@ -46,7 +46,7 @@ class FakeDecoder:
         chunk: int = 256,
     ) -> None:
         self._logits = logits
-        self._cost = cost
+        self.cost = cost
         self._clock = clock or Clock()
         self._ends = frozenset(ends)
         self._checkpoint: int | None = None
@@ -107,7 +107,7 @@ class FakeDecoder:
         assert self._planted is None, "a tree was not kept"
         if len(self.tokens) + len(tokens) > self.facts.context_length:
             raise ContextFull
-        self._clock.now += self._cost(len(tokens))
+        self._clock.now += self.cost(len(tokens))
         self.forwards.append(len(tokens))
         paths: list[list[int]] = []
         for index, token in enumerate(tokens):

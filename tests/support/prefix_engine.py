@@ -128,13 +128,13 @@ class PrefixEngine:
 
     def forget_memory(self) -> None:
         """What is on disk has to come from there."""
-        with self.store._lock:
-            for entry in self.store._catalogue:
+        with self.store.lock:
+            for entry in self.store.catalogue:
                 if entry.on_disk:
-                    self.store._drop_payload(entry)
+                    self.store.drop_payload(entry)
 
     def files(self) -> list[Path]:
-        return sorted(path for path in self.store._disk.folder.glob("*/*") if path.is_file())
+        return sorted(path for path in self.store.disk.folder.glob("*/*") if path.is_file())
 
 
 def user(text: str, key: str = "q") -> PromptMessage:

@@ -69,7 +69,7 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
                 await asyncio.sleep(0.5)
             settings.grab().save(str(out / f"{scheme}-settings-{page}.png"))
         assert settings is not None
-        settings.servers._edit()
+        settings.servers.change_button.click()
         await asyncio.sleep(0.2)
         dialog = settings.servers.findChildren(ConnectionDialog)[-1]
         dialog.grab().save(str(out / f"{scheme}-connection.png"))

@@ -62,24 +62,25 @@ def test_the_panel_shows_this_chats_numbers_and_says_why_nothing_is_kept(
     qapp: QApplication,
 ) -> None:
     panel = PrefixPanel()
-    use = PrefixUse(9_000_000, 8_000_000_000, {"a": 6_000_000}, 0, "/x", 0, "The disk is full.")
+    full = told("cache-not-written", error="No space left on device")
+    use = PrefixUse(9_000_000, 8_000_000_000, {"a": 6_000_000}, 0, "/x", 0, full)
     panel.set_chat("a", keep=True, private=False)
     panel.set_use(use)
     assert panel.values["This chat on disk"].text() == "6 MB"
-    assert panel.note.text() == "The disk is full."
+    assert panel.note.text() == full.message
     panel.set_chat("b", keep=True, private=False)
     assert panel.values["This chat on disk"].text() == "0 kB"
-    told: list[bool] = []
-    panel.keep_changed.connect(told.append)
+    kept: list[bool] = []
+    panel.keep_changed.connect(kept.append)
     panel.keep.click()
-    assert told == [False]
+    assert kept == [False]
     panel.set_chat("c", keep=True, private=True)
     assert not panel.keep.isEnabled()
     assert "neither its text" in panel.note.text()
     panel.set_chat("a", keep=True, private=False, on_disk=False)
     assert not panel.keep.isChecked()
     assert "switched off in the settings" in panel.note.text()
-    assert told == [False]
+    assert kept == [False]
 
 
 def test_sizes_are_listed_largest_first_and_the_choice_stays(qapp: QApplication) -> None:

@@ -119,10 +119,10 @@ def test_code_has_language_copy_and_colours_and_scrolls_sideways(
     assert widget is not None
     (block,) = widget.blocks
     assert isinstance(block, CodeBlock)
-    qtbot.waitUntil(lambda: bool(block._spans), timeout=5000)
+    qtbot.waitUntil(lambda: bool(block.spans), timeout=5000)
     assert block.document.begin().layout().formats()
-    assert not block._bar.isHidden()
-    block._copy.click()
+    assert not block.bar.isHidden()
+    block.copy_button.click()
     assert QGuiApplication.clipboard().text() == code
 
 

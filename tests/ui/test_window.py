@@ -96,9 +96,9 @@ async def test_settings_window_changes_are_checked_applied_and_saved(
         app.window.settings.open()
         window = app.window.settings.window
         assert isinstance(window, SettingsWindow)
-        window.general._sampling_changed("temperature", 0.25)
-        window.engine._changed("context_length", 4096)
-        window.general._set(when_full="drop_oldest")
+        window.general.change_sampling("temperature", 0.25)
+        window.engine.change("context_length", 4096)
+        window.general.change(when_full="drop_oldest")
         assert app.services.preferences.current.sampling.temperature == 0.25
         assert app.window.inspector.when_full.currentData() == "drop_oldest"
         window.close()
@@ -233,7 +233,7 @@ def test_the_wheel_changes_no_value_without_focus(qtbot: QtBot) -> None:
     inspector = Inspector(Settings())
     qtbot.addWidget(inspector)
     inspector.show()
-    slider = inspector.sliders["temperature"]._slider
+    slider = inspector.sliders["temperature"].slider
     before = slider.value()
     event = QWheelEvent(
         QPointF(5, 5),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 APP = Path(__file__).parents[2] / "app" / "headstart"
+TESTS = Path(__file__).parents[1]
 LINES, PARAMETERS, METHODS, MEDIAN = 400, 5, 25, 120
 # methods of classes that still do too much
 LARGE_CLASSES: dict[str, int] = {
@@ -94,3 +95,21 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
     for name in graph:
         visit(name, ())
+
+
+def _reaches_inside(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
+        return False
+    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    # a named tuple's methods are public in spite of their names
+    return not own and not node.attr.startswith("__") and node.attr not in ("_replace", "_asdict")
+
+
+def test_tests_use_what_everyone_may_use() -> None:
+    found = [
+        f"{path.relative_to(TESTS).as_posix()}:{node.lineno} {ast.unparse(node)}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and _reaches_inside(node)
+    ]
+    assert found == []

@@ -15,6 +15,7 @@ from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.servers import split_key
+from headstart.core.told import Told, told
 from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
@@ -43,15 +44,15 @@ class Models:
         preferred = select.preferred(settings.engine.backend)
         return sorted(found, key=lambda model: model.format != preferred)
 
-    def why_not(self, model: ModelRef) -> str:
-        """Why a model cannot run here, in a few words; empty when it can."""
-        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
-        return "" if reason is None else reason.why
+    def why_not(self, model: ModelRef) -> Told | None:
+        """Why a model cannot run here, in a few words; None when it can."""
+        why = select.cannot_run(model.format, self._preferences.current.engine.backend)
+        return None if why is None else told(why)
 
     def cannot_run(self, model: ModelRef) -> str:
         """Why a model cannot run here, with what to do; empty when it can."""
-        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
-        return "" if reason is None else f"{model.name}: {reason.why}. {reason.remedy}"
+        why = self.why_not(model)
+        return "" if why is None else told("cannot-run", name=model.name, why=why.code).text
 
     async def open_file(self, path: Path) -> ModelRef:
         """Check a file or folder and list it from now on; raises ModelProblem.
@@ -64,9 +65,9 @@ class Models:
         if starter is None or starter.path != model.path:
             files.append(model.key)
         self._preferences.update(model_files=tuple(files))
-        reason = select.cannot_run(model.format, self._preferences.current.engine.backend)
-        if reason is not None:
-            raise ModelProblem("cannot-run", name=model.name, why=reason.why, remedy=reason.remedy)
+        why = self.why_not(model)
+        if why is not None:
+            raise ModelProblem("cannot-run", name=model.name, why=why.code)
         return model
 
     async def of_chat(self, chat: Chat) -> AnyModel:

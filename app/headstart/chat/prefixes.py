@@ -10,7 +10,7 @@ from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import PrefixSettings, Settings
-from headstart.core.told import told
+from headstart.core.told import Told
 from headstart.engine.prefix.store import PrefixStore
 
 
@@ -67,8 +67,7 @@ class Prefixes:
             prefix = settings.prefix
             self._store.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
 
-    def _on_trouble(self, text: str) -> None:
+    def _on_trouble(self, why: Told) -> None:
         """From the writer's thread; a loop that is closed shows nothing any more."""
-        trouble = Trouble(told("cache-not-written", why=text))
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._tell, trouble)
+            self._loop.call_soon_threadsafe(self._tell, Trouble(why))

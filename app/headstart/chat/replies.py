@@ -16,7 +16,7 @@ from headstart.chat.changes import ReplyEnded, ReplyEvent, Trouble
 from headstart.chat.databases import Databases
 from headstart.chat.reply import Reply, ReplyStream
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.told import told
+from headstart.core.told import about
 from headstart.core.values import Message, MessageStatus
 
 log = logging.getLogger(__name__)
@@ -82,9 +82,7 @@ class Replies:
 
     async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:
         """The text stays on the screen and can be copied; the journal has all but the last."""
-        self._broadcast.tell(
-            Trouble(told("reply-not-saved", why=problem.message, remedy=problem.remedy))
-        )
+        self._broadcast.tell(Trouble(about("reply-not-saved", problem.told)))
         message = await self._branches.message(reply.chat_id, reply.message_id)
         if message is not None:
             self._branches.show_unsaved(

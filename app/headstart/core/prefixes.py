@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from headstart.core.told import Told
+
 TOKEN_BYTES = 4
 
 
@@ -101,6 +103,6 @@ class PrefixUse:
     written_today: int
     location: str
     in_memory: int
-    # why nothing is written now; empty when all is well
-    trouble: str = ""
+    # why nothing is written now; None when all is well
+    trouble: Told | None = None
     memory_budget: int = 0

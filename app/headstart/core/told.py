@@ -67,6 +67,11 @@ def told(code: str, **facts: object) -> Told:
     )
 
 
+def about(code: str, problem: Told, **facts: object) -> Told:
+    """What names another one: its sentences are `{problem:message}` and `{problem:remedy}`."""
+    return Told(code, {**problem.facts, **told(code, **facts).facts, "problem": problem.code})
+
+
 def from_stored(text: str | None) -> Told | None:
     """What `stored` gave; sentences from before there were codes are told as they were."""
     if not text:

@@ -20,7 +20,7 @@ from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, NotNoted, Running, noted
 from headstart.core.settings import EngineSettings
-from headstart.core.told import told
+from headstart.core.told import about, told
 from headstart.core.values import Role
 from headstart.engine import exactness, template
 from headstart.engine.backends import select
@@ -75,9 +75,9 @@ class Resources:
 
     def check(self, model: ModelRef, engine: EngineSettings, stop: StopSignal) -> None:
         """Raises ModelProblem for what cannot run here, or cannot be opened."""
-        reason = select.cannot_run(model.format, engine.backend)
-        if reason:
-            raise ModelProblem("cannot-run", name=model.name, why=reason.why, remedy=reason.remedy)
+        why = select.cannot_run(model.format, engine.backend)
+        if why is not None:
+            raise ModelProblem("cannot-run", name=model.name, why=why)
         if not self.checked.is_checked(model):
             select.check_unknown(model, stop)
             self.checked.add(model)
@@ -141,10 +141,11 @@ class LoadedModel:
     def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn. Raises EnvironmentProblem."""
         name = self.wanted.model.name
-        if self.template.fallback:
-            emit(
-                Notice("template", told("template-fallback", name=name, why=self.template.fallback))
+        if self.template.fallback is not None:
+            said = about(
+                "template-fallback", self.template.fallback, name=name, form=self.template.form
             )
+            emit(Notice("template", said))
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:

@@ -20,6 +20,7 @@ import jinja2.sandbox
 from jinja2.runtime import Context
 
 from headstart.core.requests import PromptMessage
+from headstart.core.told import Told, told
 from headstart.core.values import Role
 
 CHATML = (
@@ -43,12 +44,12 @@ class TemplateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
-    """A template with the texts it may use. `fallback` names it when it is not the model's."""
+    """A template with the texts it may use. `fallback` says why it is not the model's."""
 
     source: str
     begin_text: str = ""
     end_text: str = ""
-    fallback: str | None = None
+    fallback: Told | None = None
     stop: tuple[str, ...] = ()
     # whether it wants a message's content as a list of items, each with its type
     lists: bool = False
@@ -57,6 +58,11 @@ class ChatTemplate:
     def reads_clock(self) -> bool:
         """Whether the same messages read differently on another day."""
         return "strftime_now" in self.source
+
+    @property
+    def form(self) -> str:
+        """The code of the phrase that names a fallback."""
+        return "form-chatml" if self.source == CHATML else "form-plain"
 
     def render(self, messages: Sequence[PromptMessage]) -> str:
         """The prompt as text, ending where the assistant begins; raises TemplateError."""
@@ -96,25 +102,21 @@ def choose(
     source: str | None, begin_text: str, end_text: str, special_texts: frozenset[str]
 ) -> ChatTemplate:
     """The model's own template if it renders, else ChatML where its tokens exist, else plain."""
-    reason = "the model brings no chat template"
+    reason = told("template-missing")
     if source:
         own = ChatTemplate(source, begin_text, end_text)
         for template in (own, dataclasses.replace(own, lists=True)):
             try:
                 shown = template.render([PromptMessage(Role.USER, _SAMPLE)])
             except TemplateError as error:
-                reason = f"the model's chat template does not work ({error})"
+                reason = told("template-broken", error=error)
             else:
                 if _SAMPLE in shown:
                     return template
-                reason = "the model's chat template leaves out what is written"
+                reason = told("template-leaves-out")
     if {"<|im_start|>", "<|im_end|>"} <= special_texts:
-        return ChatTemplate(CHATML, fallback=f"{reason}; the ChatML form is used instead")
-    return ChatTemplate(
-        PLAIN,
-        fallback=f"{reason}; a plain User/Assistant form is used instead",
-        stop=(PLAIN_STOP,),
-    )
+        return ChatTemplate(CHATML, fallback=reason)
+    return ChatTemplate(PLAIN, fallback=reason, stop=(PLAIN_STOP,))
 
 
 @functools.lru_cache(maxsize=8)

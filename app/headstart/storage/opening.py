@@ -20,6 +20,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.errors import DatabaseProblem
+from headstart.core.told import Told, about, told
 from headstart.storage import copies, last_state, salvage, schema
 from headstart.storage.database import (
     forbid_writing,
@@ -30,7 +31,7 @@ from headstart.storage.database import (
 from headstart.storage.messages import MessageTable
 from headstart.storage.pages import Image, has_lost_commits
 from headstart.storage.salvage import Saved
-from headstart.storage.trouble import CANNOT_WRITE, Trouble, remedy_of, trouble_of
+from headstart.storage.trouble import CANNOT_WRITE, Trouble, trouble_of
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +42,12 @@ _SMALL = 24 << 20
 @dataclass(frozen=True, slots=True)
 class Opened:
     """`interrupted` replies were left by the last run; `read_only` says why nothing can be
-    written, and is empty where it can."""
+    written, and is None where it can."""
 
     engine: Engine
     interrupted: int
-    notices: tuple[str, ...] = ()
-    read_only: str = ""
+    notices: tuple[Told, ...] = ()
+    read_only: Told | None = None
     # whether it is what the last run left: neither new nor salvaged
     same: bool = False
 
@@ -58,9 +59,9 @@ def open_home(path: Path, backups: Path) -> Opened:
     left = _bytes_of(_beside(path, "-wal"))
     try:
         reason = _why_salvage(path, last)
-        if not reason and has_lost_commits(left):
-            reason = "its write-ahead log was damaged"
-        if reason:
+        if reason is None and has_lost_commits(left):
+            reason = told("log-was-damaged")
+        if reason is not None:
             return _salvaged(path, backups, left, last, reason)
         engine = open_database(path, backups)
         try:
@@ -76,46 +77,44 @@ def open_home(path: Path, backups: Path) -> Opened:
         kind = Trouble.DAMAGED if isinstance(error, UnicodeError) else trouble_of(error)
         log.warning("the database: %s", kind.value)
         if kind is Trouble.DAMAGED:
-            return _salvaged(path, backups, left, last, kind.value)
+            return _salvaged(path, backups, left, last, told("was-damaged"))
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
-        raise DatabaseProblem(
-            "database-cannot-be-opened", path=path, reason=kind.value, remedy=remedy_of(kind)
-        ) from error
+        raise DatabaseProblem("database-cannot-be-opened", path=path, reason=kind.value) from error
     return Opened(engine, interrupted, same=last is not None)
 
 
-def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
-    """What is wrong with the file, in words; empty when it can be opened."""
+def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:
+    """What is wrong with the file; None when it can be opened."""
     size = path.stat().st_size if path.exists() else 0
     had = last is not None and last.messages > 0
     if size == 0:
         if had:
-            return "it was empty" if path.exists() else "it was gone"
+            return told("was-empty" if path.exists() else "was-gone")
         # an empty file without a past is a new one
-        return ""
+        return None
     try:
         schema.check_known(path)
     except DatabaseProblem:
         if last is None or last.revision != schema.HEAD:
             raise
         # this version wrote it last: it is neither newer nor another program's
-        return "it was damaged"
+        return told("was-damaged")
     if last is not None and last.damaged:
-        return "it was damaged"
+        return told("was-damaged")
     with contextlib.closing(_reading(path)) as connection:
         if size <= _SMALL or last is None or not last.clean:
             # not the quick one: it passes indexes by that reading a chat then stumbles over
             answer = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if answer is None or answer[0] != "ok":
-                return "it was damaged"
+                return told("was-damaged")
         names = {
             str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master").fetchall()
         }
         if had and not {"chats", "messages", "parts"} <= names:
-            return "its tables were gone"
+            return told("tables-were-gone")
         if last is None:
-            return ""
+            return None
 
         def number(query: str) -> int:
             return int(connection.execute(query).fetchone()[0])
@@ -123,17 +122,17 @@ def _why_salvage(path: Path, last: last_state.LastState | None) -> str:
         chats = number("SELECT count(*) FROM chats")
         messages = number("SELECT count(*) FROM messages")
         if chats < last.chats or messages < last.messages:
-            return f"it held {messages:,} messages, and {last.messages:,} when it was last used"
+            return told("held-fewer-messages", held=messages, before=last.messages)
         if number("PRAGMA page_count") < last.pages:
-            return "it was shorter than when it was last used"
+            return told("was-shorter")
         # rows that SQLite's check does not miss, because nothing points at them
         lost = "SELECT count(*) FROM messages m WHERE m.role = 'user' AND NOT EXISTS "
         gaps = "SELECT count(*) FROM (SELECT 1 FROM parts GROUP BY message_id "
         if number(f"{lost}(SELECT 1 FROM parts p WHERE p.message_id = m.id)") or number(
             f"{gaps}HAVING max(position) + 1 <> count(*))"
         ):
-            return "text was missing in it"
-    return ""
+            return told("text-was-missing")
+    return None
 
 
 def _reading(path: Path) -> sqlite3.Connection:
@@ -153,7 +152,7 @@ def _try_to_write(engine: Engine) -> None:
 
 
 def _salvaged(
-    path: Path, backups: Path, left: bytes, last: last_state.LastState | None, reason: str
+    path: Path, backups: Path, left: bytes, last: last_state.LastState | None, reason: Told
 ) -> Opened:
     """`left` is the write-ahead log as the last run left it."""
     data, write_ahead = _bytes_of(path), left
@@ -166,14 +165,14 @@ def _salvaged(
         engine = open_memory()
         salvage.write(saved, engine)
         interrupted = _recover_in_memory(engine)
-        notice = _told(saved, expected, reason, "The damaged file was left as it is.")
-        return Opened(engine, interrupted, (notice,), _cannot_write(kind))
-    notice = _told(saved, expected, reason, kept)
+        notices = _told(saved, expected, reason, told("damaged-file-left"))
+        return Opened(engine, interrupted, notices, _cannot_write(kind))
+    notices = _told(saved, expected, reason, kept)
     log.warning("a damaged database was replaced: %d messages saved", len(saved.messages))
-    return Opened(engine, MessageTable(engine).recover(), (notice,))
+    return Opened(engine, MessageTable(engine).recover(), notices)
 
 
-def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engine, str]:
+def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engine, Told | None]:
     """Write the new database beside the old one, then change their names."""
     fresh = path.with_name(f"{path.stem}-salvaged.partial")
     _remove(fresh)
@@ -184,39 +183,34 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
         engine.dispose()
     stamp = time.strftime("%Y%m%d-%H%M%S")
     kept = path.with_name(f"{path.stem}-damaged-{stamp}{path.suffix}")
-    told = ""
+    said: Told | None = None
     for ending in ("", "-wal", "-shm"):
         old = _beside(path, ending)
         if old.exists():
             old.replace(_beside(kept, ending))
-            told = f"The damaged file was kept as {kept.name}."
-    if left and told:
+            said = told("damaged-file-kept", name=kept.name)
+    if left and said is not None:
         _beside(kept, "-wal").write_bytes(left)
     _flush(fresh)
     for ending in ("-wal", "-shm"):
         _beside(fresh, ending).unlink(missing_ok=True)
     fresh.replace(path)
-    return open_database(path, backups), told
+    return open_database(path, backups), said
 
 
-def _told(saved: Saved, expected: int, reason: str, kept: str) -> str:
-    """What happened to the database, with numbers."""
-    here = f"{_count(len(saved.messages), 'message')} in {_count(len(saved.chats), 'chat')}"
-    parts = [f"The chat database could not be used as it was: {reason}. {here} could be read."]
+def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple[Told, ...]:
+    """What happened to the database, with numbers; `file`: what became of the damaged one."""
+    messages, chats = len(saved.messages), len(saved.chats)
+    parts = [about("database-salvaged", reason, messages=messages, chats=chats)]
     if saved.from_copies:
-        parts.append(f"{_count(saved.from_copies, 'message')} came from a copy in backups.")
+        parts.append(told("salvaged-from-copies", count=saved.from_copies))
     if saved.damaged:
-        parts.append(f"{_count(saved.damaged, 'text')} lost something and are marked.")
+        parts.append(told("salvaged-with-damage", count=saved.damaged))
     if saved.loose:
-        parts.append(f"Loose text was put into the chat “{salvage.RECOVERED_TEXT}”.")
-    missing = expected - len(saved.messages)
-    if missing > 0:
-        parts.append(f"{_count(missing, 'message')} could not be found.")
-    return " ".join([*parts, kept]).strip()
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        parts.append(told("salvaged-loose-text", title=salvage.RECOVERED_TEXT))
+    if expected > messages:
+        parts.append(told("salvage-missing", count=expected - messages))
+    return (*parts, *([] if file is None else [file]))
 
 
 # --- a disk that cannot be written -------------------------------------------------------
@@ -228,7 +222,7 @@ def _read_only(
     """The database as it is on the disk, in memory; nothing of it can be changed."""
     data, write_ahead = _bytes_of(path), _bytes_of(_beside(path, "-wal"))
     reason = _cannot_write(kind)
-    notices: tuple[str, ...] = ()
+    notices: tuple[Told, ...] = ()
     if not data:
         return Opened(_locked(open_memory()), 0, (), reason)
     try:
@@ -243,7 +237,7 @@ def _read_only(
         engine = open_memory()
         salvage.write(saved, engine)
         interrupted = _recover_in_memory(engine)
-        notices = (_told(saved, expected, "it was damaged", ""),)
+        notices = _told(saved, expected, told("was-damaged"), None)
     return Opened(engine, interrupted, notices, reason)
 
 
@@ -258,8 +252,8 @@ def _locked(engine: Engine) -> Engine:
     return engine
 
 
-def _cannot_write(kind: Trouble) -> str:
-    return f"Chats can be read but not changed: {kind.value}. {remedy_of(kind)}"
+def _cannot_write(kind: Trouble) -> Told:
+    return told("nothing-can-be-saved", reason=kind.value)
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -12,26 +12,17 @@ from headstart.core.errors import DatabaseProblem
 
 
 class Trouble(Enum):
-    FULL = "the disk is full"
-    READ_ONLY = "it cannot be written to"
-    UNREACHABLE = "its folder or file cannot be opened"
-    DISK = "the disk reported an error"
-    BUSY = "another program is using it"
-    DAMAGED = "it is damaged"
-    OTHER = "SQLite refused"
+    """By the code of the phrase that says it."""
+
+    FULL = "disk-full"
+    READ_ONLY = "file-not-writable"
+    UNREACHABLE = "file-unreachable"
+    DISK = "disk-failed"
+    BUSY = "file-in-use"
+    DAMAGED = "database-damaged"
+    OTHER = "sqlite-refused"
 
 
-_REMEDIES = {
-    Trouble.FULL: "Free some space on the disk, then start Headstart again.",
-    Trouble.READ_ONLY: "Check that the folder may be written to, or choose another one with "
-    "--home, then start Headstart again.",
-    Trouble.UNREACHABLE: "Check the folder's permissions, or choose another one with --home.",
-    Trouble.DISK: "Check the disk and its connection, then start Headstart again.",
-    Trouble.BUSY: "Close the other program and try again.",
-    Trouble.DAMAGED: "Start Headstart again: it will save everything that can still be read into "
-    "a new database.",
-    Trouble.OTHER: "Start with --debug and report the log.",
-}
 # the first byte of SQLite's result code
 _BY_CODE = {
     5: Trouble.BUSY,
@@ -67,9 +58,4 @@ def is_database_error(error: BaseException) -> bool:
 
 def problem_of(error: BaseException, what: str = "The chat database") -> DatabaseProblem:
     """`error` in words for the user."""
-    kind = trouble_of(error)
-    return DatabaseProblem("database-failed", what=what, reason=kind.value, remedy=_REMEDIES[kind])
-
-
-def remedy_of(kind: Trouble) -> str:
-    return _REMEDIES[kind]
+    return DatabaseProblem("database-failed", what=what, reason=trouble_of(error).value)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from headstart.core.errors import DatabaseProblem
+from headstart.core.told import Told
 from headstart.storage.blobs import Blobs
 
 if TYPE_CHECKING:
@@ -43,15 +44,15 @@ class Store:
     blobs: Blobs
     interrupted: int  # replies that the last run left unfinished
     # what the user should hear about the state that the database was in
-    notices: tuple[str, ...] = ()
-    # why nothing can be written; empty where it can
-    read_only: str = ""
+    notices: tuple[Told, ...] = ()
+    # why nothing can be written; None where it can
+    read_only: Told | None = None
 
 
 class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
-    _engine: Engine
+    engine: Engine
     _damaged = False
 
     def __init__(self, path: Path | None, backups: Path | None = None) -> None:
@@ -97,8 +98,10 @@ class Storage:
         except (SQLAlchemyError, OSError) as error:
             if not is_database_error(error):
                 raise
-            if store.read_only:
-                raise DatabaseProblem("read-only", remedy=store.read_only) from error
+            if store.read_only is not None:
+                raise DatabaseProblem(
+                    "read-only", reason=store.read_only.facts["reason"]
+                ) from error
             if self._path is None:
                 raise DatabaseProblem("private-chat-not-kept") from error
             if trouble_of(error) is Trouble.DAMAGED:
@@ -126,7 +129,7 @@ class Storage:
             opened = Opened(open_memory(), 0)
         else:
             opened = open_home(self._path, self._backups)
-        engine = self._engine = opened.engine
+        engine = self.engine = opened.engine
         store = Store(
             ChatTable(engine),
             MessageTable(engine),
@@ -137,7 +140,7 @@ class Storage:
             opened.notices,
             opened.read_only,
         )
-        if self._path is not None and self._backups is not None and not opened.read_only:
+        if self._path is not None and self._backups is not None and opened.read_only is None:
             self._begin(store, self._path, self._backups, opened.same)
         return store
 
@@ -150,7 +153,7 @@ class Storage:
 
         def remember() -> None:
             if not self._damaged:
-                last_state.save(path, last_state.of_engine(self._engine))
+                last_state.save(path, last_state.of_engine(self.engine))
 
         store.messages.on_stored = remember
         if same:
@@ -182,7 +185,7 @@ class Storage:
         if self._path is not None:
             from headstart.storage.database import leave_nothing_deleted
 
-            leave_nothing_deleted(self._engine)
+            leave_nothing_deleted(self.engine)
         return gone
 
     def _free_blobs(self, store: Store) -> None:
@@ -203,7 +206,7 @@ class Storage:
         keeps = self._path is not None and not self._opened.result().read_only
         if self._path is not None and keeps and not self._damaged:
             try:
-                last_state.save(self._path, last_state.of_engine(self._engine, clean=True))
+                last_state.save(self._path, last_state.of_engine(self.engine, clean=True))
             except Exception:
                 log.exception("what the database holds could not be noted")
-        self._engine.dispose()
+        self.engine.dispose()

@@ -36,25 +36,25 @@ class SliderField(QWidget):
         self._quiet = False
         label = QLabel(info.title, self)
         label.setMinimumWidth(120)
-        self._slider = QSlider(Qt.Orientation.Horizontal, self)
-        self._slider.setRange(0, SLIDER_STEPS)
-        self._slider.setMinimumHeight(22)
-        self._slider.setAccessibleName(info.title)
+        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider.setRange(0, SLIDER_STEPS)
+        self.slider.setMinimumHeight(22)
+        self.slider.setAccessibleName(info.title)
         self._value = QLabel(self)
         self._value.setMinimumWidth(36)
         self._value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(label)
-        layout.addWidget(self._slider, 1)
+        layout.addWidget(self.slider, 1)
         layout.addWidget(self._value)
         self.setToolTip(info.description)
-        self._slider.valueChanged.connect(self._on_slider)
+        self.slider.valueChanged.connect(self._on_slider)
 
     def set_value(self, value: float) -> None:
         self._quiet = True
         share = (value - self._low) / (self._high - self._low)
-        self._slider.setValue(round(share * SLIDER_STEPS))
+        self.slider.setValue(round(share * SLIDER_STEPS))
         self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
         self._quiet = False
 

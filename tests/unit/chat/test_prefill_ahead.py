@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headstart.chat.answering.battery import Battery
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState, Change
@@ -57,6 +58,11 @@ class FakeRunner:
         return self.streams[-1]
 
 
+class FullBattery(Battery):
+    async def low(self) -> bool:
+        return False
+
+
 class World:
     def __init__(self, folder: Path) -> None:
         self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
@@ -71,8 +77,8 @@ class World:
             self.preferences,
             self.prepare,
             broadcast,
+            FullBattery(),
         )
-        self.ahead._battery = (1e12, False)
 
     async def prepare(self, chat_id: str, typed: str) -> AheadRequest | None:
         await asyncio.sleep(0)

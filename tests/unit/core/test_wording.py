@@ -11,11 +11,14 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headstart.core.told import Told, from_stored, told
+from headstart.core.told import Told, about, from_stored, told
 from headstart.core.wording import catalogue
+from headstart.core.wording.phrases import PHRASES
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
 MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "ServerProblem"}
+# the code of the problem that is named, and that one's facts, come along
+ABOUT = "about"
 # not facts
 OTHERS = {"quotes", "again"}
 
@@ -31,10 +34,13 @@ def _found() -> Iterator[tuple[str, set[str], bool]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
-            if node.func.id not in MAKERS or len(node.args) != 1:
+            about = node.func.id == ABOUT
+            if not about and (node.func.id not in MAKERS or len(node.args) != 1):
                 continue
             names = {keyword.arg for keyword in node.keywords}
             facts = {name for name in names if name is not None} - OTHERS
+            if about:
+                facts.add("problem")
             for code in _codes(node.args[0]):
                 yield code, facts, None in names
 
@@ -49,6 +55,16 @@ def _codes(node: ast.expr) -> list[str]:
         fixed = [str(part.value) for part in node.values if isinstance(part, ast.Constant)]
         return [code for code in catalogue() if all(part in code for part in fixed)]
     return []
+
+
+def _constants() -> set[str]:
+    return {
+        node.value
+        for path in APP.rglob("*.py")
+        if path.parent.name != "wording"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 def _named(text: str) -> set[str]:
@@ -67,12 +83,35 @@ def test_no_sentence_is_left_over() -> None:
     used = {code for code, _, _ in _calls()}
     # made from a choice that the calls above do not show
     used |= {code for code in catalogue() if code.startswith(("died-", "message-", "chat-too"))}
+    # phrases that other sentences name by their code
+    used |= _constants() & set(PHRASES)
     assert set(catalogue()) - used == {"as-written", "consent-needed"}
 
 
 def test_numbers_have_the_form_that_goes_with_them() -> None:
     assert "the 1 oldest turn is left out" in told("context-dropped", dropped=1).text
     assert "the 1,200 oldest turns are left out" in told("context-dropped", dropped=1200).text
+
+
+def test_a_sentence_can_name_another_one_by_its_code() -> None:
+    said = told("cannot-run", name="qwen", why="mlx-not-installed")
+    assert said.message == "qwen cannot run here: MLX is not installed."
+    assert said.remedy == "Run the set-up again, or choose a GGUF file."
+    inner = told("draft-failed", kind="ValueError")
+    unusable = about("draft-unusable", inner, draft="small", model="large")
+    assert unusable.text == (
+        "The draft small cannot be used with large: It failed while it drafted (ValueError). "
+        "Replies are written without it."
+    )
+    held = told("held-fewer-messages", held=1, before=1200)
+    many = about("database-salvaged", held, messages=3, chats=1)
+    assert "it held 1 message, and 1,200 when it was last used." in many.text
+
+
+def test_a_name_that_is_no_code_is_told_as_it_is_and_one_that_names_itself_ends() -> None:
+    before = told("cannot-run", name="qwen", why="it is {odd")
+    assert before.text == "qwen cannot run here: it is {odd."
+    assert told("cannot-run", name="qwen", why="cannot-run").text
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

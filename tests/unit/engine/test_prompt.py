@@ -40,7 +40,7 @@ def _reference(decoder: LlamaCppDecoder, text: str) -> list[int]:
     """llama.cpp's own tokenization of the whole prompt with its control tokens parsed."""
     data = text.encode()
     buffer = (lib.llama_token * (len(data) + 8))()
-    count = lib.llama_tokenize(decoder._vocab, data, len(data), buffer, len(buffer), False, True)
+    count = lib.llama_tokenize(decoder.vocab, data, len(data), buffer, len(buffer), False, True)
     return list(buffer[:count])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headstart.core.requests import PromptMessage
+from headstart.core.told import told
 from headstart.core.values import Role
 from headstart.engine.template import CHATML, ChatTemplate, TemplateError, choose
 
@@ -36,13 +37,14 @@ def test_hostile_and_broken_templates_raise_and_do_nothing(source: str) -> None:
 def test_a_model_without_a_template_gets_chatml_where_its_tokens_exist() -> None:
     chosen = choose(None, "", "", frozenset({"<|im_start|>", "<|im_end|>"}))
     assert chosen.source == CHATML
-    assert "brings no chat template" in (chosen.fallback or "")
-    assert "ChatML" in (chosen.fallback or "")
+    assert chosen.fallback == told("template-missing")
+    assert chosen.form == "form-chatml"
 
 
 def test_a_broken_template_falls_back_to_plain_with_a_stop_string() -> None:
     chosen = choose("{{ raise_exception('bad') }}", "", "", frozenset())
-    assert "does not work (bad)" in (chosen.fallback or "")
+    assert chosen.fallback == told("template-broken", error="bad")
+    assert chosen.form == "form-plain"
     assert chosen.render(HELLO) == "User: Hello\n\nAssistant:"
     assert chosen.stop == ("\nUser:",)
 
@@ -75,6 +77,5 @@ def test_a_template_that_leaves_out_the_text_is_not_used() -> None:
     template = choose(
         "{% for message in messages %}{{ message.role }}{% endfor %}", "", "", frozenset()
     )
-    assert template.fallback is not None
-    assert "leaves out" in template.fallback
+    assert template.fallback == told("template-leaves-out")
     assert "Rivers?" in template.render([PromptMessage(Role.USER, "Rivers?")])

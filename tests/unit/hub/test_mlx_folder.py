@@ -12,6 +12,7 @@ import pytest
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
+from headstart.core.told import told
 from headstart.engine.backends import select
 from headstart.engine.backends.mlx import MlxDecoder
 from headstart.hub.cards import read_card
@@ -180,7 +181,7 @@ def test_a_folder_runs_where_mlx_is_chosen(
     monkeypatch.setattr(select, "has_mlx", lambda: mlx)
     reason = select.cannot_run("mlx", backend)  # type: ignore[arg-type]
     assert (reason is None) == runs
-    assert reason is None or reason.remedy
+    assert reason is None or told(reason).remedy
     assert select.cannot_run("gguf", backend) is None  # type: ignore[arg-type]
     wanted = "mlx" if mlx and (backend == "mlx" or (apple and backend == "auto")) else "gguf"
     assert select.preferred(backend) == wanted  # type: ignore[arg-type]

@@ -27,6 +27,7 @@ from headstart.core.parts import (
     text_part,
 )
 from headstart.core.prefixes import RecordInfo, RecordKind
+from headstart.core.told import Told
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage import carving, copies, last_state
 from headstart.storage.pages import Image
@@ -64,7 +65,7 @@ def _change(folder: Path, *statements: str) -> None:
     connection.close()
 
 
-async def _opened(folder: Path, chat_id: str) -> tuple[list[Message], tuple[str, ...], list[str]]:
+async def _opened(folder: Path, chat_id: str) -> tuple[list[Message], tuple[Told, ...], list[str]]:
     storage = Storage(folder / "headstart.db", folder / "backups")
     store = await storage.ready()
     messages = await storage.run(lambda store: store.messages.branch(chat_id))
@@ -132,8 +133,13 @@ async def test_a_database_that_shrank_is_not_taken_silently(tmp_path: Path) -> N
     (tmp_path / "headstart.db").write_bytes(b"")
     messages, notices, _ = await _opened(tmp_path, chat.id)
     assert [message.text for message in messages] == list(TEXTS)
-    assert "it was empty" in notices[0]
-    assert "4 messages came from a copy" in notices[0]
+    assert [notice.text for notice in notices[:2]] == [
+        (
+            "The chat database could not be used as it was: it was empty. 4 messages in 1 chat "
+            "could be read."
+        ),
+        "4 messages came from a copy in backups.",
+    ]
     assert (await _opened(tmp_path, chat.id))[1] == ()
 
 
@@ -142,7 +148,8 @@ async def test_what_was_salvaged_once_is_not_salvaged_again(tmp_path: Path) -> N
     storage.close()
     _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{new[2].id}'")
     messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert len(notices) == 1
+    assert notices[0].code == "database-salvaged"
+    assert notices[-1].code == "damaged-file-kept"
     again, notices, _ = await _opened(tmp_path, chat.id)
     assert notices == ()
     assert [message.text for message in again] == [TEXTS[0], TEXTS[1], "", TEXTS[3]]
@@ -174,7 +181,8 @@ async def test_trouble_while_the_program_runs_is_salvaged_by_the_next_start(
     storage.close()
     messages, notices, _ = await _opened(tmp_path, chat.id)
     assert [message.text for message in messages] == list(TEXTS)
-    assert len(notices) == 1
+    assert notices[0].code == "database-salvaged"
+    assert notices[-1].code == "damaged-file-kept"
 
 
 def raise_as_sqlalchemy(error: sqlite3.DatabaseError) -> None:
@@ -202,7 +210,7 @@ async def main():
     except DatabaseProblem as problem:
         said = str(problem)
     storage.close()
-    print(json.dumps([store.read_only, store.interrupted, texts, said]))
+    print(json.dumps([store.read_only.text, store.interrupted, texts, said]))
 
 asyncio.run(main())
 """

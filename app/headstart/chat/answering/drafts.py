@@ -19,6 +19,7 @@ from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import Speculation
+from headstart.core.told import told
 from headstart.core.values import Chat
 from headstart.engine.speculation.compatibility import Verdict, judge
 from headstart.hub import library
@@ -56,7 +57,7 @@ class Drafts:
     def _with_reason(self, choice: DraftChoice) -> DraftChoice:
         """What cannot run here cannot draft here either, and the list says why."""
         why = self._models.why_not(choice.model)
-        return replace(choice, verdict=Verdict("no", why)) if why else choice
+        return replace(choice, verdict=Verdict("no", (why,))) if why is not None else choice
 
     async def pair(self, chat_id: str) -> LoadRequest | None:
         """What is to be loaded for a chat; None where a server answers, or there is no chat.
@@ -102,7 +103,7 @@ def _judged(target: ModelRef, installed: list[ModelRef], context_length: int) ->
         try:
             verdict = judge(card, read_card(model), context, free)
         except (ModelProblem, OSError) as problem:
-            verdict = Verdict("no", f"its file cannot be read ({problem})")
+            verdict = Verdict("no", (told("draft-unreadable", problem=problem),))
         choices.append(DraftChoice(model, verdict))
     order = {"yes": 0, "by text": 1, "no": 2}
     return sorted(choices, key=lambda choice: order[choice.verdict.works])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headstart.chat.answering.battery import Battery
 from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
@@ -59,7 +60,7 @@ def make_local_models(
     loader = Loader(runner, preferences, broadcast)
     drafts = Drafts(models, branches, preferences)
     prompt = NextPrompt(branches, drafts, loader, preferences)
-    ahead = PrefillAhead(runner, preferences, prompt.request, broadcast)
+    ahead = PrefillAhead(runner, preferences, prompt.request, broadcast, Battery())
     loader.on_request(ahead.cancel)
     preload = Preload(loader, drafts, ahead, preferences, broadcast)
 

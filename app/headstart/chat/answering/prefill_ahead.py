@@ -6,13 +6,10 @@ first. Only the latest wish counts: one that is being prepared or read is given 
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable
 
-import psutil
-
+from headstart.chat.answering.battery import Battery
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState
 from headstart.chat.preferences import Preferences
@@ -25,10 +22,6 @@ from headstart.engine.stream import Stream
 
 log = logging.getLogger(__name__)
 
-# below this charge, and not charging, nothing is read that nobody asked for
-LOW_BATTERY = 20
-_BATTERY_SECONDS = 30.0
-
 # what a chat's next prompt begins with; None where nothing can be read now
 Prepare = Callable[[str, str], Awaitable[AheadRequest | None]]
 
@@ -40,6 +33,7 @@ class PrefillAhead:
         preferences: Preferences,
         prepare: Prepare,
         broadcast: Broadcast,
+        battery: Battery,
     ) -> None:
         self._runner = runner
         self._preferences = preferences
@@ -52,7 +46,7 @@ class PrefillAhead:
         self._reading: str | None = None
         self._busy = False
         self._stream: Stream | None = None
-        self._battery = (0.0, False)
+        self._battery = battery
         preferences.listen(self._on_settings)
 
     @property
@@ -61,7 +55,7 @@ class PrefillAhead:
 
     async def allowed(self) -> bool:
         """The user's switch, and enough battery."""
-        return self._preferences.current.prefix.prefill_ahead and not await self._battery_low()
+        return self._preferences.current.prefix.prefill_ahead and not await self._battery.low()
 
     def show(self, chat_id: str, text: str = "") -> None:
         """The user looks at this chat now; `text` stands in its composer."""
@@ -133,21 +127,3 @@ class PrefillAhead:
     def _on_settings(self, settings: Settings) -> None:
         if not settings.prefix.prefill_ahead:
             self.cancel()
-
-    async def _battery_low(self) -> bool:
-        asked, low = self._battery
-        now = time.monotonic()
-        if not asked or now - asked > _BATTERY_SECONDS:
-            low = await asyncio.to_thread(_low)
-            self._battery = (now, low)
-        return low
-
-
-def _low() -> bool:
-    """Whether the battery is low; some firmware takes its time to say so."""
-    try:
-        state = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
-    except Exception:
-        log.debug("the battery does not answer", exc_info=True)
-        return False
-    return state is not None and not state.power_plugged and state.percent < LOW_BATTERY

@@ -12,8 +12,8 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{remedy}",
     ),
     "cannot-run": (
-        "{name} cannot run here: {why}.",
-        "{remedy}",
+        "{name} cannot run here: {why:message}.",
+        "{why:remedy}",
     ),
     "certificate-missing": (
         "There is no certificate file {certificate}.",
@@ -84,11 +84,19 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Nothing was removed; versions may be in other positions than before.",
     ),
     "reply-not-saved": (
-        "This reply could not be saved. {why}",
-        "{remedy}",
+        "This reply could not be saved. {problem:message}",
+        "{problem:remedy}",
     ),
     "cache-not-written": (
-        "{why}",
+        "The prompt cache cannot be kept on disk: {error}.",
+        "Replies go on; after a restart, prompts are recomputed.",
+    ),
+    "cache-not-indexed": (
+        "The prompt cache cannot be kept on disk. {problem:message}",
+        "Replies go on; after a restart, prompts are recomputed.",
+    ),
+    "cache-disk-nearly-full": (
+        "The prompt cache is not kept on disk: less than {least_gib:g} GiB of it are free.",
         "Replies go on; after a restart, prompts are recomputed.",
     ),
 }

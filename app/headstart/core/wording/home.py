@@ -16,16 +16,16 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Add it again, if you still have it.",
     ),
     "database-cannot-be-opened": (
-        "The chat database {path} cannot be opened: {reason}.",
-        "{remedy}",
+        "The chat database {path} cannot be opened: {reason:message}.",
+        "{reason:remedy}",
     ),
     "database-closed": (
         "The chat database is closed.",
         "",
     ),
     "database-failed": (
-        "{what} could not be used: {reason}.",
-        "{remedy}",
+        "{what} could not be used: {reason:message}.",
+        "{reason:remedy}",
     ),
     "database-newer": (
         "The chats in {path} were written by a newer version of Headstart.",
@@ -47,8 +47,12 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "This private chat could not be kept.",
         "Is this computer out of memory?",
     ),
+    "nothing-can-be-saved": (
+        "Chats can be read but not changed: {reason:message}.",
+        "{reason:remedy}",
+    ),
     "read-only": (
         "This cannot be saved.",
-        "{remedy}",
+        "Chats can be read but not changed: {reason:message}. {reason:remedy}",
     ),
 }

@@ -20,6 +20,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "the model is of a kind that this version cannot run."
         ),
     ),
+    "draft-failed": (
+        "It failed while it drafted ({kind}).",
+        "",
+    ),
     "draft-file-gone": (
         "Its file is not there any more.",
         "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NOTICES: dict[str, str] = {
-    "template-fallback": "{name}: {why}.",
+    "template-fallback": "{name}: {problem:message}; {form:message}.",
     "not-exact": (
         "{name} is not exact on this computer: numbers differ by up to {gap:.2g} when several are "
         "computed at once. Nothing is drafted for it while “Exact” is on."
@@ -19,11 +19,12 @@ NOTICES: dict[str, str] = {
         "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
         "model reads. The system prompt stays, and nothing is deleted here."
     ),
-    "server-retry": "{message} Trying again in {seconds:.0f} seconds.",
+    "server-retry": "{problem:message} Trying again in {seconds:.0f} seconds.",
     "server-takes-less": "{host} does not take {settings}.",
     "server-left-out": "{host} left out a part of the reply.",
     "draft-unusable": (
-        "The draft {draft} cannot be used with {model}: {reason} Replies are written without it."
+        "The draft {draft} cannot be used with {model}: {problem:text} Replies are written without "
+        "it."
     ),
     "died-loading": (
         "Headstart ended unexpectedly while loading {model}. Nothing is loaded or prefilled until "
@@ -33,6 +34,16 @@ NOTICES: dict[str, str] = {
         "Headstart ended unexpectedly while {model} was processing a chat. Nothing is loaded or "
         "prefilled until you send a message; choose another model if it happens again."
     ),
+    "database-salvaged": (
+        "The chat database could not be used as it was: {problem:message}. "
+        "{messages:n message|messages} in {chats:n chat|chats} could be read."
+    ),
+    "salvaged-from-copies": "{count:n message|messages} came from a copy in backups.",
+    "salvaged-with-damage": "{count:n text|texts} lost something and are marked.",
+    "salvaged-loose-text": "Loose text was put into the chat “{title}”.",
+    "salvage-missing": "{count:n message|messages} could not be found.",
+    "damaged-file-kept": "The damaged file was kept as {name}.",
+    "damaged-file-left": "The damaged file was left as it is.",
     "replies-interrupted": (
         "{count:n reply was|replies were} interrupted when the program ended; the text is here, "
         "and can be continued."

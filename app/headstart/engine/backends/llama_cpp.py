@@ -64,8 +64,8 @@ class LlamaCppDecoder(DecoderBase):
         llama = self._llama = LlamaContext(path, engine, progress, clamp)
         try:
             self._context, self._memory = llama.context, llama.memory
-            self._vocab = lib.llama_model_get_vocab(llama.model)
-            self._vocabulary: int = lib.llama_vocab_n_tokens(self._vocab)
+            self.vocab = lib.llama_model_get_vocab(llama.model)
+            self._vocabulary: int = lib.llama_vocab_n_tokens(self.vocab)
             self._window, self._recurrent = llama.window, llama.recurrent
             self._threads = ThreadCount(llama.threads, fixed=bool(engine.threads))
             self._thread_count = llama.threads
@@ -73,8 +73,8 @@ class LlamaCppDecoder(DecoderBase):
             self._state = SequenceState(
                 self._context, self._memory, SPARE, ranges=llama.has_ranges, mixed=self._recurrent
             )
-            self._ends = llama_vocabulary.ends(self._vocab)
-            self._facts = _facts(llama, self._vocab, self._state.ranges)
+            self._ends = llama_vocabulary.ends(self.vocab)
+            self._facts = _facts(llama, self.vocab, self._state.ranges)
         except BaseException:
             self.close()
             raise
@@ -90,16 +90,16 @@ class LlamaCppDecoder(DecoderBase):
         return self._threads.pace
 
     def _spell(self, token: int) -> bytes:
-        return llama_vocabulary.piece(self._vocab, token)
+        return llama_vocabulary.piece(self.vocab, token)
 
     def encode(self, text: str) -> list[int]:
-        return llama_vocabulary.encode(self._vocab, text)
+        return llama_vocabulary.encode(self.vocab, text)
 
     def n_past(self, seq: int = 0) -> int:
         return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
 
     def vocabulary(self) -> Vocabulary:
-        return llama_vocabulary.vocabulary(self._vocab)
+        return llama_vocabulary.vocabulary(self.vocab)
 
     def forward(
         self,

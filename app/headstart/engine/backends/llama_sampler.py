@@ -59,39 +59,39 @@ class LlamaCppSampler:
         seed: int,
         names: Sequence[int] | None,
     ) -> None:
-        self._logits = rows
-        self._candidates = candidates
+        self.logits = rows
+        self.candidates = candidates
         self._seed = seed
         self._greedy = sampling.temperature == 0
         self._names, self._masked = named_and_masked(names)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
-        self._chain: Any = None
+        self.chain: Any = None
         self._marked: Any = None
         if self._penalties or not self._greedy:
-            self._chain = _chain(sampling, self._penalties, len(candidates._ids))
+            self.chain = _chain(sampling, self._penalties, len(candidates._ids))
 
     def draw(self, row: int, position: int) -> int:
-        if self._chain is None and self._masked is None:
-            return int(self._logits(row).argmax())
+        if self.chain is None and self._masked is None:
+            return int(self.logits(row).argmax())
         ids, scores = self._scores(row, position)
         return int(ids[scores.argmax()])
 
     def predict(self, row: int, position: int) -> Prediction:
-        if self._chain is None and self._masked is None:
-            return best_two(self._logits(row))
+        if self.chain is None and self._masked is None:
+            return best_two(self.logits(row))
         return best_two_of(*self._scores(row, position))
 
     def _scores(
         self, row: int, position: int
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
         """Tokens that can be drawn and what the highest of them is drawn by; ours to change."""
-        logits = self._logits(row)
+        logits = self.logits(row)
         if self._masked is not None:
             logits = logits.copy()
             logits[self._masked] = _NEVER
-        if self._chain is None:
-            return self._candidates._ids, logits
-        ids, left = self._candidates.survivors(self._chain, logits)
+        if self.chain is None:
+            return self.candidates._ids, logits
+        ids, left = self.candidates.survivors(self.chain, logits)
         if self._greedy:
             return ids, left.copy()
         noisy = ids if self._names is None else self._names[ids]
@@ -103,23 +103,23 @@ class LlamaCppSampler:
     def accept(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             for token in tokens[-PENALTY_WINDOW:]:
-                lib.llama_sampler_accept(self._chain, token)
+                lib.llama_sampler_accept(self.chain, token)
 
     def mark(self) -> None:
         if self._penalties:
             self._free_mark()
-            self._marked = lib.llama_sampler_clone(self._chain)
+            self._marked = lib.llama_sampler_clone(self.chain)
 
     def rewind(self) -> None:
         if self._marked is not None:
-            lib.llama_sampler_free(self._chain)
-            self._chain, self._marked = self._marked, None
+            lib.llama_sampler_free(self.chain)
+            self.chain, self._marked = self._marked, None
 
     def close(self) -> None:
         self._free_mark()
-        if self._chain is not None:
-            lib.llama_sampler_free(self._chain)
-            self._chain = None
+        if self.chain is not None:
+            lib.llama_sampler_free(self.chain)
+            self.chain = None
 
     def _free_mark(self) -> None:
         if self._marked is not None:

@@ -75,7 +75,7 @@ class MlxDecoder(DecoderBase):
         self._since_clear = 0
         # how the next single row will be drawn, if the sampler can tell
         self._foresee: Foresee | None = None
-        self._ahead: _Ahead | None = None
+        self.ahead: _Ahead | None = None
         self._step = GPU_STEP if on_gpu() else CPU_STEP
         self._split = SPLIT_FROM if on_gpu() else CPU_STEP
         # the live sequence, and others as they are asked for
@@ -152,15 +152,15 @@ class MlxDecoder(DecoderBase):
         if silent < len(tokens) and silent - start < self._split:
             silent = start
         for at in range(start, silent, self._step):
-            self._compute(lane, tokens[at : min(silent, at + self._step)], [])
+            self.compute(lane, tokens[at : min(silent, at + self._step)], [])
         parts = [first] if first is not None and 0 in outputs else []
         if silent < len(tokens):
             rest = [index - silent for index in outputs if index >= silent]
-            rows = self._compute(lane, tokens[silent:], rest)
+            rows = self.compute(lane, tokens[silent:], rest)
             parts.extend([rows] if rows is not None else [])
         return mx.concatenate(parts) if len(parts) > 1 else parts[0] if parts else None
 
-    def _compute(
+    def compute(
         self, lane: _Lane, tokens: Sequence[int], outputs: Sequence[int]
     ) -> mx.array | None:
         if self._aborted:
@@ -194,22 +194,22 @@ class MlxDecoder(DecoderBase):
         mx.async_eval(token)
         following = self._rows_of(self._model(token[None, None], cache=lane.state.caches)[0])
         mx.async_eval(following)
-        self._ahead = _Ahead(lane, token, following)
+        self.ahead = _Ahead(lane, token, following)
 
     def _take_ahead(self, lane: _Lane, token: int) -> mx.array | None:
         """The row after `token`, if that was foreseen."""
-        ahead = self._ahead
+        ahead = self.ahead
         if ahead is None:
             return None
         if ahead.lane is not lane or ahead.token.item() != token:
             self._drop_ahead()
             return None
-        self._ahead = None
+        self.ahead = None
         lane.length += 1
         return ahead.rows
 
     def _drop_ahead(self) -> None:
-        ahead, self._ahead = self._ahead, None
+        ahead, self.ahead = self.ahead, None
         if ahead is not None:
             ahead.lane.state.trim(1)
 
@@ -261,8 +261,8 @@ class MlxDecoder(DecoderBase):
 
     def _forget(self, seq: int = 0) -> None:
         lane = self._lanes.pop(seq, None)
-        if self._ahead is not None and self._ahead.lane is lane:
-            self._ahead = None
+        if self.ahead is not None and self.ahead.lane is lane:
+            self.ahead = None
 
     def reach(self, n: int) -> int:
         lane = self._live
@@ -312,7 +312,7 @@ class MlxDecoder(DecoderBase):
         self._aborted = False
 
     def close(self) -> None:
-        self._rows = self._ahead = self._foresee = None
+        self._rows = self.ahead = self._foresee = None
         self._lanes.clear()
         self._model = None
         self._loaded.close()

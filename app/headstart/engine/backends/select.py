@@ -11,19 +11,11 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Callable
-from typing import NamedTuple
 
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.decoder import Decoder
 from headstart.engine.stop import StopSignal
-
-
-class Reason(NamedTuple):
-    """Why a model cannot run here, and what can be done."""
-
-    why: str
-    remedy: str
 
 
 @functools.cache
@@ -37,28 +29,16 @@ def has_mlx() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("mlx", "mlx_lm"))
 
 
-def cannot_run(form: ModelFormat, backend: Backend) -> Reason | None:
-    """Why models of this format cannot run here; None when they can. Any thread."""
+def cannot_run(form: ModelFormat, backend: Backend) -> str | None:
+    """The code of why models of this format cannot run here; None when they can. Any thread."""
     if form == "gguf":
         return None
     if not has_mlx():
-        if on_apple_silicon():
-            return Reason("MLX is not installed", "Run the set-up again, or choose a GGUF file.")
-        return Reason(
-            "it is an MLX folder, and MLX is for Macs with Apple Silicon",
-            "Choose the same model as a GGUF file.",
-        )
+        return "mlx-not-installed" if on_apple_silicon() else "mlx-needs-a-mac"
     if backend == "llama.cpp":
-        return Reason(
-            "it is an MLX folder, and the settings allow llama.cpp only",
-            "Change “Backend” under Settings, Engine, or choose a GGUF file.",
-        )
+        return "mlx-not-allowed"
     if backend == "auto" and not on_apple_silicon():
-        return Reason(
-            "it is an MLX folder, and without Apple's chips MLX is many times slower than "
-            "llama.cpp, so it is not used automatically",
-            "Choose a GGUF file, or “MLX too” as the backend under Settings, Engine.",
-        )
+        return "mlx-is-slow-here"
     return None
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.prefixes import PrefixIndex, RecordInfo, RecordKind
+from headstart.core.told import Told, about, told
 from headstart.engine.prefix import record_file
 from headstart.engine.prefix.budget import LEAST_FREE, budget, to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry
@@ -53,8 +54,8 @@ class Disk:
         self.folder = folder
         self.index = index
         self.size = 0
-        self.trouble = ""
-        self.tell_trouble: Callable[[str], None] = lambda _text: None
+        self.trouble: Told | None = None
+        self.tell_trouble: Callable[[Told], None] = lambda _trouble: None
         # the latest stamp of use that the index knows
         self.latest = 0
         self._lock = owner.lock
@@ -101,6 +102,8 @@ class Disk:
     def set_limits(self, allowed: bool, most_gb: int) -> None:
         with self._lock:
             self._allowed, self._most = allowed, most_gb * GB
+            # the user may have made room
+            self._quiet_until = 0.0
         self._jobs.put(self._shrink)
 
     def put(self, job: Callable[[], None]) -> None:
@@ -127,9 +130,15 @@ class Disk:
         self._free.set()
 
     def flush(self, seconds: float) -> bool:
-        done = threading.Event()
-        self._jobs.put(done.set)
-        return done.wait(max(0.0, seconds))
+        """Wait for everything that is queued, and for what that queues: a file that covers
+        another one has the other removed."""
+        until = time.monotonic() + seconds
+        for _ in range(2):
+            done = threading.Event()
+            self._jobs.put(done.set)
+            if not done.wait(max(0.0, until - time.monotonic())):
+                return False
+        return True
 
     def close(self, seconds: float) -> None:
         self._free.set()
@@ -219,11 +228,11 @@ class Disk:
                 path.unlink(missing_ok=True)
                 return
             self.index.add(stamped, chats, _today())
-            self.trouble = ""
+            self.trouble = None
         except WriteAbandoned:
             pass
         except OSError as error:
-            self._fail(f"The prompt cache cannot be kept on disk: {error.strerror or error}.")
+            self._fail(told("cache-not-written", error=error.strerror or error))
         except EnvironmentProblem as problem:
             # without its row the file is an orphan
             with self._lock:
@@ -231,7 +240,7 @@ class Disk:
                     entry.on_disk = False
                     self.size -= info.size
             self.path(info).unlink(missing_ok=True)
-            self._fail(f"The prompt cache cannot be kept on disk: {problem.message}")
+            self._fail(about("cache-not-indexed", problem.told))
         finally:
             with self._lock:
                 entry.queued = False
@@ -252,10 +261,10 @@ class Disk:
             self.folder.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(self.folder).free
         except OSError as error:
-            self._fail(f"The prompt cache cannot be kept on disk: {error.strerror or error}.")
+            self._fail(told("cache-not-written", error=error.strerror or error))
             return False
         if free < LEAST_FREE:
-            self._fail("The prompt cache is not kept on disk: less than 10 GiB of it are free.")
+            self._fail(told("cache-disk-nearly-full", least_gib=LEAST_FREE / 2**30))
             return False
         with self._lock:
             limit = budget(self._most, self.size, free)
@@ -288,12 +297,12 @@ class Disk:
         path.unlink(missing_ok=True)
         self.index.remove([key])
 
-    def _fail(self, text: str) -> None:
-        log.warning("%s", text)
+    def _fail(self, trouble: Told) -> None:
+        log.warning("%s", trouble.message)
         self._quiet_until = time.monotonic() + _PAUSE_SECONDS
-        if self.trouble != text:
-            self.trouble = text
-            self.tell_trouble(text)
+        if self.trouble != trouble:
+            self.trouble = trouble
+            self.tell_trouble(trouble)
 
 
 def _today() -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from headstart.core.prefixes import PrefixIndex, PrefixUse, RecordInfo, RecordKind
+from headstart.core.told import Told
 from headstart.engine.prefix import record_file
 from headstart.engine.prefix.budget import to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
@@ -35,8 +36,8 @@ READERS = 2
 
 class PrefixStore:
     def __init__(self, folder: Path, index: PrefixIndex) -> None:
-        self._lock = threading.RLock()
-        self._catalogue = Catalogue()
+        self.lock = threading.RLock()
+        self.catalogue = Catalogue()
         self._memory: dict[bytes, Entry] = {}
         self._memory_size = 0
         self._most_memory = automatic_memory()
@@ -45,31 +46,31 @@ class PrefixStore:
         self._barred: set[str] = set()
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
         self._scratch = Scratch()
-        owner = Owner(self._lock, self._trim_memory, self._forget)
-        self._disk = Disk(folder, index, self._catalogue, owner)
+        owner = Owner(self.lock, self._trim_memory, self._forget)
+        self.disk = Disk(folder, index, self.catalogue, owner)
 
     # --- for the engine thread -----------------------------------------------------------
 
     def wait_until_ready(self) -> None:
         """Until the index has been read; a database that never opens is waited for shortly."""
-        self._disk.wait_until_ready()
+        self.disk.wait_until_ready()
 
     def steps(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Step]:
-        with self._lock:
-            return self._catalogue.steps(namespace, tokens, chunk)
+        with self.lock:
+            return self.catalogue.steps(namespace, tokens, chunk)
 
     def snapshots(self, namespace: bytes, tokens: bytes, chunk: int) -> list[Entry]:
-        with self._lock:
-            return self._catalogue.snapshots(namespace, tokens, chunk)
+        with self.lock:
+            return self.catalogue.snapshots(namespace, tokens, chunk)
 
     def covering(self, parent: bytes, tokens: bytes, to_disk: bool) -> Entry | None:
         """A record that begins with `tokens`; with `to_disk` only one that may be there."""
-        with self._lock:
-            return self._catalogue.covering(parent, tokens, to_disk)
+        with self.lock:
+            return self.catalogue.covering(parent, tokens, to_disk)
 
     def get(self, key: bytes) -> Entry | None:
-        with self._lock:
-            entry = self._catalogue.get(key)
+        with self.lock:
+            entry = self.catalogue.get(key)
             return entry if entry is not None and entry.there else None
 
     def fetch(self, entry: Entry) -> Future[Payload | None]:
@@ -77,7 +78,7 @@ class PrefixStore:
 
         `give_back` when they are not needed any more.
         """
-        with self._lock:
+        with self.lock:
             if entry.payload is not None:
                 done: Future[Payload | None] = Future()
                 done.set_result(entry.payload)
@@ -92,11 +93,11 @@ class PrefixStore:
 
         The result is to be called when it has been, or not.
         """
-        with self._lock:
+        with self.lock:
             first = sorted(
                 (
                     entry
-                    for entry in self._catalogue
+                    for entry in self.catalogue
                     if chat_id in entry.chats
                     and entry.on_disk
                     and entry.payload is None
@@ -109,7 +110,7 @@ class PrefixStore:
 
         def done() -> None:
             for entry in first:
-                with self._lock:
+                with self.lock:
                     left, entry.coming = entry.coming, None
                 if left is not None:
                     left.add_done_callback(self.give_back_unused)
@@ -129,24 +130,24 @@ class PrefixStore:
 
     def prepare(self, namespace: bytes) -> None:
         """A model is loaded: make room to read its records into, before anybody waits for it."""
-        with self._lock:
+        with self.lock:
             sizes = [
-                entry.info.size for entry in self._catalogue if entry.info.namespace == namespace
+                entry.info.size for entry in self.catalogue if entry.info.namespace == namespace
             ]
         if sizes:
             self._scratch.prepare(max(sizes), READERS + 1)
 
     def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> Entry:
         """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
-        with self._lock:
-            known = self._catalogue.get(info.key)
+        with self.lock:
+            known = self.catalogue.get(info.key)
             if known is None or not known.there:
                 known = Entry(info)
-                self._catalogue.add(known)
+                self.catalogue.add(known)
             if known.payload is None:
                 known.payload = payload
                 self._memory_size += payload.size
-            for shorter in self._catalogue.covered(known):
+            for shorter in self.catalogue.covered(known):
                 # a tail that grew into this one; one on disk stays until this one is there
                 if not shorter.on_disk and (owner is not None or not shorter.chats):
                     for chat in shorter.chats:
@@ -160,7 +161,7 @@ class PrefixStore:
 
     def use(self, entry: Entry, chat_id: str) -> None:
         """`chat_id` needs this record on disk; written there unless it is."""
-        with self._lock:
+        with self.lock:
             if chat_id in self._barred:
                 return
             new = chat_id not in entry.chats
@@ -168,79 +169,79 @@ class PrefixStore:
             self._need(entry, chat_id)
             if new and entry.on_disk:
                 key = entry.info.key
-                self._disk.put(lambda: self._disk.index.use(chat_id, [key]))
+                self.disk.put(lambda: self.disk.index.use(chat_id, [key]))
 
     def touch(self, entries: Iterable[Entry], persist: bool) -> None:
         """These were used, the first of them with all others after it."""
-        with self._lock:
+        with self.lock:
             stamps = {}
             for entry in reversed(list(entries)):
                 self._touch(entry)
                 if entry.on_disk:
                     stamps[entry.info.key] = entry.used
             if persist and stamps:
-                self._disk.put(lambda: self._disk.index.touch(stamps))
+                self.disk.put(lambda: self.disk.index.touch(stamps))
 
     def release(self, entry: Entry, chat_id: str) -> None:
         """`chat_id` does not need this record any more."""
-        with self._lock:
+        with self.lock:
             entry.chats.discard(chat_id)
-            if not entry.chats and self._catalogue.get(entry.info.key) is entry:
+            if not entry.chats and self.catalogue.get(entry.info.key) is entry:
                 self._forget(entry)
             elif entry.on_disk:
                 key = entry.info.key
-                self._disk.put(lambda: self._disk.index.release(chat_id, key))
+                self.disk.put(lambda: self.disk.index.release(chat_id, key))
 
     def drop(self, entry: Entry) -> None:
         """Its bytes are not what they should be."""
-        with self._lock:
+        with self.lock:
             self._forget(entry)
 
     def pause(self) -> None:
         """A reply is being made: files wait."""
-        self._disk.pause()
+        self.disk.pause()
 
     def resume(self) -> None:
-        self._disk.resume()
+        self.disk.resume()
 
     def flush(self, seconds: float) -> bool:
         """Wait until what is queued is on disk; False when that takes longer."""
-        return self._disk.flush(seconds)
+        return self.disk.flush(seconds)
 
     # --- for the main thread -------------------------------------------------------------
 
-    def on_trouble(self, tell: Callable[[str], None]) -> None:
+    def on_trouble(self, tell: Callable[[Told], None]) -> None:
         """Have `tell` called, on the writer's thread, when nothing can be written."""
-        self._disk.tell_trouble = tell
+        self.disk.tell_trouble = tell
 
     def set_limits(self, on_disk: bool, most_gb: int, memory_mb: int = 0) -> None:
         """What may be on disk and in memory; 0 MB of memory is automatic."""
-        self._disk.set_limits(on_disk, most_gb)
-        with self._lock:
+        self.disk.set_limits(on_disk, most_gb)
+        with self.lock:
             self._most_memory = memory_mb * 1_000_000 or automatic_memory()
             self._trim_memory()
 
     def use_of_disk(self) -> PrefixUse:
-        with self._lock:
+        with self.lock:
             by_chat: dict[str, int] = {}
-            for entry in self._catalogue:
+            for entry in self.catalogue:
                 if entry.on_disk:
                     for chat in entry.chats:
                         by_chat[chat] = by_chat.get(chat, 0) + entry.info.size
             return PrefixUse(
-                total=self._disk.size,
-                budget=self._disk.budget(),
+                total=self.disk.size,
+                budget=self.disk.budget(),
                 by_chat=by_chat,
-                written_today=self._disk.written_today,
-                location=str(self._disk.folder),
+                written_today=self.disk.written_today,
+                location=str(self.disk.folder),
                 in_memory=self._memory_size,
                 memory_budget=self._most_memory,
-                trouble=self._disk.trouble,
+                trouble=self.disk.trouble,
             )
 
     def allow(self, chat_id: str, on_disk: bool) -> bool:
         """Whether anything of this chat may be written from now on; True if that is new."""
-        with self._lock:
+        with self.lock:
             if on_disk == (chat_id not in self._barred):
                 return False
             if on_disk:
@@ -251,29 +252,29 @@ class PrefixStore:
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
-        with self._lock:
-            for entry in self._catalogue:
+        with self.lock:
+            for entry in self.catalogue:
                 self._forget(entry)
 
     def forget_chat(self, chat_id: str) -> None:
         """What only this chat needs goes; what it shares with others stays."""
-        with self._lock:
-            for entry in self._catalogue:
+        with self.lock:
+            for entry in self.catalogue:
                 if chat_id in entry.chats:
                     entry.chats.discard(chat_id)
                     if not entry.chats:
                         self._forget(entry)
-            self._disk.put(lambda: self._disk.index.forget_chat(chat_id))
+            self.disk.put(lambda: self.disk.index.forget_chat(chat_id))
 
     def close(self, seconds: float) -> None:
         """Write what is queued for at most `seconds`, leave the rest."""
-        self._disk.close(seconds)
+        self.disk.close(seconds)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
     # --- inside, with the lock -----------------------------------------------------------
 
     def _touch(self, entry: Entry) -> None:
-        self._clock = max(self._clock, self._disk.latest) + 1
+        self._clock = max(self._clock, self.disk.latest) + 1
         entry.used = self._clock
         if entry.payload is not None:
             self._memory[entry.info.key] = entry
@@ -282,15 +283,15 @@ class PrefixStore:
         if chat_id in self._barred:
             return
         entry.chats.add(chat_id)
-        self._disk.write(entry)
+        self.disk.write(entry)
 
     def _forget(self, entry: Entry) -> None:
-        self._catalogue.remove(entry)
-        self._drop_payload(entry)
+        self.catalogue.remove(entry)
+        self.drop_payload(entry)
         if entry.on_disk:
-            self._disk.leave(entry)
+            self.disk.leave(entry)
 
-    def _drop_payload(self, entry: Entry) -> None:
+    def drop_payload(self, entry: Entry) -> None:
         if self._memory.get(entry.info.key) is entry:
             del self._memory[entry.info.key]
         if entry.payload is not None:
@@ -306,9 +307,9 @@ class PrefixStore:
         queued = frozenset(key for key, entry in self._memory.items() if entry.queued)
         for info in to_evict(held, excess, queued):
             entry = self._memory[info.key]
-            self._drop_payload(entry)
+            self.drop_payload(entry)
             if not entry.on_disk:
-                self._catalogue.remove(entry)
+                self.catalogue.remove(entry)
 
     # --- the readers' threads -------------------------------------------------------------
 
@@ -317,14 +318,14 @@ class PrefixStore:
         keep = entry.reads > 0
         into = None if keep else self._scratch.take(entry.info.size)
         try:
-            payload = record_file.read(self._disk.path(entry.info), entry.info, into)
+            payload = record_file.read(self.disk.path(entry.info), entry.info, into)
         except (OSError, RecordDamaged) as problem:
             log.warning("a stored prefix is not used: %s", problem)
             if into is not None:
                 self._scratch.put_back(into)
             self.drop(entry)
             return None
-        with self._lock:
+        with self.lock:
             entry.reads += 1
             if keep and entry.payload is None and entry.there:
                 entry.payload = payload

@@ -25,7 +25,7 @@ from headstart.core.events import (
 from headstart.core.parts import Origin, PartKind
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
-from headstart.core.told import told
+from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
@@ -120,9 +120,7 @@ class RemoteTurn:
                     if attempt > 1:
                         raise
                     continue
-                self._emit(
-                    Notice("server", told("server-retry", message=problem.message, seconds=wait))
-                )
+                self._emit(Notice("server", about("server-retry", problem.told, seconds=wait)))
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")
 

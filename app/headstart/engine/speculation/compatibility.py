@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headstart.core.models import ModelCard, Vocabulary
+from headstart.core.told import Told, told
 
 Tier = Literal["same", "near", "mapped", "text", "none"]
 
@@ -37,10 +38,14 @@ class VocabularyMatch:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`works`: "yes", "by text" (slower) or "no"; `reason` is shown to the user as it is."""
+    """`works`: "yes", "by text" (slower) or "no"; `notes` say why, and what to expect."""
 
     works: Literal["yes", "by text", "no"]
-    reason: str
+    notes: tuple[Told, ...]
+
+    @property
+    def reason(self) -> str:
+        return ", ".join(note.message for note in self.notes)
 
 
 def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
@@ -70,45 +75,37 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
 def judge(target: ModelCard, draft: ModelCard, context: int, free_memory: int) -> Verdict:
     """What `draft` is worth as a draft of `target` with so much context and free memory."""
     if draft.model.path == target.model.path:
-        return Verdict("no", "the same model as the target")
+        return Verdict("no", (told("draft-same-model"),))
     if draft.model.size >= target.model.size:
-        return Verdict(
-            "no", f"not smaller than the target ({_size(draft.model.size)}): it would not be faster"
-        )
+        return Verdict("no", (told("draft-too-large", size=draft.model.size),))
     need = memory_needed(draft, context)
     if need > free_memory:
-        return Verdict(
-            "no", f"needs {_size(need)} of memory with its context, {_size(free_memory)} are free"
-        )
+        return Verdict("no", (told("draft-needs-memory", need=need, free=free_memory),))
     match = compare(target.vocabulary, draft.vocabulary)
     if match.tier == "none":
-        return Verdict("no", "no tokens in common with the target")
-    notes = []
+        return Verdict("no", (told("draft-shares-nothing"),))
+    notes: list[Told] = []
     works: Literal["yes", "by text"] = "yes"
     if match.tier == "same":
-        notes.append(f"same vocabulary ({draft.vocabulary_size:,} tokens)")
+        notes.append(told("draft-same-vocabulary", tokens=draft.vocabulary_size))
     elif match.tier == "near":
-        notes.append(f"same vocabulary but for {match.differing:,} tokens")
+        notes.append(told("draft-near-vocabulary", tokens=match.differing))
     elif match.tier == "mapped":
-        notes.append(f"another vocabulary, {match.overlap:.0%} of the text in common")
+        notes.append(told("draft-mapped-vocabulary", overlap=match.overlap))
     else:
         works = "by text"
-        notes.append("another vocabulary: drafts go by text")
+        notes.append(told("draft-by-text"))
     if draft.context_length < context:
-        notes.append(f"sees only the last {draft.context_length:,} tokens")
+        notes.append(told("draft-sees-less", tokens=draft.context_length))
     if draft.cache in ("recurrent", "hybrid"):
-        notes.append("cannot take drafts back: reads some tokens twice")
+        notes.append(told("draft-cannot-go-back"))
     if draft.model.size > COSTLY_SHARE * target.model.size:
-        notes.append("nearly as large as the target: little to win")
-    notes.append(f"fits in memory ({_size(need)})")
-    return Verdict(works, ", ".join(notes))
+        notes.append(told("draft-costs-much"))
+    notes.append(told("draft-fits", need=need))
+    return Verdict(works, tuple(notes))
 
 
 def memory_needed(card: ModelCard, context: int) -> int:
     """Bytes of weights, of f16 keys and values for `context` tokens, and of buffers."""
     kept = min(context, card.context_length) if card.context_length else context
     return card.model.size + card.kv_bytes_per_token * kept + OVERHEAD
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

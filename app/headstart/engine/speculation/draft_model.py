@@ -34,13 +34,13 @@ class DraftModel:
         self._mapping = mapping
         # whether what this text needs of the disk may be noted there
         self.persist = True
-        self._held: list[int] = []
-        self._good = 0
-        self._offset = 0
+        self.held: list[int] = []
+        self.good = 0
+        self.offset = 0
         self._sampler: Sampler | None = None
         self._next: Prediction | None = None
         self._context = decoder.facts.context_length
-        self._stop = NEVER
+        self.stop = NEVER
 
     # --- the text ------------------------------------------------------------------------
 
@@ -48,15 +48,15 @@ class DraftModel:
         """A new turn over the text `tokens`; what was read of it before is kept."""
         self.end()
         self._mapping.begin(tokens)
-        self._stop = stop
+        self.stop = stop
         if self._mapping.greedy:
             sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
         self._sampler = self.decoder.sampler(sampling, seed, self._mapping.names)
         self._sampler.accept(self._mapping.tokens)
-        self._good = 0
-        if self._offset and (
-            self._offset >= len(self._mapping.tokens)
-            or self._held[:1] != self._mapping.tokens[self._offset : self._offset + 1]
+        self.good = 0
+        if self.offset and (
+            self.offset >= len(self._mapping.tokens)
+            or self.held[:1] != self._mapping.tokens[self.offset : self.offset + 1]
         ):
             self.forget()
         self._match()
@@ -66,7 +66,7 @@ class DraftModel:
         changed_from = self._mapping.extend(more)
         if self._sampler is not None:
             self._sampler.accept(self._mapping.tokens[changed_from:])
-        self._good = min(self._good, max(0, changed_from - self._offset))
+        self.good = min(self.good, max(0, changed_from - self.offset))
         self._next = None
         self._match()
 
@@ -75,7 +75,7 @@ class DraftModel:
             self._sampler.close()
             self._sampler = None
         self._next = None
-        self._stop = NEVER
+        self.stop = NEVER
 
     def close(self) -> None:
         self.end()
@@ -86,7 +86,7 @@ class DraftModel:
         """Tokens to be read before the next draft token."""
         if not self.fits():
             return min(self.window, len(self._mapping.tokens))
-        return max(1, len(self._mapping.tokens) - self._offset - self._good)
+        return max(1, len(self._mapping.tokens) - self.offset - self.good)
 
     @property
     def ready(self) -> bool:
@@ -95,18 +95,18 @@ class DraftModel:
     @property
     def sees_all(self) -> bool:
         """Whether it reads the text from its first token on."""
-        return not self._offset
+        return not self.offset
 
     @property
     def unseen(self) -> int:
         """How much there is to read to see the whole text; 0 where that is so, or cannot be."""
         length = len(self._mapping.tokens)
         fits = length + _ROOM <= self._context
-        return length if self._offset and fits else 0
+        return length if self.offset and fits else 0
 
     def fits(self) -> bool:
         """Whether the text from `offset` on leaves room for draft tokens in the draft's context."""
-        used = len(self._mapping.tokens) - self._offset
+        used = len(self._mapping.tokens) - self.offset
         return used + _ROOM <= self.decoder.facts.context_length
 
     @property
@@ -121,7 +121,7 @@ class DraftModel:
         seconds = self._mapping.seconds(tokens)
         held = self._mapping.tokens
         if self._prefix_cache is not None and held and len(held) + _ROOM <= self._context:
-            seconds += self._prefix_cache.seconds(self._held, held[:-1])
+            seconds += self._prefix_cache.seconds(self.held, held[:-1])
         return seconds
 
     def restore(self) -> None:
@@ -129,10 +129,10 @@ class DraftModel:
         tokens = self._mapping.tokens
         if self._prefix_cache is None or not tokens or len(tokens) + _ROOM > self._context:
             return
-        if self._offset:
+        if self.offset:
             self.forget()
-        self._prefix_cache.restore(self._held, tokens[:-1], self._stop, self.persist)
-        self._good = 0
+        self._prefix_cache.restore(self.held, tokens[:-1], self.stop, self.persist)
+        self.good = 0
         self._match()
 
     def begin_chat(self) -> None:
@@ -141,9 +141,9 @@ class DraftModel:
 
     def save(self, owner: str | None, leave: bool) -> Iterator[None]:
         """Keep what is held, in short pieces of work; see `PrefixCache.save`."""
-        if self._prefix_cache is None or self._offset or not self._good:
+        if self._prefix_cache is None or self.offset or not self.good:
             return
-        held = self._held[: self._good]
+        held = self.held[: self.good]
         if leave and owner is not None:
             yield from self._prefix_cache.leave(held, owner)
         else:
@@ -163,17 +163,17 @@ class DraftModel:
         tokens = self._mapping.tokens
         if window is not None and self.lag > window:
             self.forget()
-            self._offset = len(tokens) - window
+            self.offset = len(tokens) - window
         elif not self.fits():
             self.forget()
-            self._offset = max(0, len(tokens) - self.window)
-        self._cut_to(self._good)
-        at = self._offset + self._good
+            self.offset = max(0, len(tokens) - self.window)
+        self._cut_to(self.good)
+        at = self.offset + self.good
         if at >= len(tokens):
             # its logits are gone: the last token is decoded once more
-            self._good -= 1
-            self._cut_to(self._good)
-            at = self._offset + self._good
+            self.good -= 1
+            self._cut_to(self.good)
+            at = self.offset + self.good
         scores: list[tuple[float, bool]] = []
         first_scored = max(at + 1, len(tokens) - score)
         batch = self.decoder.facts.batch
@@ -184,7 +184,7 @@ class DraftModel:
             rows = [index for index in rows if index + 1 < len(tokens) or index == end - 1]
             started = perf_counter()
             self._forward(tokens[at:end], [index - at for index in rows])
-            self._good = len(self._held)
+            self.good = len(self.held)
             for row, index in enumerate(rows):
                 prediction = self._predict(row, index + 1)
                 if index + 1 < len(tokens):
@@ -198,9 +198,9 @@ class DraftModel:
 
     def time_steps(self, costs: Costs, steps: int, rows: int = 0) -> None:
         """Time forwards of one token, and one of `rows`; what is held stays as it is."""
-        tokens = self._held[:1] or [0]
+        tokens = self.held[:1] or [0]
         for count in [1] * steps + ([rows] if rows > 1 else []):
-            position = len(self._held)
+            position = len(self.held)
             if position + count > self._context:
                 break
             if self.decoder.facts.rollback == "checkpoint":
@@ -229,8 +229,8 @@ class DraftModel:
                 for _ in range(4):
                     began = perf_counter()
                     self._forward([self._next.token], [0])
-                    self._predict(0, len(self._held))
-                    costs.observe(1, len(self._held), perf_counter() - began)
+                    self._predict(0, len(self.held))
+                    costs.observe(1, len(self.held), perf_counter() - began)
             return scores
         finally:
             self.end()
@@ -265,7 +265,7 @@ class DraftModel:
                 self._sampler.accept([prediction.token])
                 self._forward([prediction.token], [0])
                 prediction = self._predict(0, len(self._mapping.tokens) + len(predictions))
-                costs.observe(1, len(self._held), perf_counter() - started)
+                costs.observe(1, len(self.held), perf_counter() - started)
         finally:
             self._sampler.rewind()
             self._next = None
@@ -282,32 +282,32 @@ class DraftModel:
             self.decoder.forward(tokens, outputs)
         except BaseException:
             # after an abort the KV state may be longer or shorter than `held`
-            kept = self.decoder.truncate(len(self._held))
-            del self._held[kept:]
-            self._good = min(self._good, kept)
+            kept = self.decoder.truncate(len(self.held))
+            del self.held[kept:]
+            self.good = min(self.good, kept)
             raise
-        self._held.extend(tokens)
+        self.held.extend(tokens)
 
     def _check(self) -> None:
-        if self._stop.stopped:
+        if self.stop.stopped:
             raise DecodeAborted
 
     def _match(self) -> None:
         """Find how much of what is held is the text's."""
-        tokens, held, offset = self._mapping.tokens, self._held, self._offset
-        good, end = self._good, min(len(held), len(tokens) - offset)
+        tokens, held, offset = self._mapping.tokens, self.held, self.offset
+        good, end = self.good, min(len(held), len(tokens) - offset)
         while good < end and held[good] == tokens[offset + good]:
             good += 1
-        self._good = good
+        self.good = good
 
     def _cut_to(self, length: int) -> None:
-        if len(self._held) > length:
+        if len(self.held) > length:
             left = self.decoder.truncate(length)
-            del self._held[left:]
-            self._good = min(self._good, left)
+            del self.held[left:]
+            self.good = min(self.good, left)
 
     def forget(self) -> None:
         """Nothing is held any more."""
         self.decoder.truncate(0)
-        self._held.clear()
-        self._good = self._offset = 0
+        self.held.clear()
+        self.good = self.offset = 0

@@ -20,7 +20,7 @@ from headstart.core.parts import Origin
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.outcome import activity_of, learn_outcome
+from headstart.engine.speculation.outcome import activity_of, learn_outcome, learn_repeat
 from headstart.engine.speculation.plan import PLAIN, Path, Plan, probability_margin
 from headstart.engine.speculation.prompt_lookup import Match
 from headstart.engine.speculation.sources import Sources
@@ -51,16 +51,16 @@ class Speculator:
         depth: Depth,
         sources: Sources,
     ) -> None:
-        self._target = target
+        self.target = target
         self._tokens = tokens
         self._sampler = sampler
-        self._depth = depth
+        self.depth = depth
         self._sources = sources
         self._settings = sources.settings
         self._lookup = sources.lookup
         # a draft joins when what that takes may be spent
         follows = sources.begin_draft is None
-        self._draft = sources.draft if follows else None
+        self.draft = sources.draft if follows else None
         self._waiting = None if follows else sources.draft
         self._join_at = 0  # how long the text must be before that is asked again
         self._margin = probability_margin(sources.settings.min_probability)
@@ -74,8 +74,8 @@ class Speculator:
     @property
     def activity(self) -> DraftActivity:
         """What the chosen draft is doing, and why."""
-        chosen = self._draft is not None or self._waiting is not None
-        return activity_of(self.tally, self._depth, len(self._tokens), chosen)
+        chosen = self.draft is not None or self._waiting is not None
+        return activity_of(self.tally, self.depth, len(self._tokens), chosen)
 
     def restart(self) -> None:
         """The text before the reply changed (older turns were left out): begin again with it."""
@@ -83,7 +83,7 @@ class Speculator:
         self._carry = []
         if self._lookup is not None:
             self._lookup.sync(self._tokens)
-        self._draft = self._waiting = None
+        self.draft = self._waiting = None
 
     @property
     def position(self) -> int:
@@ -97,8 +97,8 @@ class Speculator:
         verified. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
-        draft = self._draft or self._waiting
-        self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
+        draft = self.draft or self._waiting
+        self.depth.follow(self.target.pace, None if draft is None else draft.decoder.pace)
         if self._waiting is not None and self._join_draft(self._waiting):
             began = perf_counter()
         match = self._follow(pending)
@@ -106,12 +106,12 @@ class Speculator:
         if match is None and lag is None:
             return self._plain(pending, began)
         context = len(self._tokens)
-        room = min(room, self._target.facts.batch - 1, self._room_in_context())
-        unseen = self._draft.unseen if self._draft is not None else 0
-        plan = self._depth.plan(context, room, match, lag, unseen)
+        room = min(room, self.target.facts.batch - 1, self._room_in_context())
+        unseen = self.draft.unseen if self.draft is not None else 0
+        plan = self.depth.plan(context, room, match, lag, unseen)
         if plan.probe:
             self._probe(plan)
-            plan = self._depth.plan(context, room, match, self._lag())
+            plan = self.depth.plan(context, room, match, self._lag())
             if plan.probe:
                 plan = PLAIN
             began = perf_counter()
@@ -121,7 +121,7 @@ class Speculator:
             draft_tokens = [
                 DraftToken(token, -1, 0.0) for token in self._lookup.continuation(match, plan.depth)
             ]
-        elif plan.source is Origin.DRAFT and self._draft is not None:
+        elif plan.source is Origin.DRAFT and self.draft is not None:
             draft_tokens, path = self._draft_chain(plan, context)
         drafted = plan.source is Origin.DRAFT
         if not draft_tokens:
@@ -130,9 +130,9 @@ class Speculator:
         emitted = self._verify(pending, tree, plan, draft_tokens, match)
         seconds = perf_counter() - began
         speculated = bool(draft_tokens) or drafted
-        self._depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
+        self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
         # a plain round is what it is compared with
-        plain = len(emitted) * self._depth.costs.decode_time if speculated else seconds
+        plain = len(emitted) * self.depth.costs.decode_time if speculated else seconds
         self.tally.round(plan.source, len(tree.tokens), seconds, plain)
         return emitted
 
@@ -140,7 +140,7 @@ class Speculator:
         """A round without drafts. Small models write 300 tokens a second: no step too many."""
         if self._carry:
             return self._verify(pending, Tree(), PLAIN, [], None)
-        target, tokens = self._target, self._tokens
+        target, tokens = self.target, self._tokens
         self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
         tokens.append(pending)
@@ -148,23 +148,23 @@ class Speculator:
         self._sampler.accept((token,))
         seconds = perf_counter() - began
         self.tally.round(Origin.TARGET, 0, seconds, seconds)
-        self._depth.budget.earn_plain(seconds)
+        self.depth.budget.earn_plain(seconds)
         return [(token, Origin.TARGET)]
 
     def cut(self, length: int) -> None:
         """The reply ended inside what was accepted: keep only the first `length` tokens."""
         if length < len(self._tokens):
-            kept = self._target.truncate(length)
+            kept = self.target.truncate(length)
             del self._tokens[kept:]
 
     # --- drafting ------------------------------------------------------------------------
 
     def _room_in_context(self) -> int:
-        return self._target.facts.context_length - self.position
+        return self.target.facts.context_length - self.position
 
     def _follow(self, pending: int) -> Match | None:
         """Let lookup and draft follow what was emitted; returns where the end stood before."""
-        if self._draft is None and not self._carry and self._known == len(self._tokens):
+        if self.draft is None and not self._carry and self._known == len(self._tokens):
             self._known += 1
             if self._lookup is None:
                 return None
@@ -174,15 +174,15 @@ class Speculator:
         emitted = [*self._carry, pending]
         new = emitted[known:] if known >= 0 else [*self._tokens[known:], *emitted]
         self._known = len(self._tokens) + len(emitted)
-        if self._draft is not None:
-            self._draft.extend(new)
+        if self.draft is not None:
+            self.draft.extend(new)
         if self._lookup is None:
             return None
         self._lookup.extend(new)
         return self._lookup.find()
 
     def _lag(self) -> int | None:
-        return self._draft.lag if self._draft is not None and self._draft.ready else None
+        return self.draft.lag if self.draft is not None and self.draft.ready else None
 
     def _join_draft(self, draft: DraftModel) -> bool:
         """Have the draft follow the text and get back what was kept of it: after the first token,
@@ -190,15 +190,15 @@ class Speculator:
         if self._known < self._join_at:
             return False
         fixed = self._settings.depth_mode == "fixed"
-        if not fixed and not self._depth.target.costs.known:
+        if not fixed and not self.depth.target.costs.known:
             return False
         self._join_at = self._known + JOIN_EVERY
-        if not fixed and self._depth.worth.known_to_lose(len(self._tokens)):
+        if not fixed and self.depth.worth.known_to_lose(len(self._tokens)):
             return False
         text = [*self._tokens, *self._carry][: self._known]
-        if not fixed and not self._depth.budget.may_spend(draft.join_seconds(text)):
+        if not fixed and not self.depth.budget.may_spend(draft.join_seconds(text)):
             return False
-        self._waiting, self._draft = None, draft
+        self._waiting, self.draft = None, draft
         began = perf_counter()
         try:
             assert self._sources.begin_draft is not None
@@ -211,12 +211,12 @@ class Speculator:
         finally:
             seconds = perf_counter() - began
             self.tally.seconds += seconds
-            self._depth.budget.spend(seconds)
+            self.depth.budget.spend(seconds)
         return True
 
     def _probe(self, plan: Plan) -> None:
         """Read the draft up to here and see how it would have done on the reply so far."""
-        draft, pair = self._draft, self._depth.pair
+        draft, pair = self.draft, self.depth.pair
         assert draft is not None
         assert pair is not None
         began = perf_counter()
@@ -233,11 +233,11 @@ class Speculator:
         finally:
             seconds = perf_counter() - began
             self.tally.seconds += seconds
-            self._depth.budget.spend(seconds)
-        self._depth.probed(scores, len(self._tokens), draft.sees_all)
+            self.depth.budget.spend(seconds)
+        self.depth.probed(scores, len(self._tokens), draft.sees_all)
 
     def _draft_chain(self, plan: Plan, context: int) -> tuple[list[DraftToken], Path]:
-        draft, pair = self._draft, self._depth.pair
+        draft, pair = self.draft, self.depth.pair
         assert draft is not None
         assert pair is not None
         path = Path()
@@ -246,7 +246,7 @@ class Speculator:
             if prediction.margin < self._margin:
                 return False
             path.add(pair.margins.chance(prediction.margin))
-            return self._depth.go_on(path, context, plan.depth, seconds)
+            return self.depth.go_on(path, context, plan.depth, seconds)
 
         try:
             # by text, a draft token can become several tokens
@@ -262,7 +262,7 @@ class Speculator:
             if draft_token.margin < self._margin:
                 break
             path.add(pair.margins.chance(draft_token.margin))
-        keep = self._depth.cut(path, context)
+        keep = self.depth.cut(path, context)
         kept = Path()
         for chance in path.chances[:keep]:
             kept.add(chance)
@@ -271,7 +271,7 @@ class Speculator:
     def _drop_draft(self, problem: Exception) -> None:
         """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
         log.warning("the draft failed: %s", problem, exc_info=problem)
-        self._draft = None
+        self.draft = None
         self._sources.on_draft_failed(kind_of(problem))
 
     def _tree(
@@ -289,7 +289,7 @@ class Speculator:
             order = sorted(range(len(draft_tokens)), key=lambda index: draft_tokens[index].margin)
             chosen = order[: self._leaves - 1]
         else:
-            chosen = self._depth.branches(path, context, self._leaves - 1)
+            chosen = self.depth.branches(path, context, self._leaves - 1)
         for index in chosen:
             if draft_tokens[index].second >= 0:
                 tree.add(draft_tokens[index].second, index - 1)
@@ -305,13 +305,13 @@ class Speculator:
         draft_tokens: Sequence[DraftToken],
         match: Match | None,
     ) -> Emitted:
-        target, context = self._target, len(self._tokens)
+        target, context = self.target, len(self._tokens)
         first = [*self._carry, pending]
         count = len(first) + len(tree.tokens)
         if self._checkpoints and count > 1:
             began = perf_counter()
             target.checkpoint()
-            self._depth.costs.observe_checkpoint(perf_counter() - began)
+            self.depth.costs.observe_checkpoint(perf_counter() - began)
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
@@ -324,15 +324,18 @@ class Speculator:
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
         self._settle(first, tree, verdict.path, len(draft_tokens))
-        self._depth.target.costs.observe(count, context, perf_counter() - began)
+        self.depth.target.costs.observe(count, context, perf_counter() - began)
         if tree.tokens:
-            sees_all = self._draft is None or self._draft.sees_all
+            sees_all = self.draft is None or self.draft.sees_all
             outcome = learn_outcome(
-                self._depth, plan, draft_tokens, match, verdict.emitted, sees_all
+                self.depth, plan, draft_tokens, match, verdict.emitted, sees_all
             )
             self.tally.verified(plan.source, *outcome)
             if match is not None and self._lookup is not None and plan.source is Origin.LOOKUP:
                 self._lookup.copied(match.position + outcome[1])
+        if match is not None and self._lookup is not None and plan.source is not Origin.LOOKUP:
+            repeated = self._lookup.continuation(match, len(verdict.emitted))
+            learn_repeat(self.depth, match, repeated, verdict.emitted)
         origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
 
@@ -345,7 +348,7 @@ class Speculator:
     def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> None:
         """Make the KV state hold what came before the draft, and what was accepted of the chain
         (the tree's first `chain` tokens); a branch that won is carried."""
-        target, tokens = self._target, self._tokens
+        target, tokens = self.target, self._tokens
         kept = [node for node in path if node < chain]
         self._carry = [tree.tokens[node] for node in path[len(kept) :]]
         tokens.extend(first)
@@ -361,10 +364,10 @@ class Speculator:
         """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""
         missing = self._tokens[kept:]
         del self._tokens[kept:]
-        batch = self._target.facts.batch
+        batch = self.target.facts.batch
         for start in range(0, len(missing), batch):
             part = missing[start : start + batch]
-            self._target.forward(part, [])
+            self.target.forward(part, [])
             self._tokens.extend(part)
 
 

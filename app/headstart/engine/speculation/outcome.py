@@ -48,6 +48,16 @@ def learn_outcome(
     return verified, accepted
 
 
+def learn_repeat(
+    depth: Depth, match: Match, repeated: Sequence[int], emitted: Sequence[int]
+) -> None:
+    """Learn from a repeat that was not verified: what was emitted tells whether it was right."""
+    for index, (token, other) in enumerate(zip(repeated, emitted, strict=False)):
+        depth.target.lengths.observe(match.length + index, token == other)
+        if token != other:
+            break
+
+
 def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:
     """What the draft is doing, and why; `chosen`: there is one for this turn."""
     if tally.last_source is Origin.DRAFT:

@@ -25,7 +25,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.told import told
+from headstart.core.told import Told, about, told
 from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
@@ -99,7 +99,7 @@ class SpeculationState:
         # a short question as the chat template makes it: what pairs are tried on first. Text that
         # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
-        self._failed: dict[str, str] = {}
+        self._failed: set[str] = set()
         # the reply being written: its text, where it begins, what draws it
         self._writing: tuple[list[int], int, Sampling, int] | None = None
         self.last_reply: WrittenReply | None = None
@@ -148,7 +148,7 @@ class SpeculationState:
         try:
             self._load(wanted, engine, open_draft, emit, stop)
         except EnvironmentProblem as problem:
-            self._fail(wanted, str(problem), emit)
+            self._fail(wanted, problem.told, emit)
 
     def _load(
         self,
@@ -188,10 +188,10 @@ class SpeculationState:
             for _ in range(2):
                 self._draft.time_steps(self._pair.costs, _LOADED_STEPS, _LOADED_ROWS)
 
-    def _fail(self, wanted: ModelRef, reason: str, emit: Emit) -> None:
-        log.warning("the draft %s cannot be used: %s", wanted.name, reason)
-        self._failed[wanted.key] = reason
-        said = told("draft-unusable", draft=wanted.name, model=self._model.name, reason=reason)
+    def _fail(self, wanted: ModelRef, reason: Told, emit: Emit) -> None:
+        log.warning("the draft %s cannot be used: %s", wanted.name, reason.text)
+        self._failed.add(wanted.key)
+        said = about("draft-unusable", reason, draft=wanted.name, model=self._model.name)
         emit(Notice("draft", said))
 
     def begin(
@@ -233,7 +233,7 @@ class SpeculationState:
             failed = self._draft_ref
             self._unload_draft()
             if failed is not None:
-                self._fail(failed, reason, emit)
+                self._fail(failed, told("draft-failed", kind=reason), emit)
 
         sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft)
         return Speculator(self._target, tokens, sampler, self._depth, sources)

@@ -119,7 +119,7 @@ class PrefixPanel(QWidget):
             )
         for label, text in zip(self.values.values(), values, strict=True):
             label.setText(text)
-        trouble = "" if use is None else use.trouble
+        trouble = "" if use is None or use.trouble is None else use.trouble.message
         if not self._on_disk:
             trouble = _OFF
         self.note.setText(_PRIVATE if self._private else trouble)

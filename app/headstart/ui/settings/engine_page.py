@@ -38,10 +38,10 @@ class EnginePage(Page):
         super().__init__(parent)
         self._engine = engine
         self._change = change
-        self._words: dict[str, QLabel] = {}
+        self.words: dict[str, QLabel] = {}
         form = self.section("Models on this computer")
         for name, info in describe(EngineSettings).items():
-            value, act = getattr(engine, name), partial(self._changed, name)
+            value, act = getattr(engine, name), partial(self.change, name)
             field: QWidget
             if isinstance(value, bool):
                 field = check_box(info, value, act)
@@ -50,32 +50,32 @@ class EnginePage(Page):
             else:
                 field = number_box(info, value, act)
             self.row(form, info.title, field)
-            self._words[name] = self.word()
-            form.addRow("", self._words[name])
+            self.words[name] = self.word()
+            form.addRow("", self.words[name])
         self._state = QLabel(self)
         self._state.setObjectName("quiet")
         self._state.setWordWrap(True)
-        self._reload = QPushButton("Load now", self)
-        self._reload.setAutoDefault(False)
-        self._reload.clicked.connect(self.reload_requested)
+        self.reload_button = QPushButton("Load now", self)
+        self.reload_button.setAutoDefault(False)
+        self.reload_button.clicked.connect(self.reload_requested)
         row = QHBoxLayout()
         row.addWidget(self._state, 1)
-        row.addWidget(self._reload)
+        row.addWidget(self.reload_button)
         self.column.addLayout(row)
         self.column.addStretch(1)
         self.set_state("nothing")
 
     def set_automatic(self, words: Mapping[str, str]) -> None:
         """What each automatic setting is on this computer."""
-        for name, label in self._words.items():
+        for name, label in self.words.items():
             label.setText(words.get(name, ""))
             label.setVisible(bool(label.text()))
 
     def set_state(self, state: LoadedState) -> None:
         self._state.setText(STATES[state])
-        self._reload.setVisible(state == "other")
+        self.reload_button.setVisible(state == "other")
 
-    def _changed(self, name: str, value: float | str | bool) -> None:
+    def change(self, name: str, value: float | str | bool) -> None:
         chosen = value if isinstance(value, str | bool) else int(value)
         self._engine = changed(self._engine, **{name: chosen})
         self._change(engine=self._engine)

@@ -33,7 +33,7 @@ class GeneralPage(Page):
         for name in ("theme", "text_font"):
             self._choice(form, name, fields)
         stats = check_box(
-            fields["show_stats"], settings.show_stats, lambda on: self._set(show_stats=on)
+            fields["show_stats"], settings.show_stats, lambda on: self.change(show_stats=on)
         )
         self.row(form, fields["show_stats"].title, stats)
         form = self.section("New chats")
@@ -42,20 +42,22 @@ class GeneralPage(Page):
         prompt.setAccessibleName("System prompt of chats without one of their own")
         prompt.setTabChangesFocus(True)
         prompt.setFixedHeight(72)
-        prompt.textChanged.connect(lambda: self._set(system_prompt=prompt.toPlainText()))
+        prompt.textChanged.connect(lambda: self.change(system_prompt=prompt.toPlainText()))
         self.row(form, "System prompt", prompt)
         sampling = describe(Sampling)
         for name in ("temperature", "top_p", "max_tokens"):
             box = number_box(
                 sampling[name],
                 getattr(settings.sampling, name),
-                partial(self._sampling_changed, name),
+                partial(self.change_sampling, name),
             )
             self.row(form, sampling[name].title, box)
         self._choice(form, "when_full", fields)
         form = self.section("Privacy")
         days = fields["trash_days"]
-        box = number_box(days, settings.trash_days, lambda value: self._set(trash_days=int(value)))
+        box = number_box(
+            days, settings.trash_days, lambda value: self.change(trash_days=int(value))
+        )
         self.row(form, days.title, box)
         form = self.section("Prompt cache")
         for name, info in describe(PrefixSettings).items():
@@ -72,17 +74,17 @@ class GeneralPage(Page):
         box = choice_box(
             fields[name],
             getattr(self._settings, name),
-            lambda value: self._set(**{name: value}),
+            lambda value: self.change(**{name: value}),
         )
         self.row(form, fields[name].title, box)
 
-    def _sampling_changed(self, name: str, value: float) -> None:
-        self._set(sampling=changed(self._settings.sampling, **{name: value}))
+    def change_sampling(self, name: str, value: float) -> None:
+        self.change(sampling=changed(self._settings.sampling, **{name: value}))
 
     def _prefix_changed(self, name: str, value: float | bool) -> None:
         chosen = value if isinstance(value, bool) else int(value)
-        self._set(prefix=changed(self._settings.prefix, **{name: chosen}))
+        self.change(prefix=changed(self._settings.prefix, **{name: chosen}))
 
-    def _set(self, **changes: object) -> None:
+    def change(self, **changes: object) -> None:
         self._settings = changed(self._settings, **changes)
         self._change(**changes)

@@ -59,14 +59,14 @@ class ServersPage(Page):
         self._list.itemActivated.connect(lambda _item: self._edit())
         self.column.addWidget(self._list, 1)
         row = QHBoxLayout()
-        self._add = self._button("Add…", self._new, row)
-        self._edit_button = self._button("Change…", self._edit, row)
+        self.add_button = self._button("Add…", self._new, row)
+        self.change_button = self._button("Change…", self._edit, row)
         self._test = self._button("Test", self._ask_test, row)
         self._remove = self._button("Remove", self._ask_remove, row)
         row.addStretch(1)
         self.column.addLayout(row)
-        self._result = self.word()
-        self.column.addWidget(self._result)
+        self.told = self.word()
+        self.column.addWidget(self.told)
         self.set_connections(connections)
 
     def set_connections(self, connections: Sequence[Connection]) -> None:
@@ -130,13 +130,13 @@ class ServersPage(Page):
 
     def _show_buttons(self) -> None:
         current = self.current
-        for button in (self._edit_button, self._test, self._remove):
+        for button in (self.change_button, self._test, self._remove):
             button.setEnabled(current is not None)
         text = self._results.get(current.id, "") if current is not None else ""
         # of a server that could not be saved
         text = text or self._results.get("", "")
-        self._result.setText(text)
-        self._result.setVisible(bool(text))
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
 
     def _new(self) -> None:
         self._open(None)

@@ -86,7 +86,7 @@ class TextBlock(QWidget):
         if self.host.tinted:
             self.update()
 
-    def _tint_selections(self) -> list[QAbstractTextDocumentLayout.Selection]:
+    def tint_selections(self) -> list[QAbstractTextDocumentLayout.Selection]:
         """An overlay: the document itself knows nothing of origins."""
         if not self.host.tinted or not self._origins:
             return []
@@ -139,7 +139,7 @@ class TextBlock(QWidget):
         context.clip = QRectF(area).translated(-self.offset())
         palette = self.palette()
         context.palette = palette
-        marks = self._tint_selections()
+        marks = self.tint_selections()
         selected = self.host.selection_in(self)
         if selected:
             marks.append(self._marked(*selected, palette.color(QPalette.ColorRole.Highlight)))

@@ -40,7 +40,7 @@ class CodeBlock(TextBlock):
         super().__init__(host, parent)
         self.id = next(_serials)
         self._asked = 0
-        self._spans: Sequence[Span] = ()
+        self.spans: Sequence[Span] = ()
         # line number -> the colours it shows, to touch only lines that change
         self._shown: dict[int, tuple[tuple[int, int, str], ...]] = {}
         self._code = ""
@@ -48,17 +48,17 @@ class CodeBlock(TextBlock):
         self._ask_again.setSingleShot(True)
         self._ask_again.setInterval(COLOUR_MS)
         self._ask_again.timeout.connect(self._ask)
-        self._copy = QToolButton(self)
-        self._copy.setObjectName("small")
-        self._copy.setText("Copy")
-        self._copy.setAccessibleName("Copy this code")
-        self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._copy.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._copy.clicked.connect(self._copy_code)
-        self._bar = QScrollBar(Qt.Orientation.Horizontal, self)
-        self._bar.setCursor(Qt.CursorShape.ArrowCursor)
-        self._bar.valueChanged.connect(lambda _value: self.update())
-        self._bar.hide()
+        self.copy_button = QToolButton(self)
+        self.copy_button.setObjectName("small")
+        self.copy_button.setText("Copy")
+        self.copy_button.setAccessibleName("Copy this code")
+        self.copy_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.copy_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.copy_button.clicked.connect(self._copy_code)
+        self.bar = QScrollBar(Qt.Orientation.Horizontal, self)
+        self.bar.setCursor(Qt.CursorShape.ArrowCursor)
+        self.bar.valueChanged.connect(lambda _value: self.update())
+        self.bar.hide()
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.NoWrap)
         self.document.setDefaultTextOption(option)
@@ -78,7 +78,7 @@ class CodeBlock(TextBlock):
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(code[len(old) :])
         else:
-            self._spans, self._shown = (), {}
+            self.spans, self._shown = (), {}
             self.document.setPlainText(code)
         if not self._ask_again.isActive():
             self._ask_again.start()
@@ -95,8 +95,8 @@ class CodeBlock(TextBlock):
         option = self.document.defaultTextOption()
         option.setTabStopDistance(4 * QFontMetrics(font).horizontalAdvance(" "))
         self.document.setDefaultTextOption(option)
-        self._copy.setFont(theme.text_font(theme.SMALL_SIZE))
-        self._copy.setIcon(icons.icon("copy"))
+        self.copy_button.setFont(theme.text_font(theme.SMALL_SIZE))
+        self.copy_button.setIcon(icons.icon("copy"))
         self._shown = {}
         self._colour()
         self._ask()
@@ -110,7 +110,7 @@ class CodeBlock(TextBlock):
         self.setAccessibleName(f"{name}: {self._code}")
 
     def offset(self) -> QPointF:
-        return QPointF(self.PAD - self._bar.value(), self.HEAD)
+        return QPointF(self.PAD - self.bar.value(), self.HEAD)
 
     def layout_width(self, width: int) -> int:
         # without wrapping the width is that of the longest line
@@ -120,16 +120,16 @@ class CodeBlock(TextBlock):
         hidden = max(0, round(size.width()) - inner)
         bottom = 12
         height = self.HEAD + round(size.height()) + bottom
-        self._bar.setVisible(hidden > 0)
+        self.bar.setVisible(hidden > 0)
         if hidden:
-            self._bar.setRange(0, hidden)
-            self._bar.setPageStep(inner)
-            self._bar.setSingleStep(24)
-            self._bar.setGeometry(self.PAD - 2, height - 10, width - 2 * self.PAD + 4, 10)
+            self.bar.setRange(0, hidden)
+            self.bar.setPageStep(inner)
+            self.bar.setSingleStep(24)
+            self.bar.setGeometry(self.PAD - 2, height - 10, width - 2 * self.PAD + 4, 10)
         else:
-            self._bar.setRange(0, 0)
-        hint = self._copy.sizeHint()
-        self._copy.setGeometry(width - hint.width() - 8, 4, hint.width(), hint.height())
+            self.bar.setRange(0, 0)
+        hint = self.copy_button.sizeHint()
+        self.copy_button.setGeometry(width - hint.width() - 8, 4, hint.width(), hint.height())
         return height
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -154,31 +154,31 @@ class CodeBlock(TextBlock):
         sideways = event.angleDelta().x() or (
             event.angleDelta().y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0
         )
-        if sideways and self._bar.maximum() > 0:
-            self._bar.setValue(self._bar.value() - sideways // 2)
+        if sideways and self.bar.maximum() > 0:
+            self.bar.setValue(self.bar.value() - sideways // 2)
             event.accept()
         else:
             event.ignore()
 
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._code)
-        self._copy.setIcon(icons.icon("check", theme.current().accent))
-        self._copy.setAccessibleName("Copied")
-        QTimer.singleShot(COPIED_MS, self._copy, self._show_copy)
+        self.copy_button.setIcon(icons.icon("check", theme.current().accent))
+        self.copy_button.setAccessibleName("Copied")
+        QTimer.singleShot(COPIED_MS, self.copy_button, self._show_copy)
 
     def _show_copy(self) -> None:
-        self._copy.setIcon(icons.icon("copy"))
-        self._copy.setAccessibleName("Copy this code")
+        self.copy_button.setIcon(icons.icon("copy"))
+        self.copy_button.setAccessibleName("Copy this code")
 
     def _on_highlighted(self, block: int, serial: int, spans: Sequence[Span]) -> None:
         if block == self.id:
             # an older answer still fits the beginning of code that has grown since
-            self._spans = spans
+            self.spans = spans
             self._colour()
 
     def _colour(self) -> None:
         """Give every line its spans; only lines whose colours change are laid out again."""
-        spans = self._spans
+        spans = self.spans
         at = 0
         block = self.document.begin()
         while block.isValid():

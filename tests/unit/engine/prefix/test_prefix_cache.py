@@ -123,13 +123,13 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
             _lose_something(store, random_)
         if random_.random() < 0.1:
             assert store.flush(5)
-            for entry in store._catalogue:
+            for entry in store.catalogue:
                 if entry.on_disk and not entry.queued:
-                    store._drop_payload(entry)
+                    store.drop_payload(entry)
 
 
 def _lose_something(store: PrefixStore, random_: random.Random) -> None:
-    entries = list(store._catalogue)
+    entries = list(store.catalogue)
     if entries:
         store.drop(random_.choice(entries))
 
@@ -167,7 +167,7 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
         for _ in prefix_cache.leave(held, "c"):
             pass
     assert store.flush(5)
-    lengths = sorted(entry.info.length for entry in store._catalogue)
+    lengths = sorted(entry.info.length for entry in store.catalogue)
     assert lengths == [2, *[CHUNK] * 6]
     # another branch beside it
     decoder.truncate(44)
@@ -177,8 +177,8 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
     for _ in prefix_cache.leave(held, "d"):
         pass
     assert store.flush(5)
-    assert sorted(entry.info.length for entry in store._catalogue) == [2, 7, *[CHUNK] * 6]
-    files = [path for path in store._disk.folder.glob("*/*") if path.is_file()]
+    assert sorted(entry.info.length for entry in store.catalogue) == [2, 7, *[CHUNK] * 6]
+    files = [path for path in store.disk.folder.glob("*/*") if path.is_file()]
     assert len(files) == 8
 
 

@@ -199,8 +199,8 @@ def test_plain_rounds_count_as_what_they_took(good: Pair) -> None:
         LoadRequest(good.request.load.model), (), Sampling(temperature=0), speculation=Speculation()
     )
     # another program takes the computer in the middle of the reply
-    slow = good.target._cost
-    good.target._cost = lambda n: slow(n) * (4 if len(good.target.tokens) > 60 else 1)
+    slow = good.target.cost
+    good.target.cost = lambda n: slow(n) * (4 if len(good.target.tokens) > 60 else 1)
     seconds = good.reply(60)
     if good.stats.verified == 0:
         assert good.stats.plain_seconds == pytest.approx(seconds, rel=0.02)

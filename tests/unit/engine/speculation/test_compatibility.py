@@ -37,7 +37,7 @@ TARGET = card("target", 8 * GB)
         (
             card("near", GB // 2, (*WORDS[:100], b"other", *WORDS[101:])),
             "yes",
-            "same vocabulary but for 1 tokens",
+            "same vocabulary but for 1 token",
         ),
         (card("mixed", GB // 2, WORDS[::-1]), "yes", "another vocabulary, 100%"),
         (card("text", GB // 2, WORDS[::5]), "by text", "drafts go by text"),

@@ -217,7 +217,7 @@ def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyP
         monkeypatch, lambda n: costs.get(n, 1.8 + 0.3 * (n - 4)), 0.3, 0.1, 120,
         Speculation(draft="d"),
     )  # fmt: skip
-    timed = list(speculator._depth.target.costs.measured(100))
+    timed = list(speculator.depth.target.costs.measured(100))
     assert timed[:2] == [2, 4]
     assert all(size <= 8 for size in timed[: timed.index(8)])
 
@@ -285,8 +285,8 @@ def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyP
     _, again = simulate(
         monkeypatch, COSTS["steps"], 30.0, 0.1, 60, Speculation(draft="d"), state, prompt=600
     )
-    assert again._draft is not None
-    assert again._draft._held == []
+    assert again.draft is not None
+    assert again.draft.held == []
 
 
 @settings(max_examples=50, deadline=None, derandomize=True)

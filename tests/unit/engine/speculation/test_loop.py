@@ -91,9 +91,9 @@ class Chat:
     def check(self, text: Sequence[int]) -> None:
         assert self.target.tokens == self.tokens
         assert self.tokens == list(text[: len(self.tokens)])
-        assert self.draft.tokens == self.model._held
-        assert self.draft.tokens[: self.model._good] == list(
-            text[self.model._offset : self.model._offset + self.model._good]
+        assert self.draft.tokens == self.model.held
+        assert self.draft.tokens[: self.model.good] == list(
+            text[self.model.offset : self.model.offset + self.model.good]
         )
 
 
@@ -194,11 +194,11 @@ def test_a_full_context_leaves_the_state_as_it_was() -> None:
 def test_a_cancel_while_drafting_stops_the_round() -> None:
     draft = FakeDecoder(LOGITS)
     loop = _loop(FakeDecoder(LOGITS), draft, SETTINGS[3])
-    assert loop._draft is not None
-    loop._draft._stop = StopSignal(-1)
+    assert loop.draft is not None
+    loop.draft.stop = StopSignal(-1)
     with pytest.raises(DecodeAborted):
         loop.step(3, 8)
-    assert loop._target.n_past() == 2
+    assert loop.target.n_past() == 2
 
 
 @pytest.mark.logs("the draft failed")

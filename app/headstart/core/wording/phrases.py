@@ -1,0 +1,116 @@
+"""Ends of sentences that other sentences name by their code, with what to do about each."""
+
+from __future__ import annotations
+
+# why the database cannot be used
+DATABASE: dict[str, tuple[str, str]] = {
+    "disk-full": (
+        "the disk is full",
+        "Free some space on the disk, then start Headstart again.",
+    ),
+    "disk-failed": (
+        "the disk reported an error",
+        "Check the disk and its connection, then start Headstart again.",
+    ),
+    "file-not-writable": (
+        "it cannot be written to",
+        (
+            "Check that the folder may be written to, or choose another one with --home, then "
+            "start Headstart again."
+        ),
+    ),
+    "file-unreachable": (
+        "its folder or file cannot be opened",
+        "Check the folder's permissions, or choose another one with --home.",
+    ),
+    "file-in-use": (
+        "another program is using it",
+        "Close the other program and try again.",
+    ),
+    "database-damaged": (
+        "it is damaged",
+        (
+            "Start Headstart again: it will save everything that can still be read into a new "
+            "database."
+        ),
+    ),
+    "sqlite-refused": (
+        "SQLite refused",
+        "Start with --debug and report the log.",
+    ),
+}
+
+# what was found at the start that made a new database necessary
+SALVAGED: dict[str, tuple[str, str]] = {
+    "was-damaged": ("it was damaged", ""),
+    "was-empty": ("it was empty", ""),
+    "was-gone": ("it was gone", ""),
+    "was-shorter": ("it was shorter than when it was last used", ""),
+    "log-was-damaged": ("its write-ahead log was damaged", ""),
+    "tables-were-gone": ("its tables were gone", ""),
+    "text-was-missing": ("text was missing in it", ""),
+    "held-fewer-messages": (
+        "it held {held:n message|messages}, and {before:,} when it was last used",
+        "",
+    ),
+}
+
+# why a model cannot run on this computer
+MODELS: dict[str, tuple[str, str]] = {
+    "mlx-not-installed": (
+        "MLX is not installed",
+        "Run the set-up again, or choose a GGUF file.",
+    ),
+    "mlx-needs-a-mac": (
+        "it is an MLX folder, and MLX is for Macs with Apple Silicon",
+        "Choose the same model as a GGUF file.",
+    ),
+    "mlx-not-allowed": (
+        "it is an MLX folder, and the settings allow llama.cpp only",
+        "Change “Backend” under Settings, Engine, or choose a GGUF file.",
+    ),
+    "mlx-is-slow-here": (
+        (
+            "it is an MLX folder, and without Apple's chips MLX is many times slower than "
+            "llama.cpp, so it is not used automatically"
+        ),
+        "Choose a GGUF file, or “MLX too” as the backend under Settings, Engine.",
+    ),
+}
+
+# why a model's own chat template is not used
+TEMPLATES: dict[str, tuple[str, str]] = {
+    "template-missing": ("the model brings no chat template", ""),
+    "template-broken": ("the model's chat template does not work ({error})", ""),
+    "template-leaves-out": ("the model's chat template leaves out what is written", ""),
+    "form-chatml": ("the ChatML form is used instead", ""),
+    "form-plain": ("a plain User/Assistant form is used instead", ""),
+}
+
+# what a model is worth as a draft of another
+DRAFTS: dict[str, tuple[str, str]] = {
+    "draft-same-model": ("the same model as the target", ""),
+    "draft-too-large": (
+        "not smaller than the target ({size:size}): it would not be faster",
+        "",
+    ),
+    "draft-needs-memory": (
+        "needs {need:size} of memory with its context, {free:size} are free",
+        "",
+    ),
+    "draft-shares-nothing": ("no tokens in common with the target", ""),
+    "draft-unreadable": ("its file cannot be read ({problem})", ""),
+    "draft-same-vocabulary": ("same vocabulary ({tokens:,} tokens)", ""),
+    "draft-near-vocabulary": ("same vocabulary but for {tokens:n token|tokens}", ""),
+    "draft-mapped-vocabulary": (
+        "another vocabulary, {overlap:.0%} of the text in common",
+        "",
+    ),
+    "draft-by-text": ("another vocabulary: drafts go by text", ""),
+    "draft-sees-less": ("sees only the last {tokens:n token|tokens}", ""),
+    "draft-cannot-go-back": ("cannot take drafts back: reads some tokens twice", ""),
+    "draft-costs-much": ("nearly as large as the target: little to win", ""),
+    "draft-fits": ("fits in memory ({need:size})", ""),
+}
+
+PHRASES = {**DATABASE, **SALVAGED, **MODELS, **TEMPLATES, **DRAFTS}
