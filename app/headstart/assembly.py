@@ -101,6 +101,8 @@ async def close_app(app: App) -> None:
 async def database_opens(app: App) -> None:
     """Wait for the database, and show what it has to say."""
     store = await app.storage.ready()
+    # not before: two imports at once would hold each other up
+    app.window.transcript.highlighter.prepare()
     app.controllers.chat_list.sweep_trash()
     said = [notice.text for notice in store.notices]
     if store.interrupted:

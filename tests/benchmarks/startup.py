@@ -1,7 +1,8 @@
 """How fast the window is there, and how much memory it takes before any model is loaded.
 
-Each run is a fresh process with the disk cache warm. It counts as interactive when a key typed
-into the composer has been handled and painted, measured from the start of the process.
+Each run is a fresh process with the disk cache warm. The window counts as interactive when a key
+that is typed as soon as the composer was painted has been handled and painted too, and as ready
+when the database is open and the list of chats is there; both from the start of the process.
 """
 
 from __future__ import annotations
@@ -16,36 +17,66 @@ import tempfile
 import time
 from pathlib import Path
 
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from headstart.ui.composer.composer import Composer
 from tests.benchmarks.report import Report, json_path, spread
 
 RUNS = 9
 
 
+class _FirstKey(QObject):
+    """Types into the composer when it has been painted for the first time."""
+
+    def __init__(self, application: QApplication) -> None:
+        super().__init__(application)
+        self.ready = 0.0
+        self._began = False
+        application.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        composer = watched.parent()
+        while composer is not None and not isinstance(composer, Composer):
+            composer = composer.parent()
+        if event.type() == QEvent.Type.Paint and composer is not None and not self._began:
+            self._began = True
+            QTimer.singleShot(0, lambda: self._type(composer))
+        return False
+
+    def _type(self, composer: Composer) -> None:
+        QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
+        # typing loads the model ahead; the figures are about the time before that
+        composer.typing_began.disconnect()
+        QTest.keyClicks(composer.edit, "a")
+        composer.edit.repaint()
+        assert composer.text() == "a"
+        self.ready = time.monotonic()
+
+
 def child(home: str) -> int:
     from headstart.assembly import App
     from headstart.home import Home
-    from headstart.launch import run
+    from headstart.launch import make_application, run
 
-    async def measure(app: App) -> int:
+    first = _FirstKey(make_application())
+
+    async def measure(_app: App) -> int:
         import psutil
-        from PySide6.QtTest import QTest
 
-        # typing loads the model ahead; the figures are about the time before that
-        app.window.composer.typing_began.disconnect()
-        QTest.keyClicks(app.window.composer.edit, "a")
-        app.window.composer.edit.repaint()
-        ready = time.monotonic()
-        typed = app.window.composer.text() == "a"
+        there = time.monotonic()
         await asyncio.sleep(2)
         memory = psutil.Process().memory_info().rss
-        print(json.dumps({"ready": ready, "typed": typed, "rss": memory}), flush=True)
+        print(json.dumps({"ready": first.ready, "there": there, "rss": memory}), flush=True)
         return 0
 
     return run(Home(Path(home)), script=measure)
 
 
-def measure_once(home: Path) -> tuple[float, float]:
-    """Seconds from the start of the process to an answering window, and MB of memory."""
+def measure_once(home: Path) -> tuple[float, float, float]:
+    """Seconds from the start of the process to an answering window and to the list of chats, and
+    MB of memory."""
     started = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.startup", "--child", str(home)],
@@ -55,8 +86,8 @@ def measure_once(home: Path) -> tuple[float, float]:
         check=True,
     )
     result = json.loads(done.stdout.splitlines()[-1])
-    assert result["typed"]
-    return result["ready"] - started, result["rss"] / 1e6
+    assert result["ready"]
+    return result["ready"] - started, result["there"] - started, result["rss"] / 1e6
 
 
 def main() -> None:
@@ -65,10 +96,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         measure_once(Path(place))  # fills caches and makes the database
         runs = [measure_once(Path(place)) for _ in range(RUNS)]
-    seconds = [run[0] for run in runs]
-    memory = [run[1] for run in runs]
-    report.add("window_interactive_s", statistics.median(seconds), "at most 1.0", spread(seconds))
-    report.add("idle_rss_mb", statistics.median(memory), "at most 150", spread(memory))
+    for at, name, wanted in (
+        (0, "window_interactive_s", "at most 0.7"),
+        (1, "window_ready_s", ""),
+        (2, "idle_rss_mb", "at most 140"),
+    ):
+        values = [run[at] for run in runs]
+        report.add(name, statistics.median(values), wanted, spread(values))
     report.write(path)
 
 

@@ -32,9 +32,6 @@ from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.reply_painter import ReplyPainter
 from headstart.ui.transcript.selecting import Selecting
 
-# after the window is there, before anybody has read what is in it
-PREPARE_MS = 200
-
 
 class TranscriptView(QAbstractScrollArea):
     """Shows one branch. Emits what the user asks of a message, by its id."""
@@ -64,10 +61,6 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setSingleShot(True)
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self.column.place)
-        prepare = QTimer(self)
-        prepare.setSingleShot(True)
-        prepare.timeout.connect(self.highlighter.prepare)
-        prepare.start(PREPARE_MS)
         self._hint = ""
         self._hovered_link = ""
         # whether messages that are not here yet are to be selected too
