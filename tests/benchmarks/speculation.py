@@ -156,12 +156,16 @@ def cold_drafts(report: Report, found: dict[str, ModelRef]) -> None:
         engine = Engine(found["wide"], found[name])
         for kind, prompts in PROMPTS.items():
             ratios: dict[int, list[float]] = {SHORT: [], LONG: []}
+            own = []
             for prompt in prompts[:COLD_PROMPTS]:
                 before = engine.run(prompt, LONG)
                 engine.cold()
                 run = engine.run(prompt, LONG, AUTO)
                 after = engine.run(prompt, LONG)
                 reading = before.stats.prefill_seconds
+                # against the plain steps between its own rounds: the machine is the same then
+                first, last = run.times[0][1], run.times[-1][1]
+                own.append(run.stats.speculation.plain_seconds / (last - first))
                 for tokens in (SHORT, LONG):
                     plain = [before.speed(reading, tokens), after.speed(reading, tokens)]
                     ratios[tokens].append(run.speed(reading, tokens) / statistics.mean(plain))
@@ -171,7 +175,10 @@ def cold_drafts(report: Report, found: dict[str, ModelRef]) -> None:
                     f"{name}_vs_plain_{kind}_{tokens}", statistics.median(values),
                     f"at least {bound}", spread(values),
                 )  # fmt: skip
-            print(f"  {name} {kind}: {ratios}", flush=True)
+            report.add(
+                f"{name}_vs_own_steps_{kind}", statistics.median(own), "at least 0.97", spread(own)
+            )
+            print(f"  {name} {kind}: {ratios}, against own steps {own}", flush=True)
         engine.close()
 
 

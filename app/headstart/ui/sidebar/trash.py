@@ -5,49 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QMessageBox,
-    QPushButton,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from headstart.core.values import TrashedChat
+from headstart.ui.list_window import ListWindow
 
-_CHAT = int(Qt.ItemDataRole.UserRole)
 
-
-class TrashWindow(QDialog):
+class TrashWindow(ListWindow):
     restore_requested = Signal(str)
     # chat id, or "" for all
     delete_requested = Signal(str)
 
     def __init__(self, days: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Recently deleted")
-        self.setMinimumSize(520, 360)
-        self.list = QTreeWidget(self)
-        self.list.setColumnCount(3)
-        self.list.setHeaderLabels(["Chat", "Messages", "Deleted"])
-        self.list.setRootIsDecorated(False)
-        self.list.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
-        self.list.setAccessibleName("Deleted chats")
-        header = self.list.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in (1, 2):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.itemSelectionChanged.connect(self._show_buttons)
+        columns = ("Chat", "Messages", "Deleted")
+        super().__init__("Recently deleted", columns, "Deleted chats", parent)
         self.list.itemActivated.connect(lambda *_: self._restore())
-        self._hint = QLabel(_kept(days), self)
-        self._hint.setObjectName("quiet")
-        self._hint.setWordWrap(True)
+        self.hint.setText(_kept(days))
         self.restore = QPushButton("Restore", self)
         self.restore.setObjectName("primary")
         self.restore.clicked.connect(self._restore)
@@ -55,49 +28,28 @@ class TrashWindow(QDialog):
         self.delete.clicked.connect(self._delete)
         self.empty = QPushButton("Empty the trash", self)
         self.empty.clicked.connect(self._empty)
-        close = QPushButton("Close", self)
-        close.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        for button in (self.restore, self.delete, self.empty):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        for button in (self.restore, self.delete, self.empty, close):
-            button.setAutoDefault(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self._hint)
-        layout.addLayout(buttons)
-        self._show_buttons()
+        self.lay_out((self.restore, self.delete, self.empty))
 
     def set_chats(self, chats: Sequence[TrashedChat]) -> None:
-        self.list.clear()
+        rows = []
         for chat in chats:
             at = QDateTime.fromMSecsSinceEpoch(chat.deleted_at)
             when = QLocale().toString(at, QLocale.FormatType.ShortFormat)
-            item = QTreeWidgetItem([chat.title, f"{chat.messages:,}", when])
-            item.setData(0, _CHAT, chat.id)
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
-            self.list.addTopLevelItem(item)
-        self._show_buttons()
+            rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
+        self.set_rows(rows)
 
-    def _chosen(self) -> list[str]:
-        return [str(item.data(0, _CHAT)) for item in self.list.selectedItems()]
-
-    def _show_buttons(self) -> None:
-        chosen = bool(self.list.selectedItems())
+    def show_buttons(self) -> None:
+        chosen = bool(self.chosen())
         self.restore.setEnabled(chosen)
         self.delete.setEnabled(chosen)
         self.empty.setEnabled(self.list.topLevelItemCount() > 0)
 
     def _restore(self) -> None:
-        for chat_id in self._chosen():
+        for chat_id in self.chosen():
             self.restore_requested.emit(chat_id)
 
     def _delete(self) -> None:
-        for chat_id in self._chosen():
+        for chat_id in self.chosen():
             self.delete_requested.emit(chat_id)
 
     def _empty(self) -> None:

@@ -1,0 +1,91 @@
+"""A window with a list of chats and what can be done with them; main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+_CHAT = int(Qt.ItemDataRole.UserRole)
+
+
+class ListWindow(QDialog):
+    """The first column takes the room that is left; numbers in the second one are set right."""
+
+    def __init__(
+        self, title: str, columns: Sequence[str], accessible_name: str, parent: QWidget | None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setMinimumSize(520, 360)
+        self.list = QTreeWidget(self)
+        self.list.setColumnCount(len(columns))
+        self.list.setHeaderLabels(list(columns))
+        self.list.setRootIsDecorated(False)
+        self.list.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        self.list.setAccessibleName(accessible_name)
+        header = self.list.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in range(1, len(columns)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.itemSelectionChanged.connect(self.show_buttons)
+        self.hint = QLabel(self)
+        self.hint.setObjectName("quiet")
+        self.hint.setWordWrap(True)
+
+    def lay_out(
+        self,
+        left: Sequence[QPushButton],
+        right: Sequence[QPushButton] = (),
+        above: QWidget | None = None,
+    ) -> None:
+        """Put the list between what stands above it and the hint with the buttons, “Close” last."""
+        close = QPushButton("Close", self)
+        close.clicked.connect(self.accept)
+        buttons = QHBoxLayout()
+        for button in left:
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        for button in (*right, close):
+            buttons.addWidget(button)
+        for button in (*left, *right, close):
+            button.setAutoDefault(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        if above is not None:
+            layout.addWidget(above)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.hint)
+        layout.addLayout(buttons)
+        self.show_buttons()
+
+    def set_rows(self, rows: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """(chat id, texts) of each chat; what was selected stays so."""
+        chosen = set(self.chosen())
+        self.list.clear()
+        for chat_id, texts in rows:
+            item = QTreeWidgetItem(list(texts))
+            item.setData(0, _CHAT, chat_id)
+            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+            self.list.addTopLevelItem(item)
+            item.setSelected(chat_id in chosen)
+        self.show_buttons()
+
+    def chosen(self) -> list[str]:
+        return [str(item.data(0, _CHAT)) for item in self.list.selectedItems()]
+
+    def show_buttons(self) -> None:
+        """What can be done now; called whenever the selection changes."""
