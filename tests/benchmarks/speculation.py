@@ -165,6 +165,7 @@ def cold_drafts(report: Report, found: dict[str, ModelRef]) -> None:
                 reading = before.stats.prefill_seconds
                 # against the plain steps between its own rounds: the machine is the same then
                 first, last = run.times[0][1], run.times[-1][1]
+                assert run.stats.speculation is not None
                 own.append(run.stats.speculation.plain_seconds / (last - first))
                 for tokens in (SHORT, LONG):
                     plain = [before.speed(reading, tokens), after.speed(reading, tokens)]

@@ -86,7 +86,7 @@ async def test_a_model_that_vanishes_fails_the_reply_and_keeps_the_words(
     async with running() as app:
         app.controllers.models.open_file(str(copy))
         await app.controllers.settle()
-        assert "my-model" in app.window.header.pill.text()
+        assert "my-model" in app.window.header.pill.full_text
         use_sampling(app)
         assert (await ask(app, "Hello")).status is not MessageStatus.FAILED
         copy.unlink()
@@ -94,7 +94,7 @@ async def test_a_model_that_vanishes_fails_the_reply_and_keeps_the_words(
         chat_id = app.window.sidebar.model.chat_ids()[0]
         app.controllers.branch.open_chat(chat_id)
         await app.controllers.settle()
-        assert "is missing" in app.window.header.pill.text()
+        assert "is missing" in app.window.header.pill.full_text
         app.window.composer.set_text("Still here?")
         app.window.composer.button.click()
         await until(lambda: "not there" in app.window.banner.text())
@@ -118,7 +118,7 @@ async def test_a_file_dropped_on_the_window_opens(
         )
         app.window.dropEvent(event)
         await app.controllers.settle()
-        assert "dropped" in app.window.header.pill.text()
+        assert "dropped" in app.window.header.pill.full_text
         assert str(link) in app.services.preferences.current.model_files
 
 

@@ -47,7 +47,7 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         assert reply.stats is not None
         assert reply.stats.generated_tokens > 3
         assert reply.stats.first_token_seconds is not None
-        assert app.window.header.title.text() == "What is the capital of France?"
+        assert app.window.header.title.full_text == "What is the capital of France?"
         assert app.window.sidebar.model.chat_ids() == [stored_chat(app)]
 
 

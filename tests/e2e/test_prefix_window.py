@@ -120,7 +120,7 @@ async def test_a_private_chat_leaves_nothing_on_disk(
         app.window.new_private_chat()
         await app.controllers.settle()
         assert app.window.header.private.isVisible()
-        assert app.window.header.title.text() == "New private chat"
+        assert app.window.header.title.full_text == "New private chat"
         answer = await ask(app, f"{secret} {LONG}")
         assert answer.text
         assert app.controllers.open.private

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import PARTIAL
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention
@@ -365,7 +366,7 @@ def test_orphans_in_either_direction_are_cleaned_up(engine: PrefixEngine) -> Non
     engine.stop(save=False)
     stray = whole[0].with_name("ab" * 32 + record_file.SUFFIX)
     shutil.copy(whole[0], stray)
-    cut_off = whole[0].with_suffix(record_file.PARTIAL)
+    cut_off = whole[0].with_suffix(PARTIAL)
     cut_off.write_bytes(b"half")
     sizes = {path: path.stat().st_size for path in whole}
     first = max(sizes, key=lambda path: sizes[path])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 
 from headstart.chat import chat_list
 from headstart.core.model_ref import ModelRef
@@ -101,7 +102,7 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
         assert first is not None
         app.controllers.chat_list.delete(first)
         await app.controllers.settle()
-        app.controllers.chat_list.undo_delete(first)
+        app.controllers.chat_list.restore([first])
         await app.controllers.settle()
         assert [chat.id for chat in await app.services.chat_list.summaries()] == [first]
         app.controllers.chat_list.delete(first)
@@ -139,12 +140,17 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
         assert window.list.topLevelItemCount() == 0
         app.controllers.chat_list.delete(first)
         await app.controllers.settle()
-        app.controllers.chat_list.list_trash()
-        await app.controllers.settle()
+        # the list shows it without being asked
+        assert window.list.topLevelItemCount() == 1
         assert _canary_is_in(home)
         window.list.topLevelItem(0).setSelected(True)
         window.delete.click()
+        (box,) = window.findChildren(QMessageBox)
+        assert box.text() == "Delete 1 chat for good?"
+        next(each for each in box.buttons() if each.text() == "Delete for good").click()
         await app.controllers.settle()
+        # what cannot be undone any more is not offered
+        assert app.window.toast.isHidden()
         await until(lambda: not _canary_is_in(home), 10)
         await until(lambda: not list(home.prefixes.rglob("*.kv")), 10)
 

@@ -130,7 +130,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         app.controllers.models.choose(model)
         await _answer(app, "Send")
         await until(app.window.header.remote.isVisible)
-        assert app.window.header.remote.text() == f"on 127.0.0.1:{server.port}"
+        assert app.window.header.remote.full_text == f"on 127.0.0.1:{server.port}"
         answer = await ask(app, "Tell me a story.")
         assert answer.text == STORY
         assert answer.author == f"harbour-7b on 127.0.0.1:{server.port}"

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from headstart.assembly import App
+from headstart.core.parts import text_part
 from headstart.core.settings import Sampling
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.values import (
+    Chat,
+    FinishReason,
+    Message,
+    MessageStatus,
+    Role,
+    TurnStats,
+    new_id,
+    now_ms,
+)
 from tests.conftest import until
 
 GREEDY = Sampling(temperature=0.0, max_tokens=48)
@@ -71,3 +81,28 @@ def shown_text(app: App, index: int) -> str:
 def shown_version(app: App, index: int) -> tuple[int, int]:
     message = app.window.transcript.column.items[index].message
     return message.version, message.versions
+
+
+async def stored_chats(app: App, *titles: str) -> list[str]:
+    """Chats with a question and an answer each, in the list."""
+    ids = []
+    for number, title in enumerate(titles):
+        chat = Chat(new_id(), title, now_ms() + number, now_ms() + number)
+        complete = MessageStatus.COMPLETE
+        question = Message(new_id(), chat.id, None, Role.USER, complete, text_part(title), now_ms())
+        stats = TurnStats(FinishReason.END, 20, 10, 0.1, 0.2, 30, 1.5)
+        answer = Message(
+            new_id(), chat.id, question.id, Role.ASSISTANT, complete, text_part("Yes."), now_ms()
+        )
+        await app.storage.run(
+            lambda store, q=question, a=answer, c=chat: store.messages.add([q, a], c)  # type: ignore[misc]
+        )
+        await app.storage.run(
+            lambda store, a=answer, s=stats: store.messages.finish(  # type: ignore[misc]
+                a.id, a.parts, MessageStatus.COMPLETE, s
+            )
+        )
+        ids.append(chat.id)
+    app.controllers.chat_list.list()
+    await app.controllers.settle()
+    return ids

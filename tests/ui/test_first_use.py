@@ -10,7 +10,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
-from headstart.assembly import App
 from headstart.chat.changes import BranchChanged, ReplyEvent
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Waiting
@@ -18,42 +17,11 @@ from headstart.core.parts import text_part
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import (
     BranchPage,
-    Chat,
-    FinishReason,
-    Message,
-    MessageStatus,
-    Role,
-    TurnStats,
     new_id,
-    now_ms,
 )
 from headstart.home import Home
 from tests.conftest import OpenApp, until
-
-
-async def _chats(app: App, *titles: str) -> list[str]:
-    """Chats with a question and an answer each, in the list."""
-    ids = []
-    for number, title in enumerate(titles):
-        chat = Chat(new_id(), title, now_ms() + number, now_ms() + number)
-        complete = MessageStatus.COMPLETE
-        question = Message(new_id(), chat.id, None, Role.USER, complete, text_part(title), now_ms())
-        stats = TurnStats(FinishReason.END, 20, 10, 0.1, 0.2, 30, 1.5)
-        answer = Message(
-            new_id(), chat.id, question.id, Role.ASSISTANT, complete, text_part("Yes."), now_ms()
-        )
-        await app.storage.run(
-            lambda store, q=question, a=answer, c=chat: store.messages.add([q, a], c)  # type: ignore[misc]
-        )
-        await app.storage.run(
-            lambda store, a=answer, s=stats: store.messages.finish(  # type: ignore[misc]
-                a.id, a.parts, MessageStatus.COMPLETE, s
-            )
-        )
-        ids.append(chat.id)
-    app.controllers.chat_list.list()
-    await app.controllers.settle()
-    return ids
+from tests.support.driver import stored_chats
 
 
 async def test_a_fixed_depth_has_room_in_the_inspector(running: OpenApp) -> None:
@@ -90,7 +58,7 @@ async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) ->
 
 async def test_two_deleted_chats_can_both_be_brought_back(running: OpenApp) -> None:
     async with running() as app:
-        first, second = await _chats(app, "First", "Second")
+        first, second = await stored_chats(app, "First", "Second")
         app.controllers.chat_list.delete(first)
         await app.controllers.settle()
         app.controllers.chat_list.delete(second)
@@ -110,7 +78,7 @@ async def test_two_deleted_chats_can_both_be_brought_back(running: OpenApp) -> N
 
 async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running: OpenApp) -> None:
     async with running() as app:
-        await _chats(app, "First", "Second")
+        await stored_chats(app, "First", "Second")
         window = app.window
         window.activateWindow()
         begun = app.controllers.open.id
@@ -130,20 +98,19 @@ async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running
 
 async def test_a_title_keeps_its_room_beside_model_and_draft(running: OpenApp) -> None:
     async with running() as app:
-        await _chats(app, "A question about rivers and the hills that they come from")
+        await stored_chats(app, "A question about rivers and the hills that they come from")
         header = app.window.header
         header.set_title("A question about rivers and the hills that they come from")
         header.pill.set_current("SmolLM2-1.7B-Instruct-Q4_K_M-with-a-long-name")
         header.show_draft("SmolLM2-135M-Instruct-Q8_0", loaded=False, room=True)
         QTest.qWait(20)
-        header.elide_title()
         assert len(header.title.text()) > 12
         assert header.title.text().endswith("…")
 
 
 async def test_a_reply_that_waits_for_another_chat_says_so(running: OpenApp) -> None:
     async with running() as app:
-        (chat,) = await _chats(app, "First")
+        (chat,) = await stored_chats(app, "First")
         app.window.open_chat(chat)
         await until(lambda: app.controllers.open.id == chat)
         told: list[str] = []
@@ -154,7 +121,7 @@ async def test_a_reply_that_waits_for_another_chat_says_so(running: OpenApp) -> 
 
 async def test_the_window_comes_back_as_it_was_left(running: OpenApp, home: Home) -> None:
     async with running() as app:
-        chat, _ = await _chats(app, "First", "Second")
+        chat, _ = await stored_chats(app, "First", "Second")
         app.window.open_chat(chat)
         await until(lambda: app.controllers.open.id == chat)
         app.window.resize(1200, 700)
@@ -171,14 +138,23 @@ async def test_the_window_comes_back_as_it_was_left(running: OpenApp, home: Home
 
 async def test_a_private_chat_is_not_named_for_the_next_start(running: OpenApp) -> None:
     async with running() as app:
+        (chat,) = await stored_chats(app, "First")
+        app.window.open_chat(chat)
+        await until(lambda: app.controllers.open.id == chat)
+        app.window.remember()
+        assert app.services.preferences.current.open_chat == chat
         app.window.new_private_chat()
+        private = app.controllers.open.id
+        await app.services.conversation.send(private, "Between us")
+        app.services.replies.stop(private)
+        await until(lambda: app.controllers.open.stored)
         app.window.remember()
         assert app.services.preferences.current.open_chat == ""
 
 
 async def test_stats_are_explained_and_can_be_switched_off(running: OpenApp) -> None:
     async with running() as app:
-        (chat,) = await _chats(app, "First")
+        (chat,) = await stored_chats(app, "First")
         app.window.open_chat(chat)
         await until(lambda: app.controllers.open.id == chat)
         await app.controllers.settle()
@@ -241,7 +217,7 @@ async def test_what_is_being_typed_in_the_inspector_survives_the_end_of_a_reply(
     running: OpenApp,
 ) -> None:
     async with running() as app:
-        (chat,) = await _chats(app, "Rivers")
+        (chat,) = await stored_chats(app, "Rivers")
         app.controllers.branch.open_chat(chat)
         await app.controllers.settle()
         box = app.window.inspector.system_prompt
@@ -259,7 +235,7 @@ async def test_a_chat_that_cannot_be_read_leaves_the_open_one_usable(
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running() as app:
-        first, second = await _chats(app, "First", "Second")
+        first, second = await stored_chats(app, "First", "Second")
         app.controllers.branch.open_chat(first)
         await app.controllers.settle()
         read = app.services.branches.page
@@ -280,7 +256,7 @@ async def test_a_chat_that_cannot_be_read_leaves_the_open_one_usable(
 
 async def test_the_list_says_that_a_reply_waits_until_it_begins(running: OpenApp) -> None:
     async with running() as app:
-        (chat,) = await _chats(app, "Rivers")
+        (chat,) = await stored_chats(app, "Rivers")
         said: list[object] = []
         app.controllers.chat_list.status_changed.connect(
             lambda chat_id, text: said.append(text) if chat_id == chat else None
@@ -292,9 +268,23 @@ async def test_the_list_says_that_a_reply_waits_until_it_begins(running: OpenApp
         assert said[0] == "Waiting for another chat…"
 
 
+async def test_a_change_of_the_chat_leaves_what_the_list_says_of_its_reply(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as app:
+        (chat,) = await stored_chats(app, "Rivers")
+        monkeypatch.setattr(app.services.replies, "reply_in", lambda _chat: object())
+        said: list[object] = []
+        app.controllers.chat_list.status_changed.connect(lambda _chat, text: said.append(text))
+        app.services.broadcast.tell(ReplyEvent(chat, "m", Waiting()))
+        app.services.broadcast.tell(BranchChanged(chat))
+        await app.controllers.settle()
+        assert said[-1] == "Waiting for another chat…"
+
+
 async def test_the_list_counts_the_messages_on_show(running: OpenApp) -> None:
     async with running() as app:
-        (chat,) = await _chats(app, "Rivers")
+        (chat,) = await stored_chats(app, "Rivers")
         branch = await app.services.branches.whole(chat)
         version = replace(branch[0], id=new_id(), parts=text_part("Rivers?"))
         answer = replace(branch[1], id=new_id(), parent_id=version.id)

@@ -42,3 +42,37 @@ def test_an_undo_comes_back_when_a_text_that_covered_it_is_over(
     toast.undo()
     assert undone == ["Rivers"]
     assert toast.isHidden()
+
+
+def test_an_undo_that_was_used_is_over(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "TOAST_MS", 30)
+    around = QWidget()
+    toast = Toast(QWidget(around))
+    undone: list[str] = []
+    toast.show_text("Deleted “Rivers”", lambda: undone.append("Rivers"))
+    toast.undo()
+    # the time that it had goes by
+    QTest.qWait(80)
+    assert undone == ["Rivers"]
+    assert toast.isHidden()
+
+
+def test_what_cannot_be_undone_any_more_is_not_offered(qapp: QApplication) -> None:
+    around = QWidget()
+    toast = Toast(QWidget(around))
+    undone: list[str] = []
+    for name in ("Rivers", "Lakes"):
+        toast.show_text(f"Deleted “{name}”", lambda name=name: undone.append(name), about=name)  # type: ignore[misc]
+    toast.withdraw(["Lakes"])
+    assert not toast.isHidden()
+    toast.undo()
+    assert undone == ["Rivers"]
+
+
+def test_a_long_text_stays_in_its_pane(qapp: QApplication) -> None:
+    around = QWidget()
+    area = QWidget(around)
+    area.setGeometry(100, 0, 400, 500)
+    toast = Toast(area)
+    toast.show_text("Exported to /home/somebody/documents/" + "a folder with a long name/" * 5)
+    assert area.geometry().contains(toast.geometry())

@@ -29,7 +29,7 @@ FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
             replace(FIGURES, prefix=PrefixStats(from_disk=900, from_memory=200, ahead=31)),
             (
                 "1,204 of 1,236 tokens reused (900 from disk, 200 from memory). 32 were new. "
-                "31 were read before you asked."
+                "31 were prefilled before you asked."
             ),
         ),
         (
@@ -42,7 +42,7 @@ FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
         (replace(FIGURES, reused_tokens=0), "0 of 1,236 tokens reused. All of it was new."),
         (
             replace(FIGURES, reused_tokens=1235),
-            "1,235 of 1,236 tokens reused. The last one is always read.",
+            "1,235 of 1,236 tokens reused. The last one is always computed.",
         ),
     ],
 )

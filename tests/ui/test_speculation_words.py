@@ -6,7 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from headstart.core.events import DraftActivity, DraftStage
-from headstart.core.settings import EngineSettings, describe
+from headstart.core.settings import EngineSettings
+from headstart.core.settings_fields import describe
 from headstart.ui.fields import WholeNumberBox
 from headstart.ui.inspector.speculation_panel import SpeculationPanel, activity_words
 

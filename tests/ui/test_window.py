@@ -188,7 +188,7 @@ async def test_the_chat_clicked_last_is_the_one_shown(running: OpenApp) -> None:
             app.window.open_chat(chat_id)
         await app.controllers.settle()
         assert stored_chat(app) == main
-        assert app.window.header.title.text() == "Prime checker in Python"
+        assert app.window.header.title.full_text == "Prime checker in Python"
 
 
 async def test_a_title_being_edited_survives_what_happens_around_it(running: OpenApp) -> None:
@@ -224,7 +224,8 @@ async def test_escape_leaves_the_editor_of_a_message(running: OpenApp) -> None:
         question = app.window.transcript.column.items[0]
         app.window.transcript.verticalScrollBar().setValue(0)
         assert question.widget is not None
-        question.widget.begin_edit()
+        app.window.transcript.begin_edit(question.message.id)
+        assert question.widget.editing
         app.window.escape()
         assert not question.widget.editing
 

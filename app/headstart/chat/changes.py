@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.core.requests import Pair
 from headstart.core.told import Told
 
 
@@ -77,6 +78,7 @@ class DraftState:
 class DraftProgress:
     """What the idle engine is learning of the loaded draft, or has learned."""
 
+    pair: Pair
     activity: DraftActivity
 
 
@@ -84,6 +86,7 @@ class DraftProgress:
 class Calibrated:
     """Speeds by depth, from a reply or from “Calibrate”; `problem` when that failed."""
 
+    pair: Pair
     curve: SpeedCurve | None
     running: bool = False
     problem: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from headstart.chat.background import Background
 from headstart.chat.changes import What
@@ -86,10 +87,11 @@ class ChatList:
             )
 
     async def undo_delete(self, chat_id: str) -> None:
+        """Raises EnvironmentProblem for a chat that is gone."""
         self._end_undo(chat_id)
-        await self._databases.change(
-            chat_id, What.RESTORED, lambda store: store.chats.restore(chat_id)
-        )
+        if not await self._databases.run(chat_id, lambda store: store.chats.restore(chat_id)):
+            raise EnvironmentProblem("deleted-chat-gone")
+        self._databases.tell(chat_id, What.RESTORED)
 
     # --- the trash -----------------------------------------------------------------------
 
@@ -97,23 +99,26 @@ class ChatList:
         """Deleted chats that can be brought back, the last one first."""
         return await self._databases.trashed()
 
-    async def delete_for_good(self, chat_id: str | None = None) -> None:
-        """Nothing stays of a chat in the trash; without an id, of all that are there."""
-        for chat in await self.trash():
-            if chat_id in (None, chat.id):
-                self._end_undo(chat.id)
-                await self._purge(chat.id)
+    async def delete_for_good(self, chat_ids: Sequence[str]) -> None:
+        """Nothing stays of these chats, which are in the trash. Raises EnvironmentProblem."""
+        for chat_id in chat_ids:
+            self._end_undo(chat_id)
+            await self._purge(chat_id)
 
     async def sweep(self) -> None:
         """Chats that have been in the trash for long enough are gone now. Called at the start, and
         then again every hour."""
         before = now_ms() - self._days * DAY_MS
-        for chat in await self.trash():
-            if chat.deleted_at < before and chat.id not in self._undo:
-                await self._purge(chat.id)
-        asyncio.get_running_loop().call_later(
-            SWEEP_SECONDS, lambda: self._background.run(self.sweep())
-        )
+        try:
+            for chat in await self.trash():
+                if chat.deleted_at < before and chat.id not in self._undo:
+                    await self._purge(chat.id)
+        except EnvironmentProblem as problem:
+            log.warning("the trash is swept later: %s", problem)
+        finally:
+            asyncio.get_running_loop().call_later(
+                SWEEP_SECONDS, lambda: self._background.run(self.sweep())
+            )
 
     async def end_undo(self) -> None:
         """What was deleted for good is gone now: the program ends."""
@@ -131,15 +136,16 @@ class ChatList:
             timer.cancel()
 
     async def _end_of_undo(self, chat_id: str) -> None:
-        if self._undo.pop(chat_id, None) is not None:
-            await self._purge(chat_id)
-
-    async def _purge(self, chat_id: str) -> None:
-        """Nothing of the chat stays."""
+        if self._undo.pop(chat_id, None) is None:
+            return
         try:
-            gone = await self._databases.of(chat_id).purge(chat_id)
-            if chat_id in gone:
-                # not of one that was brought back meanwhile
-                await self._prefixes.forget(chat_id, for_good=True)
+            await self._purge(chat_id)
         except EnvironmentProblem as problem:
             log.warning("a deleted chat is removed later: %s", problem)
+
+    async def _purge(self, chat_id: str) -> None:
+        """Nothing of the chat stays. Raises EnvironmentProblem."""
+        gone = await self._databases.of(chat_id).purge(chat_id)
+        if chat_id in gone:
+            # not of one that was brought back meanwhile
+            await self._prefixes.forget(chat_id, for_good=True)

@@ -45,7 +45,7 @@ class Databases:
 
     def change_begun(self, draft: ChatDraft, what: What) -> None:
         self._begun[draft.id] = draft
-        self._broadcast.tell(ChatChanged(draft.id, what))
+        self.tell(draft.id, what)
 
     def end_begun(self, chat_id: str) -> None:
         """It is stored, or nobody wants it any more."""
@@ -94,6 +94,9 @@ class Databases:
     async def change(self, chat_id: str, what: What, call: Callable[[Store], object]) -> None:
         """Change a chat's own row, and say so."""
         await self.run(chat_id, call)
+        self.tell(chat_id, what)
+
+    def tell(self, chat_id: str, what: What) -> None:
         self._broadcast.tell(ChatChanged(chat_id, what))
 
     async def close(self) -> None:

@@ -20,6 +20,10 @@ class PromptMessage:
     key: str = ""
 
 
+# the keys of a target and of its draft, "" without one
+Pair = tuple[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """What is to be loaded together: a model with these settings, and its draft."""
@@ -27,6 +31,10 @@ class LoadRequest:
     model: ModelRef
     engine: EngineSettings = field(default_factory=EngineSettings)
     draft: ModelRef | None = None
+
+    @property
+    def pair(self) -> Pair:
+        return self.model.key, "" if self.draft is None else self.draft.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Every setting: its type, default, bounds and one line for the user.
 
 Validated in one place (`validated`), frozen from then on and passed in; there is no global
-registry. The settings window takes titles and bounds from `describe`.
+registry. The settings window takes titles and bounds from
+`settings_fields.describe`.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -79,7 +79,10 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
         DepthMode, Meta(title="Draft depth", description="auto measures, and stops what is slower")
     ] = "auto"
     depth: Annotated[
-        int, Meta(ge=1, le=16, title="Fixed depth", description="tokens guessed before each check")
+        int,
+        Meta(
+            ge=1, le=16, title="Fixed depth", description="tokens drafted before each verification"
+        ),
     ] = 4
     min_probability: Annotated[
         float,
@@ -308,7 +311,7 @@ class Settings(Struct, frozen=True):
             le=365,
             title="Keep deleted chats",
             description="in the trash, from where they come back; then their text is overwritten",
-            extra_json_schema={"unit": "days", "special": "not at all"},
+            extra_json_schema={"unit": "day|days", "special": "not at all"},
         ),
     ] = 30
     show_sidebar: bool = True
@@ -343,60 +346,3 @@ def validated(kind: type[_S], values: object) -> _S:
 def changed(settings: _S, **changes: Any) -> _S:
     """A checked copy of `settings` with some fields replaced; raises SettingsError."""
     return validated(type(settings), msgspec.structs.replace(settings, **changes))
-
-
-class FieldInfo(Struct, frozen=True):
-    """One setting as windows and docs need it."""
-
-    name: str
-    title: str
-    description: str
-    default: Any
-    minimum: float | None
-    maximum: float | None
-    choices: tuple[str, ...]
-    integer: bool
-    # the smallest value besides the minimum, which stands for something else
-    least: int | None = None
-    # what the minimum stands for, and the unit of the other values
-    special: str = ""
-    unit: str = ""
-    # beside a check box; the title stands elsewhere
-    label: str = ""
-    # what each choice is called; those without a label are called what they are
-    labels: dict[str, str] = {}
-
-
-@functools.cache
-def describe(kind: type[Struct]) -> dict[str, FieldInfo]:
-    """The titled fields of a settings struct by name, read from its own annotations."""
-    fields = {}
-    for item in msgspec.structs.fields(kind):
-        if get_origin(item.type) is not Annotated:
-            continue
-        # not msgspec's own inspection: it goes into every struct inside, a tenth of a second
-        inner, *metas = get_args(item.type)
-        meta = next((meta for meta in metas if isinstance(meta, Meta) and meta.title), None)
-        if meta is None:
-            continue
-        extra = meta.extra_json_schema or {}
-        choices: tuple[str, ...] = ()
-        if get_origin(inner) is Literal:
-            choices = tuple(str(value) for value in get_args(inner))
-        description = meta.description or ""
-        fields[item.name] = FieldInfo(
-            name=item.name,
-            title=str(meta.title),
-            description=description,
-            default=None if item.default is msgspec.NODEFAULT else item.default,
-            minimum=meta.ge,
-            maximum=meta.le,
-            choices=choices,
-            integer=inner is int,
-            least=extra.get("least"),
-            special=extra.get("special", ""),
-            unit=extra.get("unit", ""),
-            label=extra.get("label", description),
-            labels=extra.get("labels", {}),
-        )
-    return fields

@@ -68,4 +68,6 @@ def final_event(error: BaseException) -> GenerationEvent:
         log.warning("a request failed: %s", error.for_log)
         return Failed(error.told)
     log.error("the engine failed", exc_info=error)
-    return Failed(told("internal", kind=type(error).__name__, text=str(error)), bug=True)
+    kind, text = type(error).__name__, str(error)
+    said = told("internal", kind=kind, text=text) if text else told("internal-kind", kind=kind)
+    return Failed(said, bug=True)

@@ -86,7 +86,9 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
     except FileNotFoundError as error:
         raise ModelProblem("model-file-gone", path=path) from error
     except OSError as error:
-        raise ModelProblem("model-file-unreadable", path=path, reason=error.strerror) from error
+        raise ModelProblem(
+            "model-file-unreadable", path=path, reason=error.strerror or error
+        ) from error
     except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise ModelProblem("header-damaged", name=path.name, size=_megabytes(size)) from error
     if header.expected_size > size:

@@ -16,7 +16,6 @@ from typing import Any
 
 from headstart.core.errors import ModelProblem
 
-_AGAIN = "Download the folder again, or choose another model."
 _BITS = frozenset((1, 2, 3, 4, 5, 6, 8))
 _GROUPS = frozenset((16, 32, 64, 128))
 _MODES = frozenset(("affine", "mxfp4", "mxfp8", "nvfp4"))

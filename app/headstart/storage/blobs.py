@@ -55,12 +55,12 @@ class Blobs:
         self._fresh.difference_update(digests)
 
     def free(
-        self, used: Collection[str], named_by_copies: Callable[[], Collection[str]] = tuple
+        self, used: Collection[str], named_by_copies: Callable[[], Collection[str] | None] = tuple
     ) -> int:
         """Remove what no message names any more, and what was left half written; how many.
 
         `named_by_copies` is asked only where there is something to remove: a copy that is put back
-        finds its files.
+        finds its files. None: a copy cannot be asked now, and nothing is removed.
         """
         kept, removed = {*used, *self._fresh}, 0
         for digest in set(self._memory) - kept:
@@ -70,6 +70,8 @@ class Blobs:
             return removed
         left = [path for path in self._folder.glob("*/*") if path.name not in kept]
         spared = named_by_copies() if left else ()
+        if spared is None:
+            return removed
         for path in left:
             if path.name not in spared:
                 try:

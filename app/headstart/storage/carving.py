@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from headstart.core.parts import PartKind
 from headstart.storage.pages import Image, Record, header_at
+from headstart.storage.tables import metadata
 
 _KINDS = tuple(kind.value.encode() for kind in PartKind if kind.value)
 # how a record says that a text of this length follows
@@ -51,7 +52,7 @@ def carve(image: Image) -> Found:
         if record is not None and _is_message(record):
             found.messages.append(record)
     for at in _starts(_CHAT, image.data):
-        record = _record(image, at, (10,))
+        record = _record(image, at, (10, 11))
         if record is not None and _is_chat(record):
             found.chats.append(record)
     return found
@@ -72,10 +73,24 @@ def fragments(image: Image, found: Found) -> Iterator[str]:
 
 def _is_ours(text: str) -> bool:
     """Whether a text is the program's own: SQL, ids, measurements, digests."""
-    if re.search(r"CREATE (TABLE|INDEX|UNIQUE)|sqlite_|alembic_|\"(unit|costs|curves)\"", text):
+    if _OURS.search(text):
         return True
     letters = sum(character.isalpha() for character in text)
     return letters < len(text) / 4 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None
+
+
+def _names() -> str:
+    """Tables and indexes as the file's own schema calls them."""
+    names = [table.name for table in metadata.tables.values()]
+    names += [str(index.name) for table in metadata.tables.values() for index in table.indexes]
+    # single words may be somebody's
+    return "|".join(re.escape(name) for name in names if "_" in name)
+
+
+_OURS = re.compile(
+    r"CREATE (TABLE|INDEX|UNIQUE)|SQLite format|sqlite_|alembic_|\"(unit|costs|curves)\"|"
+    + _names()
+)
 
 
 def _starts(shape: re.Pattern[bytes], data: bytes) -> Iterator[int]:

@@ -9,7 +9,14 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, se
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatSummary, TrashedChat, now_ms
 from headstart.storage import rows
-from headstart.storage.tables import chats, messages
+from headstart.storage.tables import (
+    chats,
+    messages,
+    prefix_records,
+    prefix_reply_tokens,
+    prefix_traces,
+    prefix_uses,
+)
 
 
 class ChatTable:
@@ -64,14 +71,17 @@ class ChatTable:
         """Hide a chat; `restore` brings it back until `purge` removes it."""
         self._set(chat_id, deleted_at=now_ms())
 
-    def restore(self, chat_id: str) -> None:
-        self._set(chat_id, deleted_at=None)
+    def restore(self, chat_id: str) -> bool:
+        """Whether the chat was still there."""
+        with self._engine.begin() as connection:
+            found = connection.execute(
+                update(chats).where(chats.c.id == chat_id).values(deleted_at=None)
+            )
+        return found.rowcount > 0
 
-    def deleted(self, before: int | None = None) -> list[str]:
-        """The chats that are hidden, or those that have been since `before` (milliseconds)."""
+    def deleted(self) -> list[str]:
+        """The chats that are hidden."""
         query = select(chats.c.id).where(chats.c.deleted_at.is_not(None))
-        if before is not None:
-            query = query.where(chats.c.deleted_at < before)
         with self._engine.begin() as connection:
             return list(connection.execute(query).scalars())
 
@@ -96,7 +106,19 @@ class ChatTable:
                 inside = messages.c.chat_id == one
                 connection.execute(update(messages).where(inside).values(parent_id=None))
                 connection.execute(delete(messages).where(inside))
+                self._purge_tokens(connection, one)
                 connection.execute(delete(chats).where(chats.c.id == one))
+
+    @staticmethod
+    def _purge_tokens(connection: Connection, chat_id: str) -> None:
+        """Tokens are the text, for who has the vocabulary. Files go with `Prefixes.forget`."""
+        uses = prefix_uses.c
+        own = select(uses.key).where(uses.chat_id == chat_id)
+        others = select(uses.key).where(uses.chat_id != chat_id)
+        key = prefix_records.c.key
+        connection.execute(delete(prefix_records).where(key.in_(own), key.not_in(others)))
+        for table in (prefix_uses, prefix_traces, prefix_reply_tokens):
+            connection.execute(delete(table).where(table.c.chat_id == chat_id))
 
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from headstart.storage.rows import StoredPart, stored_part
@@ -65,23 +65,26 @@ def newest_first(path: Path, backups: Path) -> list[Path]:
     return sorted(backups.glob(f"{path.stem}-[0-9]*.db"), key=lambda copy: copy.name, reverse=True)
 
 
-def remove_chat(path: Path, backups: Path, chat_id: str) -> None:
-    """Take a deleted chat's text out of every copy; trouble is logged, the copy stays."""
-    for copy in newest_first(path, backups):
+def remove_chats(copies: Iterable[Path], chat_ids: Iterable[str]) -> None:
+    """Take the text of deleted chats out of copies; trouble is logged, the copy stays."""
+    for copy in copies:
         try:
             with _connected(copy) as connection:
                 connection.execute("PRAGMA secure_delete=ON")
-                inside = "(SELECT id FROM messages WHERE chat_id = ?)"
-                for table in ("parts", "journal", "turns"):
-                    connection.execute(
-                        f"DELETE FROM {table} WHERE message_id IN {inside}", (chat_id,)
-                    )
-                connection.execute("DELETE FROM messages WHERE chat_id = ?", (chat_id,))
-                connection.execute("DELETE FROM chats WHERE id = ?", (chat_id,))
-                _remove_tokens(connection, chat_id)
+                for chat_id in chat_ids:
+                    _remove_chat(connection, chat_id)
                 connection.commit()
         except (sqlite3.Error, OSError) as error:
             log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
+
+
+def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:
+    inside = "(SELECT id FROM messages WHERE chat_id = ?)"
+    for table in ("parts", "journal", "turns"):
+        connection.execute(f"DELETE FROM {table} WHERE message_id IN {inside}", (chat_id,))
+    connection.execute("DELETE FROM messages WHERE chat_id = ?", (chat_id,))
+    connection.execute("DELETE FROM chats WHERE id = ?", (chat_id,))
+    _remove_tokens(connection, chat_id)
 
 
 def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
@@ -109,13 +112,21 @@ def find_part(path: Path, backups: Path, message_id: str, position: int) -> list
     return found
 
 
-def named_blobs(path: Path, backups: Path) -> set[str]:
-    """The digests of the blobs that any copy needs."""
+def named_blobs(path: Path, backups: Path) -> set[str] | None:
+    """The digests of the blobs that any copy needs; None where one cannot be asked now."""
     found: set[str] = set()
     for copy in newest_first(path, backups):
-        with contextlib.suppress(sqlite3.Error, OSError), _connected(copy) as connection:
-            names = connection.execute("SELECT DISTINCT blob FROM parts WHERE blob IS NOT NULL")
-            found.update(str(row[0]) for row in names)
+        try:
+            with _connected(copy) as connection:
+                columns = {row[1] for row in connection.execute("PRAGMA table_info(parts)")}
+                if "blob" not in columns:
+                    # older than blobs
+                    continue
+                names = connection.execute("SELECT DISTINCT blob FROM parts WHERE blob IS NOT NULL")
+                found.update(str(row[0]) for row in names)
+        except (sqlite3.Error, OSError) as error:
+            log.warning("a copy cannot be asked for its files: %s", trouble_of(error).value)
+            return None
     return found
 
 

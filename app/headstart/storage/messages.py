@@ -46,7 +46,7 @@ class MessageTable:
         # of the chats that were looked at last
         self._trees: OrderedDict[str, SoundTree] = OrderedDict()
         self._repaired: list[str] = []
-        # finds a text that was damaged, by message and position, in the copies: (text, digest)
+        # finds a text that was damaged, by message and position, in the copies
         self.find_copy: Callable[[str, int], list[StoredPart]] = lambda *_: []
         # called after messages were stored
         self.on_stored: Callable[[], None] = lambda: None
@@ -215,6 +215,8 @@ class MessageTable:
             )
         for above, child in tree.switched.items():
             self._activate(connection, chat_id, above, child)
+        shown = len(tree.branch())
+        connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def show_version(self, message_id: str, step: int) -> None:
         """Make the sibling `step` places on the active one; stays at the ends."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -55,6 +56,10 @@ class Opened:
 def open_home(path: Path, backups: Path) -> Opened:
     """Raises DatabaseProblem for a database that is not ours to open."""
     last = last_state.load(path)
+    finished: tuple[Told, ...] = ()
+    with contextlib.suppress(OSError):
+        if _finish_replacing(path):
+            finished = (told("salvage-finished"),)
     # SQLite removes what it cannot use of a log as soon as it opens the file
     left = _bytes_of(_beside(path, "-wal"))
     try:
@@ -81,7 +86,7 @@ def open_home(path: Path, backups: Path) -> Opened:
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
         raise DatabaseProblem("database-cannot-be-opened", path=path, reason=kind.value) from error
-    return Opened(engine, interrupted, same=last is not None)
+    return Opened(engine, interrupted, finished, same=last is not None and not finished)
 
 
 def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:
@@ -173,7 +178,11 @@ def _salvaged(
 
 
 def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engine, Told | None]:
-    """Write the new database beside the old one, then change their names."""
+    """Write the new database beside the old one, keep that under another name, change places.
+
+    There is a database under `path` at every moment but between the last two renames, and if the
+    program is killed there, the next start finds the new one whole (`_finish_replacing`).
+    """
     fresh = path.with_name(f"{path.stem}-salvaged.partial")
     _remove(fresh)
     engine = open_database(fresh, backups)
@@ -181,26 +190,54 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
         salvage.write(saved, engine)
     finally:
         engine.dispose()
+    _flush(fresh)
+    for ending in ("-wal", "-shm"):
+        _beside(fresh, ending).unlink(missing_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     kept = path.with_name(f"{path.stem}-damaged-{stamp}{path.suffix}")
     said: Told | None = None
     for ending in ("", "-wal", "-shm"):
         old = _beside(path, ending)
         if old.exists():
-            old.replace(_beside(kept, ending))
+            _copy(old, _beside(kept, ending))
             said = told("damaged-file-kept", name=kept.name)
     if left and said is not None:
+        # a file of its own: the one that was linked is SQLite's
+        _beside(kept, "-wal").unlink(missing_ok=True)
         _beside(kept, "-wal").write_bytes(left)
-    _flush(fresh)
-    for ending in ("-wal", "-shm"):
-        _beside(fresh, ending).unlink(missing_ok=True)
-    fresh.replace(path)
+    fresh.replace(_whole(path))
+    _finish_replacing(path)
     return open_database(path, backups), said
+
+
+def _whole(path: Path) -> Path:
+    """The name of a salvaged database that is complete and only has to take the old one's place."""
+    return path.with_name(f"{path.stem}-salvaged{path.suffix}")
+
+
+def _finish_replacing(path: Path) -> bool:
+    """Put a complete salvaged database, if there is one, in the place of the damaged one."""
+    whole = _whole(path)
+    if not whole.exists():
+        return False
+    # the old one's log must never be taken for the new one's
+    for ending in ("-wal", "-shm"):
+        _beside(path, ending).unlink(missing_ok=True)
+    whole.replace(path)
+    return True
+
+
+def _copy(old: Path, kept: Path) -> None:
+    try:
+        kept.hardlink_to(old)
+    except OSError:
+        # not every file system has them
+        shutil.copy2(old, kept)
 
 
 def _told(saved: Saved, expected: int, reason: Told, file: Told | None) -> tuple[Told, ...]:
     """What happened to the database, with numbers; `file`: what became of the damaged one."""
-    messages, chats = len(saved.messages), len(saved.chats)
+    messages, chats = saved.readable_messages, saved.readable_chats
     parts = [about("database-salvaged", reason, messages=messages, chats=chats)]
     if saved.from_copies:
         parts.append(told("salvaged-from-copies", count=saved.from_copies))

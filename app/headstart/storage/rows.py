@@ -134,7 +134,7 @@ def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
     kind, sound = _one_of(PartKind, stored.kind), stored.is_sound
     shown = stored.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     plain = stored.data is None and stored.blob is None
-    if kind in (PartKind.TEXT, PartKind.REASONING) or plain:
+    if kind in (PartKind.TEXT, PartKind.REASONING) or (plain and (kind or not sound)):
         known = kind is not None and sound
         return written(kind or PartKind.TEXT, shown, decode_origins(origins)), known
     other = _OTHERS.get(kind) if kind is not None else None

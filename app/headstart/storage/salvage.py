@@ -35,9 +35,13 @@ class Saved:
     parts: dict[tuple[str, int], Row] = field(default_factory=dict)
     journal: dict[tuple[str, int], Row] = field(default_factory=dict)
     turns: dict[int, Row] = field(default_factory=dict)
+    # what was read, before anything was put in its place
+    readable_messages: int = 0
+    readable_chats: int = 0
     from_copies: int = 0
     damaged: int = 0
     loose: list[str] = field(default_factory=list)
+    complete: bool = False
 
 
 def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int) -> Saved:
@@ -56,17 +60,22 @@ def read_damaged(data: bytes, log: bytes, copies: Sequence[Path], expected: int)
         with contextlib.suppress(OSError), _opened(copy.read_bytes()) as connection:
             _read_tables(connection, saved)
     saved.from_copies = len(saved.messages) - seen
-    _drop_deleted(saved)
     saved.damaged = sum(1 for part in saved.parts.values() if not _is_sound(part))
     lost_text = any(not _text_of(saved, one) for one in saved.messages)
     if saved.damaged or lost_text or len(saved.messages) < expected or not seen:
         saved.loose = list(_loose_text(saved, image, found))
+    saved.readable_messages = len(saved.messages)
+    saved.readable_chats = len(
+        set(saved.chats) | {str(row["chat_id"]) for row in saved.messages.values()}
+    )
     return saved
 
 
 def write(saved: Saved, engine: Engine) -> None:
-    """Into an empty database with the current schema, in one transaction."""
-    _complete(saved)
+    """Into an empty database with the current schema, in one transaction. May be called again."""
+    if not saved.complete:
+        _complete(saved)
+        saved.complete = True
     with engine.begin() as connection:
         for table, found in (
             (tables.chats, saved.chats.values()),
@@ -165,21 +174,6 @@ def _better(one: Row, other: Row) -> bool:
     return not _is_sound(other) and len(one["text"].strip("\0")) > len(other["text"].strip("\0"))
 
 
-def _drop_deleted(saved: Saved) -> None:
-    """What its user had deleted stays deleted."""
-    gone = {key for key, row in saved.chats.items() if row.get("deleted_at")}
-    lost = {key for key, row in saved.messages.items() if row.get("chat_id") in gone}
-    for key in gone:
-        del saved.chats[key]
-    for one in lost:
-        del saved.messages[one]
-    for table in (saved.parts, saved.journal):
-        for place in [place for place in table if place[0] in lost]:
-            del table[place]
-    for number in [key for key, row in saved.turns.items() if row.get("message_id") in lost]:
-        del saved.turns[number]
-
-
 def _text_of(saved: Saved, message_id: str) -> bool:
     status = saved.messages[message_id].get("status")
     if status in (MessageStatus.OPEN.value, MessageStatus.FAILED.value):
@@ -242,9 +236,15 @@ def _complete(saved: Saved) -> None:
             row["active_child_id"] = tree.active.get(node.id)
             _fill(row, now)
         saved.chats[chat_id]["active_root_id"] = tree.active.get(None)
+        saved.chats[chat_id]["shown"] = len(tree.branch())
     for chat in saved.chats.values():
         for name, value in _chat("", RECOVERED_CHAT, now).items():
-            if chat.get(name) is None and name not in ("deleted_at", "model", "active_root_id"):
+            if chat.get(name) is None and name not in (
+                "deleted_at",
+                "model",
+                "active_root_id",
+                "shown",
+            ):
                 chat[name] = value
     for one, row in saved.messages.items():
         for position in _gaps(saved, one, row.get("role") == "user"):
@@ -322,6 +322,7 @@ def _chat(chat_id: str, title: str, now: int) -> Row:
         "model": None,
         "options": "{}",
         "active_root_id": None,
+        "shown": None,
     }
 
 

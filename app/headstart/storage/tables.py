@@ -30,7 +30,7 @@ chats = Table(
     Column("pinned", Boolean, nullable=False),
     Column("created_at", Integer, nullable=False),
     Column("updated_at", Integer, nullable=False),
-    # set by delete, cleared by undo; the row goes when the undo ends
+    # set by delete, cleared when it is brought back; the row goes when the trash is swept
     Column("deleted_at", Integer),
     Column("model", Text),
     # ChatOptions as JSON: read whole, never searched

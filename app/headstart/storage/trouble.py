@@ -56,6 +56,6 @@ def is_database_error(error: BaseException) -> bool:
     return isinstance(cause, sqlite3.Error | OSError)
 
 
-def problem_of(error: BaseException, what: str = "The chat database") -> DatabaseProblem:
+def problem_of(error: BaseException) -> DatabaseProblem:
     """`error` in words for the user."""
-    return DatabaseProblem("database-failed", what=what, reason=trouble_of(error).value)
+    return DatabaseProblem("database-failed", reason=trouble_of(error).value)

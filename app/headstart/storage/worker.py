@@ -75,10 +75,10 @@ class Storage:
         """The same for other threads; RuntimeError once the storage is closed."""
         return self._executor.submit(self._run, call)
 
-    async def purge(self, chat_id: str | None = None, before: int | None = None) -> list[str]:
+    async def purge(self, chat_id: str | None = None) -> list[str]:
         """Remove a deleted chat for good, from copies and the write-ahead log too; without an id
-        every one that was deleted, or was before a time (milliseconds). Returns which."""
-        return await self.run(lambda store: self._purge(store, chat_id, before))
+        every one that was deleted. Returns which."""
+        return await self.run(lambda store: self._purge(store, chat_id))
 
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
@@ -166,18 +166,19 @@ class Storage:
         remember()
         self._copies = DailyCopies(path, backups)
 
-    def _purge(self, store: Store, chat_id: str | None, before: int | None) -> list[str]:
-        gone = [one for one in store.chats.deleted(before) if chat_id in (None, one)]
+    def _purge(self, store: Store, chat_id: str | None) -> list[str]:
+        gone = [one for one in store.chats.deleted() if chat_id in (None, one)]
         if not gone:
             return []
+        if store.read_only is not None:
+            # before anything is taken out of the copies
+            raise DatabaseProblem("read-only", reason=store.read_only.facts["reason"])
         blobs = store.messages.used_blobs(gone)
-        if self._path is not None and self._backups is not None:
-            # first: if the program is killed now, the next start still knows what is to go
-            from headstart.storage.copies import remove_chat
-
-            for one in gone:
-                remove_chat(self._path, self._backups, one)
+        # first: if the program is killed now, the next start still knows what is to go
+        done = self._remove_from_copies(gone, set())
         store.chats.purge(gone)
+        # a copy that was made meanwhile
+        self._remove_from_copies(gone, done)
         # at once: a database that has become smaller without a word would be salvaged
         store.messages.on_stored()
         store.blobs.settle(blobs)
@@ -188,8 +189,18 @@ class Storage:
             leave_nothing_deleted(self.engine)
         return gone
 
+    def _remove_from_copies(self, gone: list[str], done: set[Path]) -> set[Path]:
+        """Take chats out of every copy but those that are done; returns all that are done."""
+        if self._path is None or self._backups is None:
+            return done
+        from headstart.storage.copies import newest_first, remove_chats
+
+        left = [copy for copy in newest_first(self._path, self._backups) if copy not in done]
+        remove_chats(left, gone)
+        return done | set(left)
+
     def _free_blobs(self, store: Store) -> None:
-        def named_by_copies() -> set[str]:
+        def named_by_copies() -> set[str] | None:
             if self._path is None or self._backups is None:
                 return set()
             from headstart.storage.copies import named_blobs

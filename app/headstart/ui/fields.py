@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import FieldInfo
+from headstart.core.settings_fields import FieldInfo
 
 SLIDER_STEPS = 100
 
@@ -93,6 +93,24 @@ class WholeNumberBox(QSpinBox):
             self.setValue(self._least if self.value() > before else self.minimum())
 
 
+def take_typed(*boxes: QAbstractSpinBox) -> None:
+    """Take what was typed so far, before it is shown anew."""
+    for box in boxes:
+        box.interpretText()
+
+
+def with_unit(box: QSpinBox, unit: str) -> None:
+    """Put a unit behind the number; “day|days” has a form for one."""
+    one, _, many = unit.partition("|")
+
+    def show(value: int) -> None:
+        name = one if value == 1 or not many else many
+        box.setSuffix(f" {name}" if name else "")
+
+    box.valueChanged.connect(show)
+    show(box.value())
+
+
 def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]) -> QWidget:
     """A spin box with the field's bounds and unit; the minimum says what it stands for."""
     low, high = info.minimum or 0, info.maximum if info.maximum is not None else 1e9
@@ -100,8 +118,8 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
         whole = WholeNumberBox(info)
         whole.setGroupSeparatorShown(True)
         whole.setSpecialValueText(info.special)
-        whole.setSuffix(f" {info.unit}" if info.unit else "")
         whole.setValue(int(value))
+        with_unit(whole, info.unit)
         whole.setAccessibleName(info.title)
         whole.setToolTip(info.description)
         whole.setKeyboardTracking(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -75,14 +75,21 @@ class ListWindow(QDialog):
     def set_rows(self, rows: Sequence[tuple[str, Sequence[str]]]) -> None:
         """(chat id, texts) of each chat; what was selected stays so."""
         chosen = set(self.chosen())
-        self.list.clear()
-        for chat_id, texts in rows:
-            item = QTreeWidgetItem(list(texts))
-            item.setData(0, _CHAT, chat_id)
-            item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
-            self.list.addTopLevelItem(item)
-            item.setSelected(chat_id in chosen)
+        # one after the other, each would have the buttons shown anew
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for chat_id, texts in rows:
+                item = QTreeWidgetItem(list(texts))
+                item.setData(0, _CHAT, chat_id)
+                item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+                self.list.addTopLevelItem(item)
+                item.setSelected(chat_id in chosen)
         self.show_buttons()
+
+    def shown(self) -> list[str]:
+        """The ids of all chats in the list."""
+        items = (self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount()))
+        return [str(item.data(0, _CHAT)) for item in items if item is not None]
 
     def chosen(self) -> list[str]:
         return [str(item.data(0, _CHAT)) for item in self.list.selectedItems()]

@@ -8,6 +8,7 @@ import pytest
 
 from headstart.chat import chat_list
 from headstart.chat.changes import ChatChanged, What
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.values import now_ms
 from tests.support.answers import Answer, Talk
 
@@ -53,9 +54,11 @@ async def test_what_is_deleted_for_good_is_gone(talk: Talk, chat: str) -> None:
     for one, text in ((chat, "Rivers"), (other, "Lakes")):
         await talk.say(one, text)
         await talk.chat_list.delete(one)
-    await talk.chat_list.delete_for_good(chat)
+    await talk.chat_list.delete_for_good([chat])
     assert [trashed.id for trashed in await talk.chat_list.trash()] == [other]
-    await talk.chat_list.delete_for_good()
+    with pytest.raises(EnvironmentProblem, match="deleted for good"):
+        await talk.chat_list.undo_delete(chat)
+    await talk.chat_list.delete_for_good([other])
     assert await talk.chat_list.trash() == []
     assert await talk.branches.whole(chat) == []
 

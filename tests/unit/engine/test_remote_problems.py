@@ -204,7 +204,7 @@ def test_silence_ends_after_the_patience(server: ScriptedServer, asking: Asking)
         began = time.monotonic()
         problem = asking.fail(server.url, timeout=1)
         assert 0.9 < time.monotonic() - began < 4
-        assert "said nothing for 1 seconds" in problem.message
+        assert "said nothing for 1 second." in problem.message
         assert asking.said() == "Once upon a time"
 
 

@@ -14,8 +14,8 @@ from headstart.core.settings import (
     SettingsError,
     Speculation,
     changed,
-    describe,
 )
+from headstart.core.settings_fields import describe
 from headstart.storage.settings_file import SettingsFile
 
 

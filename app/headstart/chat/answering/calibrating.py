@@ -43,18 +43,19 @@ class Calibrating:
         stream = self._stream = self._runner.calibrate(wanted)
         curve: SpeedCurve | None = None
         problem: str | None = None
-        self._broadcast.tell(Calibrated(None, running=True))
+        self._broadcast.tell(Calibrated(wanted.pair, None, running=True))
         try:
             async for event in stream:
                 self._loader.follow(event, wanted)
                 if isinstance(event, SpeedCurve):
                     curve = event
-                    self._broadcast.tell(Calibrated(curve, running=True))
+                    self._broadcast.tell(Calibrated(wanted.pair, curve, running=True))
                 elif isinstance(event, Failed):
                     problem = event.told.text
         finally:
             self._stream = None
-            self._broadcast.tell(Calibrated(curve, problem=problem))
+            self._loader.settle()
+            self._broadcast.tell(Calibrated(wanted.pair, curve, problem=problem))
 
     def cancel(self) -> None:
         if self._stream is not None:

@@ -19,7 +19,7 @@ from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import Speculation
-from headstart.core.told import told
+from headstart.core.told import about, told
 from headstart.core.values import Chat
 from headstart.engine.speculation.compatibility import Verdict, judge
 from headstart.hub import library
@@ -102,8 +102,10 @@ def _judged(target: ModelRef, installed: list[ModelRef], context_length: int) ->
     for model in installed:
         try:
             verdict = judge(card, read_card(model), context, free)
-        except (ModelProblem, OSError) as problem:
-            verdict = Verdict("no", (told("draft-unreadable", problem=problem),))
+        except ModelProblem as problem:
+            verdict = Verdict("no", (about("draft-unreadable", problem.told),))
+        except OSError as error:
+            verdict = Verdict("no", (told("draft-unreadable", problem=error.strerror or error),))
         choices.append(DraftChoice(model, verdict))
     order = {"yes": 0, "by text": 1, "no": 2}
     return sorted(choices, key=lambda choice: order[choice.verdict.works])

@@ -145,7 +145,7 @@ class Loader:
         """Keep track of the models through any stream of events, a reply's too."""
         tell = self._broadcast.tell
         if isinstance(event, SpeedCurve) and event.total == 1:
-            tell(Calibrated(event))
+            tell(Calibrated(wanted.pair, event))
         elif isinstance(event, Loading) and event.draft:
             tell(DraftState(event.model.name, event.fraction >= 1))
         elif isinstance(event, Notice) and event.kind == "draft":

@@ -93,10 +93,12 @@ def make_local_models(
 
     def on_idle(event: GenerationEvent) -> None:
         """What the engine learned while nobody asked for anything."""
+        if loader.loaded is None:
+            return
         if isinstance(event, DraftActivity):
-            broadcast.tell(DraftProgress(event))
+            broadcast.tell(DraftProgress(loader.loaded.pair, event))
         elif isinstance(event, SpeedCurve):
-            broadcast.tell(Calibrated(event))
+            broadcast.tell(Calibrated(loader.loaded.pair, event))
 
     broadcast.on(ChatChanged, on_chat)
     broadcast.on(BranchChanged, on_branch)

@@ -31,6 +31,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "This connection is not there any more.",
         "",
     ),
+    "deleted-chat-gone": (
+        "This chat has been deleted for good.",
+        "",
+    ),
     "consent-needed": (
         "What you write in this chat would be sent to {host}.",
         "Allow it, or choose a model on this computer.",
@@ -96,7 +100,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Replies go on; after a restart, prompts are recomputed.",
     ),
     "cache-disk-nearly-full": (
-        "The prompt cache is not kept on disk: less than {least_gib:g} GiB of it are free.",
+        "The prompt cache is not kept on disk: less than {least_gib:g} GiB of it is free.",
         "Replies go on; after a restart, prompts are recomputed.",
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 PROBLEMS: dict[str, tuple[str, str]] = {
     "already-open": (
         "Headstart is already open with the folder {path}.",
-        "Use the window that is open, or start another folder with --home.",
+        "Use the window that is open, or choose another folder with --home.",
     ),
     "blob-damaged": (
         "This file was damaged on the disk.",
@@ -24,7 +24,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "",
     ),
     "database-failed": (
-        "{what} could not be used: {reason:message}.",
+        "The chat database could not be used: {reason:message}.",
         "{reason:remedy}",
     ),
     "database-newer": (
@@ -52,7 +52,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{reason:remedy}",
     ),
     "read-only": (
-        "This cannot be saved.",
-        "Chats can be read but not changed: {reason:message}. {reason:remedy}",
+        "This cannot be saved, because the chat database can only be read: {reason:message}.",
+        "{reason:remedy}",
     ),
 }

@@ -19,7 +19,7 @@ NOTICES: dict[str, str] = {
         "The context is full: the {dropped:n oldest turn is|oldest turns are} left out of what the "
         "model reads. The system prompt stays, and nothing is deleted here."
     ),
-    "server-retry": "{problem:message} Trying again in {seconds:.0f} seconds.",
+    "server-retry": "{problem:message} Trying again in {seconds:n second|seconds}.",
     "server-takes-less": "{host} does not take {settings}.",
     "server-left-out": "{host} left out a part of the reply.",
     "draft-unusable": (
@@ -38,8 +38,14 @@ NOTICES: dict[str, str] = {
         "The chat database could not be used as it was: {problem:message}. "
         "{messages:n message|messages} in {chats:n chat|chats} could be read."
     ),
+    "salvage-finished": (
+        "The chat database was damaged, and the program ended while it was saved. What could be "
+        "read of it is here; the damaged file is beside it."
+    ),
     "salvaged-from-copies": "{count:n message|messages} came from a copy in backups.",
-    "salvaged-with-damage": "{count:n text|texts} lost something and are marked.",
+    "salvaged-with-damage": (
+        "{count:n text lost something and is|texts lost something and are} marked."
+    ),
     "salvaged-loose-text": "Loose text was put into the chat “{title}”.",
     "salvage-missing": "{count:n message|messages} could not be found.",
     "damaged-file-kept": "The damaged file was kept as {name}.",

@@ -35,7 +35,7 @@ DATABASE: dict[str, tuple[str, str]] = {
         ),
     ),
     "sqlite-refused": (
-        "SQLite refused",
+        "SQLite refused to use it",
         "Start with --debug and report the log.",
     ),
 }
@@ -48,7 +48,7 @@ SALVAGED: dict[str, tuple[str, str]] = {
     "was-shorter": ("it was shorter than when it was last used", ""),
     "log-was-damaged": ("its write-ahead log was damaged", ""),
     "tables-were-gone": ("its tables were gone", ""),
-    "text-was-missing": ("text was missing in it", ""),
+    "text-was-missing": ("text was missing from it", ""),
     "held-fewer-messages": (
         "it held {held:n message|messages}, and {before:,} when it was last used",
         "",
@@ -95,11 +95,11 @@ DRAFTS: dict[str, tuple[str, str]] = {
         "",
     ),
     "draft-needs-memory": (
-        "needs {need:size} of memory with its context, {free:size} are free",
+        "needs {need:size} of memory with its context, {free:size} is free",
         "",
     ),
     "draft-shares-nothing": ("no tokens in common with the target", ""),
-    "draft-unreadable": ("its file cannot be read ({problem})", ""),
+    "draft-unreadable": ("its file cannot be read ({problem:message})", ""),
     "draft-same-vocabulary": ("same vocabulary ({tokens:,} tokens)", ""),
     "draft-near-vocabulary": ("same vocabulary but for {tokens:n token|tokens}", ""),
     "draft-mapped-vocabulary": (

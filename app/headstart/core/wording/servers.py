@@ -90,7 +90,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "It may have failed (its log says why), or be no server with the OpenAI chat API.",
     ),
     "server-has-no-such-model": (
-        "{host} has no model {model}: {said}.",
+        "{host} has no model {model}{said}.",
         "Choose another one in the model menu.",
     ),
     "server-not-ready": (
@@ -98,7 +98,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "Try again in a moment.",
     ),
     "server-silent": (
-        "{host} said nothing for {seconds:.0f} seconds.",
+        "{host} said nothing for {seconds:n second|seconds}.",
         (
             "What was written is kept; “Continue” tries again. A slow server may need a"
             " longer timeout (under Settings, Servers)."

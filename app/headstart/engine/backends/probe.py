@@ -39,7 +39,7 @@ def probe(path: Path, stop: StopSignal) -> None:
     if PASSED in output:
         return
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    said = lines[-1] if lines else "it said nothing"
+    said = lines[-1] if lines else "It said nothing."
     how = f"crashed (signal {-child.returncode})" if child.returncode < 0 else "failed"
     raise ModelProblem("model-cannot-be-opened", name=path.name, how=how, said=said)
 
@@ -54,7 +54,8 @@ def child_main(path: Path) -> int:
         decoder.forward([0], [0])
         decoder.argmax(0)
     except Exception as error:
-        print(error)
+        # what to do about it is said by who asked
+        print(getattr(error, "message", error))
         return 1
     with contextlib.suppress(BrokenPipeError):
         print(PASSED, flush=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import PARTIAL
 from headstart.core.prefixes import PrefixIndex, RecordInfo, RecordKind
 from headstart.core.told import Told, about, told
 from headstart.engine.prefix import record_file
@@ -194,7 +195,7 @@ class Disk:
             self._written = dict(state.written)
         # files that no row knows: a write was cut off, or a removal
         for path in files.values():
-            if path.suffix in (record_file.SUFFIX, record_file.PARTIAL):
+            if path.suffix in (record_file.SUFFIX, PARTIAL):
                 path.unlink(missing_ok=True)
         if lost:
             self.index.remove(lost)

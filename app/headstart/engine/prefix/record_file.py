@@ -14,6 +14,7 @@ from pathlib import Path
 
 import xxhash
 
+from headstart.core.files import PARTIAL
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
 from headstart.engine.decoder import Blob
 from headstart.engine.prefix.keys import record_key
@@ -22,9 +23,8 @@ from headstart.engine.stop import NEVER, StopSignal
 MAGIC = b"HSKV"
 VERSION = 1
 SUFFIX = ".kv"
-PARTIAL = ".partial"
 
-# magic, version, kind, checksum | family, parent, key, start, tokens, tokens a part, parts
+# magic, version, kind, checksum | namespace, parent, key, start, tokens, tokens a part, parts
 _HEAD = struct.Struct("<4sHHQ")
 _BODY = struct.Struct("<32s32s32sIIII")
 _KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}

@@ -110,7 +110,7 @@ def _status(error: Any, connection: Connection, model: str) -> ServerProblem:
     if status == 403:
         return ServerProblem("not-allowed", host=host, said=_colon(said))
     if status == 404 and model and ("model" in said.lower() or error.code == "model_not_found"):
-        return ServerProblem("server-has-no-such-model", host=host, model=model, said=said)
+        return ServerProblem("server-has-no-such-model", host=host, model=model, said=_colon(said))
     if status in (404, 405) or 300 <= status < 400:
         return foreign(connection, f"status {status}{_colon(said)}")
     if status == 429:

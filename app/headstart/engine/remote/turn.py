@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -120,7 +121,9 @@ class RemoteTurn:
                     if attempt > 1:
                         raise
                     continue
-                self._emit(Notice("server", about("server-retry", problem.told, seconds=wait)))
+                self._emit(
+                    Notice("server", about("server-retry", problem.told, seconds=math.ceil(wait)))
+                )
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.ui import icons, theme
+from headstart.ui.elided import ElidedLabel
 
 MOST_LINES = 10
 
@@ -22,7 +23,7 @@ MOST_LINES = 10
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
 HINT = "Enter sends, Shift+Enter starts a new line"
-WRITING_HINT = "A reply is being written: send this when it has ended, or stop it first"
+WRITING_HINT = "A reply is being written: stop it first, or wait for its end"
 
 
 class Composer(QFrame):
@@ -45,7 +46,7 @@ class Composer(QFrame):
         self.edit.submitted.connect(self._submit)
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
-        self._hint = QLabel(HINT, self)
+        self._hint = ElidedLabel(HINT, self)
         self._hint.setObjectName("hint")
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
@@ -73,9 +74,10 @@ class Composer(QFrame):
 
     def set_writing(self, writing: bool) -> None:
         """While a reply is written the button stops it, and Enter does not send."""
-        if self._writing and not writing:
+        ended, self._writing = self._writing and not writing, writing
+        if ended:
+            self._told_to_wait = False
             self.set_hint("")
-        self._writing = writing
         self.button.setText("Stop" if writing else "Send")
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
         colour = theme.current().on_accent
@@ -121,12 +123,24 @@ class Composer(QFrame):
     _prefills_ahead = True
 
     def set_hint(self, text: str) -> None:
-        self._hint.setText(text or HINT)
+        """What the pointer is over; "" for nothing."""
+        self._show_hint(text or self._waiting_hint)
+
+    def _show_hint(self, text: str) -> None:
+        self._hint.set_full_text(text)
+        self._hint.setToolTip(text)
+
+    @property
+    def _waiting_hint(self) -> str:
+        waits = self._told_to_wait and self._writing
+        return WRITING_HINT if waits else HINT
+
+    _told_to_wait = False
 
     @property
     def hint(self) -> str:
         """What stands below the text."""
-        return self._hint.text()
+        return self._hint.full_text
 
     def text(self) -> str:
         return self.edit.toPlainText()
@@ -156,7 +170,8 @@ class Composer(QFrame):
     def _submit(self) -> None:
         text = self.edit.toPlainText().strip()
         if text and self._writing:
-            self._hint.setText(WRITING_HINT)
+            self._told_to_wait = True
+            self._show_hint(WRITING_HINT)
         elif text:
             self._telling.stop()
             self.submitted.emit(text)

@@ -22,6 +22,7 @@ class BranchController(QObject):
     message_changed = Signal(object)  # Message
     message_shown = Signal()  # after it
     chat_changed = Signal(object)  # the open Chat's own row
+    stayed = Signal(str)  # id of the open chat, when the wanted one cannot be opened
     stats_shown = Signal(object)  # TurnFigures of the last reply, or None
 
     def __init__(
@@ -89,9 +90,10 @@ class BranchController(QObject):
         try:
             await self._read_and_show(chat_id, serial)
         finally:
-            if serial == self._serial:
-                # one that cannot be read, or is gone, is not what is open
+            if serial == self._serial and self._wanted == chat_id != self._open.id:
+                # it cannot be read, or is gone
                 self._wanted = self._open.id
+                self.stayed.emit(self._open.id)
 
     async def _read_and_show(self, chat_id: str, serial: int) -> None:
         chat = await self._branches.chat(chat_id)
@@ -114,9 +116,15 @@ class BranchController(QObject):
         chat_id, before = self._open.id, self._first
         if before is None:
             return
-        self._first = None
-        page = await self._branches.page(chat_id, before)
-        if chat_id == self._open.id and page.messages:
+        # nobody asks for the same ones twice
+        self._first, serial = None, self._serial
+        try:
+            page = await self._branches.page(chat_id, before)
+        except BaseException:
+            if serial == self._serial:
+                self._first = before
+            raise
+        if serial == self._serial and chat_id == self._open.id and page.messages:
             self._first = page.messages[0].id if page.earlier else None
             self._count += len(page.messages)
             self.earlier_shown.emit(page)

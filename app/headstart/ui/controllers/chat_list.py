@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
@@ -25,7 +26,8 @@ class ChatListController(QObject):
     line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
     status_changed = Signal(str, object)  # chat id, text or None
     deleted = Signal(str, str)  # chat id, title
-    restored = Signal(str)  # chat id
+    restored = Signal(str)  # chat id of one that is to be shown
+    left_trash = Signal(list)  # chat ids: restored, or deleted for good
     trashed = Signal(list)  # of TrashedChat
 
     def __init__(
@@ -60,8 +62,9 @@ class ChatListController(QObject):
     def delete(self, chat_id: str) -> None:
         self._tasks.spawn(self._delete(chat_id))
 
-    def undo_delete(self, chat_id: str) -> None:
-        self._tasks.spawn(self._undo_delete(chat_id))
+    def restore(self, chat_ids: Sequence[str]) -> None:
+        """Bring deleted chats back."""
+        self._tasks.spawn(self._restore(chat_ids))
 
     def sweep_trash(self) -> None:
         """Remove what has been there for long enough, now and from time to time."""
@@ -70,16 +73,19 @@ class ChatListController(QObject):
     def list_trash(self) -> None:
         self._tasks.spawn(self._list_trash())
 
-    def delete_for_good(self, chat_id: str) -> None:
-        """A chat in the trash; "" stands for all of them."""
-        self._tasks.spawn(self._delete_for_good(chat_id or None))
+    def delete_for_good(self, chat_ids: Sequence[str]) -> None:
+        """Chats in the trash."""
+        self._tasks.spawn(self._delete_for_good(chat_ids))
 
     async def _list_trash(self) -> None:
         self.trashed.emit(await self._chat_list.trash())
 
-    async def _delete_for_good(self, chat_id: str | None) -> None:
-        await self._chat_list.delete_for_good(chat_id)
-        await self._list_trash()
+    async def _delete_for_good(self, chat_ids: Sequence[str]) -> None:
+        try:
+            await self._chat_list.delete_for_good(chat_ids)
+        finally:
+            self.left_trash.emit(chat_ids)
+            await self._list_trash()
 
     async def _list(self) -> None:
         summaries = await self._chat_list.summaries()
@@ -106,11 +112,17 @@ class ChatListController(QObject):
         title = self._titles.get(chat_id, "")
         await self._chat_list.delete(chat_id)
         self.deleted.emit(chat_id, title)
-
-    async def _undo_delete(self, chat_id: str) -> None:
-        await self._chat_list.undo_delete(chat_id)
-        self.restored.emit(chat_id)
         await self._list_trash()
+
+    async def _restore(self, chat_ids: Sequence[str]) -> None:
+        try:
+            for chat_id in chat_ids:
+                await self._chat_list.undo_delete(chat_id)
+        finally:
+            self.left_trash.emit(chat_ids)
+            await self._list_trash()
+        if len(chat_ids) == 1:
+            self.restored.emit(chat_ids[0])
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what not in _HIDDEN:

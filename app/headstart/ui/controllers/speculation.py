@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answering.calibrating import Calibrating
@@ -16,6 +18,7 @@ from headstart.chat.changes import (
     What,
 )
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.requests import Pair
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 
@@ -23,7 +26,7 @@ from headstart.ui.tasks import Tasks
 class SpeculationController(QObject):
     drafts_listed = Signal(list)  # of DraftChoice
     draft_changed = Signal(str, bool)  # name of the draft ("" for none), really loaded
-    measured = Signal(object)  # Measured
+    measured = Signal(object)  # Calibrated of the open chat's pair, None where there is nothing yet
     activity_changed = Signal(object)  # DraftActivity
 
     def __init__(
@@ -40,12 +43,15 @@ class SpeculationController(QObject):
         self._open = open_chat
         self._tasks = tasks
         self._serial = 0
+        # what is known of each pair, and the open chat's
+        self._known: dict[Pair, Calibrated] = {}
+        self._pair: Pair | None = None
         open_chat.opened.connect(self.list)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ReplyEnded, lambda change: self._refresh(change.chat_id))
         broadcast.on(DraftState, lambda draft: self.draft_changed.emit(draft.name, draft.loaded))
-        broadcast.on(Calibrated, self.measured.emit)
-        broadcast.on(DraftProgress, lambda change: self.activity_changed.emit(change.activity))
+        broadcast.on(Calibrated, self._on_calibrated)
+        broadcast.on(DraftProgress, self._on_progress)
 
     def list(self) -> None:
         self._tasks.spawn(self._list())
@@ -60,6 +66,28 @@ class SpeculationController(QObject):
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what is What.MODEL:
             self._refresh(change.chat_id)
+        elif change.what is What.OPTIONS and change.chat_id == self._open.id:
+            # another draft may have been chosen
+            self._tasks.spawn(self._find_pair())
+
+    def _on_calibrated(self, change: Calibrated) -> None:
+        self._known[change.pair] = change
+        if change.pair == self._pair:
+            self.measured.emit(change)
+
+    def _on_progress(self, change: DraftProgress) -> None:
+        if change.pair == self._pair:
+            self.activity_changed.emit(change.activity)
+
+    async def _find_pair(self) -> None:
+        """What the open chat drafts with; says what is known of it."""
+        chat_id, pair = self._open.id, None
+        with contextlib.suppress(EnvironmentProblem):
+            wanted = await self._drafts.pair(chat_id)
+            pair = None if wanted is None else wanted.pair
+        if chat_id == self._open.id and pair != self._pair:
+            self._pair = pair
+            self.measured.emit(None if pair is None else self._known.get(pair))
 
     def _refresh(self, chat_id: str) -> None:
         if chat_id == self._open.id:
@@ -68,6 +96,7 @@ class SpeculationController(QObject):
     async def _list(self) -> None:
         self._serial += 1
         serial, chat_id = self._serial, self._open.id
+        await self._find_pair()
         try:
             choices = await self._drafts.choices(chat_id)
         except EnvironmentProblem:

@@ -26,16 +26,10 @@ from PySide6.QtWidgets import (
 
 from headstart.core.inheritance import Effective, effective
 from headstart.core.model_ref import AnyModel
-from headstart.core.settings import (
-    ChatOptions,
-    Sampling,
-    Settings,
-    Speculation,
-    changed,
-    describe,
-)
+from headstart.core.settings import ChatOptions, Sampling, Settings, Speculation, changed
+from headstart.core.settings_fields import describe
 from headstart.ui import theme
-from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away
+from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
@@ -379,6 +373,12 @@ class Inspector(QFrame):
         if self._typing.isActive():
             self._typing.stop()
             self._system_prompt_typed()
+        for field, take in ((self._stop, self._stop_edited), (self._seed, self._seed_edited)):
+            if field.isModified():
+                field.setModified(False)
+                take()
+        panel = self.speculation
+        take_typed(self.top_k, self._max_tokens, panel.depth_box, panel.confidence)
 
     def _system_prompt_typed(self) -> None:
         text = self.system_prompt.toPlainText()

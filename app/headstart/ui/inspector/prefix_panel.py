@@ -133,7 +133,7 @@ class PrefixPanel(QWidget):
 
 
 def reuse_text(stats: TurnStats) -> str:
-    """How much of a prompt was reused, from where, and why the rest was read."""
+    """How much of a prompt was reused, from where, and why the rest was recomputed."""
     prefix = stats.prefix
     sources = [
         f"{count:,} from {name}" if count < stats.reused_tokens else f"from {name}"
@@ -149,8 +149,8 @@ def reuse_text(stats: TurnStats) -> str:
     if not stats.reused_tokens:
         return f"{text}All of it was new."
     new = stats.prompt_tokens - stats.reused_tokens
-    text += "The last one is always read." if new == 1 else f"{new:,} were new."
-    return f"{text} {prefix.ahead:,} were read before you asked." if prefix.ahead else text
+    text += "The last one is always computed." if new == 1 else f"{new:,} were new."
+    return f"{text} {prefix.ahead:,} were prefilled before you asked." if prefix.ahead else text
 
 
 def _quiet_label(parent: QWidget) -> QLabel:

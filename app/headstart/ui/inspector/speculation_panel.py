@@ -27,8 +27,10 @@ from PySide6.QtWidgets import (
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
 from headstart.core.events import DraftActivity, DraftStage, Speculating
-from headstart.core.settings import Speculation, changed, describe
+from headstart.core.settings import Speculation, changed
+from headstart.core.settings_fields import describe
 from headstart.core.values import SpeculationStats, TurnStats
+from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
@@ -59,6 +61,9 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
             return "not drafting yet", why
         case DraftStage.OFF:
             return "–", ""
+
+
+_MEASURED = "tokens per second by draft depth, measured with this pair"
 
 
 class SpeculationPanel(QWidget):
@@ -119,10 +124,10 @@ class SpeculationPanel(QWidget):
         self.depth_box = QSpinBox(self)
         self.depth_box.setRange(1, 16)
         self.depth_box.setKeyboardTracking(False)
-        self.depth_box.setSuffix(" tokens")
         self.depth_box.setAccessibleName("Fixed draft depth")
         self.depth_box.setToolTip(fields["depth"].description)
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
+        with_unit(self.depth_box, "token|tokens")
         row = QHBoxLayout()
         row.addWidget(QLabel("Draft depth", self), 1)
         row.addLayout(segments)
@@ -218,7 +223,7 @@ class SpeculationPanel(QWidget):
 
     def forget(self) -> None:
         """A curve, and what a draft does, belong to a pair: this is another one."""
-        self.curve.set_curve(None)
+        self.set_calibrated(None)
         self.set_activity(None)
 
     def set_tint(self, on: bool) -> None:
@@ -227,6 +232,7 @@ class SpeculationPanel(QWidget):
         self._quiet = False
 
     def set_choices(self, choices: Sequence[DraftChoice]) -> None:
+        take_typed(self.depth_box, self.confidence)
         self._choices = list(choices)
         self._show()
 
@@ -263,7 +269,9 @@ class SpeculationPanel(QWidget):
         elif self.calibrating:
             self._caption.setText("calibrating…")
         else:
-            self._caption.setText("tokens per second by draft depth, measured with this pair")
+            known = self.curve.shown is not None
+            self._caption.setText(_MEASURED if known else "")
+        self._caption.setVisible(bool(self._caption.text()))
         self._show_button()
 
     def _show(self) -> None:
@@ -339,7 +347,8 @@ class SpeculationPanel(QWidget):
         self.calibrate.setText("Cancel" if self.calibrating else "Calibrate")
         possible = bool(self._value.draft) and self._value.enabled
         self.calibrate.setEnabled(self.calibrating or possible)
-        self.calibrate.setToolTip("" if possible else "choose a draft model first")
+        why = "Choose a draft model first" if self._value.enabled else "Speculation is off"
+        self.calibrate.setToolTip("" if possible else why)
 
     # --- what the user does --------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class SpeedCurveView(QWidget):
         else:
             told = ", ".join(f"{depth or 'off'}: {speed:.0f}" for depth, speed in curve.points[::3])
             self.setAccessibleName(
-                f"Tokens per second by draft depth: {told}; best depth {curve.best}"
+                f"Tokens per second by draft depth: {told}; best: {curve.best or 'off'}"
             )
         self.update()
 

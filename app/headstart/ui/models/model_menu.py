@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from headstart.chat.models import ModelList
 from headstart.chat.servers import Offered
@@ -14,6 +14,7 @@ from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.text import shortened, size_text
 from headstart.ui import icons
 from headstart.ui.commands import Commands
+from headstart.ui.elided import ElidedButton
 
 FILTER = "GGUF models (*.gguf);;All files (*)"
 # a server may offer hundreds: the menu is no catalogue
@@ -23,7 +24,7 @@ _NAME_LENGTH = 48
 SHOWN_NAME = 28
 
 
-class ModelPill(QPushButton):
+class ModelPill(ElidedButton):
     """Emits `model_chosen` with what was chosen, or `file_chosen` with the path of a new one."""
 
     model_chosen = Signal(object)
@@ -58,7 +59,7 @@ class ModelPill(QPushButton):
         """The model's name, and what happens to it: loading 40 %."""
         name = self._name or "No model"
         short = shortened(name, SHOWN_NAME)
-        self.setText(f"{short}  {state}".rstrip())
+        self.set_full_text(f"{short}  {state}".rstrip())
         self.setToolTip(name)
         self.setAccessibleName(f"Model: {name} {state}".rstrip())
 

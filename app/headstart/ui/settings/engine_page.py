@@ -10,7 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from headstart.chat.answering.loading import LoadedState
-from headstart.core.settings import EngineSettings, changed, describe
+from headstart.core.settings import EngineSettings, changed
+from headstart.core.settings_fields import describe
 from headstart.ui.fields import check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
 

@@ -7,14 +7,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QFormLayout, QPlainTextEdit, QWidget
 
-from headstart.core.settings import (
-    FieldInfo,
-    PrefixSettings,
-    Sampling,
-    Settings,
-    changed,
-    describe,
-)
+from headstart.core.settings import PrefixSettings, Sampling, Settings, changed
+from headstart.core.settings_fields import FieldInfo, describe
 from headstart.ui.fields import check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
 

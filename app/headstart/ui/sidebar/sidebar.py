@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -199,9 +199,11 @@ class _ChatView(QListView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         # a list without a current line would choose its first one, which opens a chat
         selection = self.selectionModel()
-        selection.blockSignals(True)
-        super().focusInEvent(event)
-        selection.blockSignals(False)
+        before = self.currentIndex()
+        with QSignalBlocker(selection):
+            super().focusInEvent(event)
+            if not before.isValid():
+                selection.clear()
 
     def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
         # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height

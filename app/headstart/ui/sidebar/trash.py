@@ -12,9 +12,8 @@ from headstart.ui.list_window import ListWindow
 
 
 class TrashWindow(ListWindow):
-    restore_requested = Signal(str)
-    # chat id, or "" for all
-    delete_requested = Signal(str)
+    restore_requested = Signal(list)  # of chat ids
+    delete_requested = Signal(list)
 
     def __init__(self, days: int, parent: QWidget | None = None) -> None:
         columns = ("Chat", "Messages", "Deleted")
@@ -45,24 +44,27 @@ class TrashWindow(ListWindow):
         self.empty.setEnabled(self.list.topLevelItemCount() > 0)
 
     def _restore(self) -> None:
-        for chat_id in self.chosen():
-            self.restore_requested.emit(chat_id)
+        self.restore_requested.emit(self.chosen())
 
     def _delete(self) -> None:
-        for chat_id in self.chosen():
-            self.delete_requested.emit(chat_id)
+        self._ask(self.chosen())
 
     def _empty(self) -> None:
-        count = self.list.topLevelItemCount()
+        # those that are shown: one that was deleted meanwhile is not meant
+        self._ask(self.shown())
+
+    def _ask(self, chat_ids: list[str]) -> None:
+        count = len(chat_ids)
+        one = count == 1
         box = QMessageBox(self)
-        box.setText(
-            "Delete 1 chat for good?" if count == 1 else f"Delete {count:,} chats for good?"
+        box.setText("Delete 1 chat for good?" if one else f"Delete {count:,} chats for good?")
+        box.setInformativeText(
+            f"{'Its' if one else 'Their'} text is overwritten, in the copies of the database too."
         )
-        box.setInformativeText("Their text is overwritten, in the copies of the database too.")
         yes = box.addButton("Delete for good", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        yes.clicked.connect(lambda: self.delete_requested.emit(""))
+        yes.clicked.connect(lambda: self.delete_requested.emit(chat_ids))
         box.open()
 
 

@@ -25,6 +25,7 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
     chats.line_changed.connect(sidebar.set_chat)
     chats.status_changed.connect(sidebar.model.set_writing)
     controllers.branch.chat_shown.connect(lambda chat, *_: sidebar.show_current(chat.id))
+    controllers.branch.stayed.connect(sidebar.show_current)
 
 
 class TrashOpener(QObject):
@@ -45,7 +46,7 @@ class TrashOpener(QObject):
 
             days = self._preferences.current.trash_days
             window = self.window = TrashWindow(days, self._parent)
-            window.restore_requested.connect(self._chats.undo_delete)
+            window.restore_requested.connect(self._chats.restore)
             window.delete_requested.connect(self._chats.delete_for_good)
             window.finished.connect(self._on_closed)
         self.window.show()

@@ -40,6 +40,8 @@ class Column:
         self._make = make
         self._ask_earlier = ask_earlier
         self.items: list[Item] = []
+        # places in the list, by message
+        self._numbers: dict[str, int] = {}
         # whether the view stays at the end
         self.following = True
         # how many messages come before the first one that is here
@@ -74,6 +76,7 @@ class Column:
             if id(item) not in here:
                 _drop(item)
         self.items = items
+        self._number()
         if not keep:
             self.following = True
         return lambda: self.place(moved_anchor(self.items, anchor, before, self._measured))
@@ -86,6 +89,7 @@ class Column:
             Item(message, estimated_height(message, width)) for message in page.messages
         ]
         self.earlier = page.earlier
+        self._number()
         return lambda: self.place(anchor)
 
     def set_message(self, message: Message) -> None:
@@ -97,7 +101,11 @@ class Column:
                 item.widget.set_message(message)
 
     def find(self, message_id: str) -> Item | None:
-        return next((item for item in self.items if item.message.id == message_id), None)
+        number = self._numbers.get(message_id)
+        return None if number is None else self.items[number]
+
+    def _number(self) -> None:
+        self._numbers = {item.message.id: number for number, item in enumerate(self.items)}
 
     def widgets(self) -> Iterator[MessageWidget]:
         """Those that there are."""
@@ -111,10 +119,9 @@ class Column:
         return item.widget
 
     def height_changed(self, message: MessageWidget) -> None:
-        for item in self.items:
-            if item.widget is message:
-                item.measured_for = -1
-                return
+        item = self.find(message.message.id)
+        if item is not None and item.widget is message:
+            item.measured_for = -1
 
     def refresh(self) -> None:
         """Fonts or colours are others now."""
@@ -133,6 +140,17 @@ class Column:
     def blocks_of(self, number: int) -> list[TextBlock]:
         """The blocks of a message, made if need be."""
         return self.widget(self.items[number]).blocks
+
+    def place_of(self, block: TextBlock) -> tuple[int, int] | None:
+        """The number of the block's message, and which of its blocks it is."""
+        parent = block.parentWidget()
+        number = self._numbers.get(parent.message.id) if isinstance(parent, MessageWidget) else None
+        if number is None:
+            return None
+        widget = self.items[number].widget
+        if widget is None or block not in widget.blocks:
+            return None
+        return number, widget.blocks.index(block)
 
     def text_of(self, number: int) -> str:
         return self.items[number].message.text

@@ -60,6 +60,7 @@ class MessageWidget(QWidget):
         self.reasoning_blocks: list[TextBlock] = []
         self._reasoning_open = False
         self.editor: QPlainTextEdit | None = None
+        self._busy = False
         self._editor_buttons: list[QPushButton] = []
         self._shown_parts: tuple[str, str] = ("", "")
         self._settled: str | None = None
@@ -77,6 +78,7 @@ class MessageWidget(QWidget):
         self.status_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.stats_label = QLabel(self)
         self.stats_label.setObjectName("quiet")
+        self.stats_label.setWordWrap(True)
         self.previous_button = self._tool("chevron-left", "", "Earlier version")
         self._next = self._tool("chevron-right", "", "Later version")
         self.version_label = QLabel(self)
@@ -130,8 +132,7 @@ class MessageWidget(QWidget):
             widget.setVisible(several)
         self.version_label.setText(f"{message.version} / {message.versions}")
         self.version_label.setAccessibleName(f"Version {message.version} of {message.versions}")
-        self.previous_button.setEnabled(message.version > 1)
-        self._next.setEnabled(message.version < message.versions)
+        self._enable_versions()
         for command in self._host.commands:
             # the editor has buttons of its own
             shown = command.shown(message) and not (command.needs_idle and self.editing)
@@ -225,12 +226,13 @@ class MessageWidget(QWidget):
     def editing(self) -> bool:
         return self.editor is not None
 
-    def begin_edit(self) -> None:
-        """Turn the bubble into an editor; Enter sends, Esc leaves."""
+    def begin_edit(self, text: str | None = None) -> None:
+        """Turn the bubble into an editor, of `text` that was begun before; Enter sends, Esc
+        leaves."""
         if self.editor is not None:
             return
         editor = MessageEditor(self)
-        editor.setPlainText(self.message.text)
+        editor.setPlainText(self.message.text if text is None else text)
         editor.setAccessibleName("Edit this message")
         editor.moveCursor(editor.textCursor().MoveOperation.End)
         editor.submitted.connect(self._submit_edit)
@@ -245,7 +247,10 @@ class MessageWidget(QWidget):
             widget.show()
         self.blocks[0].hide()
         self.set_message(self.message)
-        editor.setFocus()
+
+    def focus_editor(self) -> None:
+        if self.editor is not None:
+            self.editor.setFocus()
 
     def end_edit(self) -> None:
         if self.editor is None:
@@ -265,11 +270,16 @@ class MessageWidget(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """While a reply is written in this chat, no other version can be begun or shown."""
+        self._busy = busy
         needing = [self.buttons[each.id] for each in self._host.commands if each.needs_idle]
         for button in (*needing, *self._editor_buttons[:1]):
             button.setEnabled(not busy)
-        self.previous_button.setEnabled(not busy and self.message.version > 1)
-        self._next.setEnabled(not busy and self.message.version < self.message.versions)
+        self._enable_versions()
+
+    def _enable_versions(self) -> None:
+        version, versions = self.message.version, self.message.versions
+        self.previous_button.setEnabled(not self._busy and version > 1)
+        self._next.setEnabled(not self._busy and version < versions)
 
     # --- looks ---------------------------------------------------------------------------
 

@@ -20,6 +20,8 @@ class SelectingHost(Protocol):
 
     def blocks_of(self, number: int) -> list[TextBlock]: ...
 
+    def place_of(self, block: TextBlock) -> tuple[int, int] | None: ...
+
     def text_of(self, number: int) -> str: ...
 
 
@@ -119,10 +121,8 @@ class Selecting:
         return None if best is None else best[1]
 
     def _place_of(self, block: TextBlock, position: int) -> Place | None:
-        for number, blocks in enumerate(self._host.shown_blocks()):
-            if block in blocks:
-                return number, blocks.index(block), position
-        return None
+        found = self._host.place_of(block)
+        return None if found is None else (*found, position)
 
     def _repaint(self) -> None:
         for blocks in self._host.shown_blocks():

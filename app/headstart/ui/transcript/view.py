@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
 from headstart.core.values import BranchPage, Message
 from headstart.ui import theme
@@ -63,6 +63,8 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.timeout.connect(self.column.place)
         self._hint = ""
         self._hovered_link = ""
+        # what stood in the editors of messages when another chat was opened, by message
+        self._edits: dict[str, str] = {}
         # whether messages that are not here yet are to be selected too
         self._all_wanted = False
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
@@ -75,6 +77,10 @@ class TranscriptView(QAbstractScrollArea):
 
         `earlier`: how many come before them, which are asked for when the reader goes there.
         """
+        if not same_chat:
+            for widget in self.column.widgets():
+                if widget.editor is not None and widget.editor.toPlainText() != widget.message.text:
+                    self._edits[widget.message.id] = widget.editor.toPlainText()
         before = [item.message.id for item in self.column.items]
         place = self.column.set_messages(messages, same_chat, earlier)
         now = [item.message.id for item in self.column.items]
@@ -112,11 +118,13 @@ class TranscriptView(QAbstractScrollArea):
         widget = self.widget_of(message_id)
         if widget is not None:
             widget.begin_edit()
+            widget.focus_editor()
 
     def leave_edit(self) -> bool:
-        """Close the editor of a message, if one is open."""
+        """Close the editor of a message, if one has the focus."""
+        focus = QApplication.focusWidget()
         for widget in self.column.widgets():
-            if widget.editing:
+            if widget.editing and focus is not None and widget.isAncestorOf(focus):
                 widget.end_edit()
                 self.setFocus()
                 return True
@@ -175,6 +183,8 @@ class TranscriptView(QAbstractScrollArea):
         widget = MessageWidget(self, self.viewport(), message)
         widget.edit_submitted.connect(self.edit_submitted)
         widget.version_requested.connect(self.version_requested)
+        if message.id in self._edits:
+            widget.begin_edit(self._edits.pop(message.id))
         widget.set_busy(self._writing)
         return widget
 

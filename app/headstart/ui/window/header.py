@@ -9,6 +9,7 @@ from headstart.chat.titles import NEW_CHAT
 from headstart.core.text import shortened
 from headstart.ui import icons
 from headstart.ui.commands import Commands
+from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.model_menu import ModelPill
 
 # a draft's name is shown up to this length; the whole one is in the tool tip
@@ -26,26 +27,24 @@ class Header(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self.setFixedHeight(48)
-        self._full_title = NEW_CHAT
-        self.title = QLabel(NEW_CHAT, self)
+        self.title = ElidedLabel(NEW_CHAT, self)
         self.title.setObjectName("chatTitle")
         self.title.setMinimumWidth(TITLE_WIDTH)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.private = QLabel("private", self)
         self.private.setObjectName("privatePill")
         self.private.setToolTip(PRIVATE_WORDS)
         self.private.setAccessibleName("A private chat")
         self.private.setFixedHeight(28)
         self.private.hide()
-        self.remote = QLabel(self)
+        self.remote = ElidedLabel("", self)
         self.remote.setObjectName("remotePill")
         self.remote.setFixedHeight(28)
         self.remote.hide()
         self.pill = ModelPill(self)
         self.draft_pill = QLabel(self)
         self.draft_pill.setObjectName("draftPill")
-        self.draft_pill.setAccessibleName("The draft model that guesses ahead")
+        self.draft_pill.setAccessibleName("The draft model, whose tokens are verified")
         self.draft_pill.setFixedHeight(28)
         self.draft_pill.hide()
         self.sidebar_button = self._button()
@@ -69,20 +68,20 @@ class Header(QFrame):
             layout.addWidget(widget)
 
     def set_title(self, title: str) -> None:
-        self._full_title = title
         self.title.setToolTip(title)
-        self.elide_title()
+        self.title.set_full_text(title)
 
-    def elide_title(self) -> None:
-        """Show as much of the title as there is room for."""
-        room = max(TITLE_WIDTH, self.title.width())
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(self._full_title, Qt.TextElideMode.ElideRight, room))
+    def set_wide(self, wide: bool) -> None:
+        """In a narrow window “Export” is a picture only: who answers matters more."""
+        style = Qt.ToolButtonStyle
+        self.export_button.setToolButtonStyle(
+            style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly
+        )
 
     def show_host(self, host: str) -> None:
         """Who else gets the text of this chat; "" for nobody."""
         short = shortened(host, HOST_LENGTH)
-        self.remote.setText(f"on {short}")
+        self.remote.set_full_text(f"on {short}")
         self.remote.setToolTip(f"The text of this chat leaves this computer: {host} gets it.")
         self.remote.setAccessibleName(f"Text is sent to {host}")
         self.remote.setVisible(bool(host))

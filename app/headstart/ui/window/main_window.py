@@ -182,7 +182,7 @@ class MainWindow(QMainWindow):
             part.refresh_theme()
 
     def _settle(self) -> None:
-        self.header.elide_title()
+        self.header.set_wide(self.panels.wide)
         self.toast.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
@@ -14,6 +15,8 @@ TOAST_MS = 8000
 # what cannot be undone leaves sooner: an undo that it covers is still possible then
 PLAIN_MS = 4000
 START = "start"
+# between the toast and the edges of its pane
+_MARGIN = 12
 
 
 class Banner(QFrame):
@@ -69,6 +72,17 @@ class Banner(QFrame):
         self.closed.emit()
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What was done, what undoes it, until when (monotonic seconds), and the id of what it is
+    about."""
+
+    text: str
+    undo: Callable[[], None] | None
+    until: float
+    about: str
+
+
 class Toast(QFrame):
     """Says what was done and offers to undo it, at the foot of `over`; goes after a while. What was
     done before comes back when the last was undone, as long as it can be."""
@@ -81,62 +95,77 @@ class Toast(QFrame):
         self.setObjectName("toast")
         self._label = QLabel(self)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setWordWrap(True)
         self._button = QPushButton("Undo", self)
         self._button.clicked.connect(self._on_undo)
-        # text, what undoes it, until when (monotonic seconds); the last one is shown
-        self._offers: list[tuple[str, Callable[[], None] | None, float]] = []
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 6)
-        layout.setSpacing(12)
-        layout.addWidget(self._label)
-        layout.addWidget(self._button)
+        # the last one is shown
+        self._offers: list[_Offer] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(14, 6, 6, 6)
+        self._row.setSpacing(12)
+        self._row.addWidget(self._label, 1)
+        self._row.addWidget(self._button)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(TOAST_MS)
         self._timer.timeout.connect(self._end)
         self.hide()
 
-    def show_text(self, text: str, undo: Callable[[], None] | None = None) -> None:
-        self._offers = [offer for offer in self._offers if offer[1] is not None]
+    def show_text(self, text: str, undo: Callable[[], None] | None = None, about: str = "") -> None:
+        self._offers = [offer for offer in self._offers if offer.undo is not None]
         lasts = TOAST_MS if undo is not None else PLAIN_MS
-        self._offers.append((text, undo, time.monotonic() + lasts / 1000))
+        self._offers.append(_Offer(text, undo, time.monotonic() + lasts / 1000, about))
         self._show_last()
 
+    def withdraw(self, about: Collection[str]) -> None:
+        """What these ids name cannot be undone any more."""
+        shown = self._offers[-1] if self._offers else None
+        self._offers = [offer for offer in self._offers if offer.about not in about]
+        if shown is not None and shown not in self._offers:
+            self._leave()
+
     def _show_last(self) -> None:
-        text, undo, until = self._offers[-1]
-        self._label.setText(text)
-        self._timer.setInterval(max(1, round(1000 * (until - time.monotonic()))))
-        self._button.setVisible(undo is not None)
-        self.adjustSize()
+        offer = self._offers[-1]
+        self._label.setText(offer.text)
+        self._timer.setInterval(max(1, round(1000 * (offer.until - time.monotonic()))))
+        self._button.setVisible(offer.undo is not None)
         self.place()
         self.show()
         self.raise_()
         self._timer.start()
 
     def place(self) -> None:
+        """At the foot, as wide as its text, and in a narrow window as wide as there is room."""
         area = self._over.geometry()
+        button = self._button.sizeHint().width() if not self._button.isHidden() else 0
+        words = self._label.fontMetrics().horizontalAdvance(self._label.text())
+        margins = self._row.contentsMargins()
+        around = margins.left() + margins.right() + self._row.spacing() + button
+        width = min(area.width() - 2 * _MARGIN, words + around + _MARGIN)
+        self.resize(width, max(self.heightForWidth(width), self.minimumSizeHint().height()))
         x = area.center().x() - self.width() // 2
-        self.move(x, area.bottom() - self.height() - 12)
+        self.move(x, area.bottom() - self.height() - _MARGIN)
 
     def undo(self) -> None:
         self._button.click()
 
     def _end(self) -> None:
-        self._offers.pop()
-        self.hide()
-        self._show_earlier()
+        if self._offers:
+            self._offers.pop()
+        self._leave()
 
     def _on_undo(self) -> None:
-        self.hide()
-        _, undo, _ = self._offers.pop()
-        if undo is not None:
-            undo()
-        self._show_earlier()
+        offer = self._offers.pop()
+        self._leave()
+        if offer.undo is not None:
+            offer.undo()
         self.undone.emit()
 
-    def _show_earlier(self) -> None:
-        """What was done before, as long as it can be undone."""
+    def _leave(self) -> None:
+        """Show what was done before, as long as it can be undone."""
+        self._timer.stop()
+        self.hide()
         now = time.monotonic()
-        self._offers = [offer for offer in self._offers if offer[2] > now]
+        self._offers = [offer for offer in self._offers if offer.until > now]
         if self._offers:
             self._show_last()

@@ -61,7 +61,7 @@ class OpenChatView(QObject):
 
     def _on_opened(self) -> None:
         if self._window.banner.kind != "start":
-            self._window.banner.dismiss()
+            self._window.banner.withdraw()
 
     def _show(self, chat: Chat, page: BranchPage, same_chat: bool) -> None:
         self._show_title(chat)

@@ -59,8 +59,9 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     banner, toast = window.banner, window.toast
 
     def show_deleted(chat_id: str, title: str) -> None:
-        undo = controllers.chat_list.undo_delete
-        toast.show_text(f"Deleted “{shortened(title, 40)}”", lambda: undo(chat_id))
+        restore = controllers.chat_list.restore
+        text = f"Deleted “{shortened(title, 40)}”"
+        toast.show_text(text, lambda: restore([chat_id]), about=chat_id)
 
     def on_stored(chat_id: str) -> None:
         if chat_id == controllers.open.id:
@@ -91,6 +92,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.consent.needed.connect(partial(ask_consent, window))
     controllers.conversation.message_stored.connect(on_stored)
     controllers.chat_list.deleted.connect(show_deleted)
+    controllers.chat_list.left_trash.connect(toast.withdraw)
     controllers.models.unloaded.connect(
         lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")
     )

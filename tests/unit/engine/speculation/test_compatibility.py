@@ -61,7 +61,7 @@ def test_memory_counts_weights_keys_values_and_context() -> None:
     verdict = judge(TARGET, draft, 8192, GB)
     assert verdict.works == "no"
     assert "memory" in verdict.reason
-    assert "are free" in verdict.reason
+    assert "is free" in verdict.reason
 
 
 def test_control_tokens_may_differ() -> None:

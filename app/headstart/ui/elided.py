@@ -1,0 +1,73 @@
+"""Texts of one line that are shown as far as there is room, with an ellipsis; main thread.
+
+`full_text` is what a widget says, its own `text` what is shown of it.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+
+# pixels below which nothing useful is left of a text
+_LEAST = 56
+
+
+class ElidedLabel(QLabel):
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.full_text = ""
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.set_full_text(text)
+
+    def set_full_text(self, text: str) -> None:
+        self.full_text = text
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        _elide(self, super().sizeHint(), text)
+
+    def sizeHint(self) -> QSize:
+        return _whole(self, super().sizeHint(), self.full_text)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint().boundedTo(QSize(_LEAST, 1 << 20))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        _elide(self, super().sizeHint(), self.full_text)
+
+
+class ElidedButton(QPushButton):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.full_text = ""
+
+    def set_full_text(self, text: str) -> None:
+        self.full_text = text
+        self.updateGeometry()
+        _elide(self, super().sizeHint(), text)
+
+    def sizeHint(self) -> QSize:
+        return _whole(self, super().sizeHint(), self.full_text)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint().boundedTo(QSize(2 * _LEAST, 1 << 20))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        _elide(self, super().sizeHint(), self.full_text)
+
+
+def _whole(widget: QLabel | QPushButton, hint: QSize, full: str) -> QSize:
+    """The size for the whole text; `hint` is that for what is shown."""
+    width = widget.fontMetrics().horizontalAdvance
+    return QSize(hint.width() + width(full) - width(widget.text()), hint.height())
+
+
+def _elide(widget: QLabel | QPushButton, hint: QSize, full: str) -> None:
+    """Show as much of the text as fits; `hint` tells what stands around it."""
+    metrics = widget.fontMetrics()
+    room = widget.width() - (hint.width() - metrics.horizontalAdvance(widget.text()))
+    shown = metrics.elidedText(full, Qt.TextElideMode.ElideRight, room)
+    if shown != widget.text():
+        widget.setText(shown)
