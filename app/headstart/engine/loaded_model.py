@@ -34,6 +34,7 @@ from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TracedModel, TraceMemory, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.speculation.calibration import QUESTION
+from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import Turn, TurnParts
@@ -241,7 +242,7 @@ class LoadedModel:
             return False
         try:
             with self.aborting(stop), noted(self.resources.running, self._doing):
-                has_prefilled = speculation.idle(resident, emit, stop)
+                has_prefilled = learn_when_idle(speculation, resident, emit, stop)
         finally:
             # a forward that was cut may have left a part of itself
             del resident.tokens[self.decoder.truncate(len(resident.tokens)) :]

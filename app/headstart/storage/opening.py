@@ -58,7 +58,7 @@ def open_home(path: Path, backups: Path) -> Opened:
     last = last_state.load(path)
     finished: tuple[Told, ...] = ()
     with contextlib.suppress(OSError):
-        if _finish_replacing(path):
+        if finish_replacing(path):
             finished = (told("salvage-finished"),)
     # SQLite removes what it cannot use of a log as soon as it opens the file
     left = _bytes_of(_beside(path, "-wal"))
@@ -181,7 +181,7 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
     """Write the new database beside the old one, keep that under another name, change places.
 
     There is a database under `path` at every moment but between the last two renames, and if the
-    program is killed there, the next start finds the new one whole (`_finish_replacing`).
+    program is killed there, the next start finds the new one whole (`finish_replacing`).
     """
     fresh = path.with_name(f"{path.stem}-salvaged.partial")
     _remove(fresh)
@@ -206,7 +206,7 @@ def _replace(path: Path, backups: Path, left: bytes, saved: Saved) -> tuple[Engi
         _beside(kept, "-wal").unlink(missing_ok=True)
         _beside(kept, "-wal").write_bytes(left)
     fresh.replace(_whole(path))
-    _finish_replacing(path)
+    finish_replacing(path)
     return open_database(path, backups), said
 
 
@@ -215,7 +215,7 @@ def _whole(path: Path) -> Path:
     return path.with_name(f"{path.stem}-salvaged{path.suffix}")
 
 
-def _finish_replacing(path: Path) -> bool:
+def finish_replacing(path: Path) -> bool:
     """Put a complete salvaged database, if there is one, in the place of the damaged one."""
     whole = _whole(path)
     if not whole.exists():

@@ -29,7 +29,7 @@ from headstart.core.parts import (
 from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.told import Told
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage import carving, copies, last_state
+from headstart.storage import carving, copies, last_state, opening
 from headstart.storage.pages import Image
 from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
@@ -276,9 +276,61 @@ async def test_copies_keep_no_tokens_of_a_purged_chat(tmp_path: Path) -> None:
         assert part in copy.read_bytes()
     await storage.run(lambda store: store.chats.delete(chat.id))
     await storage.purge(chat.id)
-    for part in (tokens, b"trace of it", tokens[::-1]):
-        assert part not in copy.read_bytes()
+    for file in (copy, *tmp_path.glob("headstart.db*")):
+        for part in (tokens, b"trace of it", tokens[::-1]):
+            assert part not in file.read_bytes(), file.name
     storage.close()
+
+
+async def test_chats_are_found_in_the_bytes_of_the_file(tmp_path: Path) -> None:
+    storage, chat, _ = await _filled(tmp_path)
+    await storage.run(lambda store: store.chats.rename(chat.id, "Rivers of the north", True))
+    storage.close()
+    found = carving.carve(Image((tmp_path / "headstart.db").read_bytes(), b""))
+    assert {record.values[1] for record in found.chats} == {b"Rivers of the north"}
+    assert (len(found.messages), len(found.parts)) == (len(TEXTS), len(TEXTS))
+    # the names in the file's own schema are nobody's text
+    assert list(carving.fragments(Image(b"utableprefix_usesprefix_uses\0" * 3, b""), found)) == []
+
+
+async def test_a_salvage_keeps_the_trash_and_says_what_it_could_read(tmp_path: Path) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    await storage.run(lambda store: store.chats.delete(chat.id))
+    storage.close()
+    _change(
+        tmp_path,
+        f"DELETE FROM parts WHERE message_id = '{new[3].id}'",
+        f"DELETE FROM messages WHERE id = '{new[3].id}'",
+    )
+    _, notices, _ = await _opened(tmp_path, chat.id)
+    assert "3 messages in 1 chat could be read" in notices[0].text
+    assert "1 message could not be found." in [notice.text for notice in notices]
+    again = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    (trashed,) = await again.run(lambda store: store.chats.trashed())
+    assert (trashed.id, trashed.title, trashed.messages) == (chat.id, "Rivers", 3)
+    again.close()
+
+
+async def test_a_salvage_that_was_cut_at_its_end_is_finished_by_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, chat, new = await _filled(tmp_path)
+    storage.close()
+    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{new[2].id}'")
+
+    def killed(_path: Path) -> bool:
+        raise KeyboardInterrupt
+
+    finish = opening.finish_replacing
+    with monkeypatch.context() as patch:
+        calls = iter((finish, killed))
+        patch.setattr(opening, "finish_replacing", lambda path: next(calls)(path))
+        with pytest.raises(KeyboardInterrupt):
+            opening.open_home(tmp_path / "headstart.db", tmp_path / "backups")
+    messages, notices, _ = await _opened(tmp_path, chat.id)
+    assert [message.text for message in messages] == [*TEXTS[:2], "", TEXTS[3]]
+    assert notices[0].code == "salvage-finished"
+    assert len(list(tmp_path.glob("headstart-damaged-*.db"))) == 1
 
 
 async def test_a_kill_while_a_deleted_chat_can_be_brought_back_damages_nothing(

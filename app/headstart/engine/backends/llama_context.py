@@ -54,25 +54,24 @@ class LlamaContext:
         try:
             self._load(path, engine, progress)
             self._open(path, engine, clamp)
+            self.memory = lib.llama_get_memory(self.context)
+            # what the context really has, not what was asked for
+            self.batch = int(lib.llama_n_batch(self.context))
+            # how far back a sliding window looks; 0 without one
+            self.window: int = lib.llama_model_n_swa(self.model)
+            self.recurrent = bool(
+                lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
+            )
+            # whether tokens have KV of their own at all
+            self.has_ranges = not lib.llama_model_is_recurrent(self.model)
+            layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
+            flash = "" if engine.flash_attention else ", plain attention"
+            self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
+            flash = "flash attention" if engine.flash_attention else "plain attention"
+            self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}"
         except BaseException:
             self.close()
             raise
-        self.memory = lib.llama_get_memory(self.context)
-        # what the context really has, not what was asked for
-        wanted = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
-        self.batch = min(wanted, lib.llama_n_batch(self.context))
-        # how far back a sliding window looks; 0 without one
-        self.window: int = lib.llama_model_n_swa(self.model)
-        self.recurrent = bool(
-            lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
-        )
-        # whether tokens have KV of their own at all
-        self.has_ranges = not lib.llama_model_is_recurrent(self.model)
-        layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
-        flash = "" if engine.flash_attention else ", plain attention"
-        self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
-        flash = "flash attention" if engine.flash_attention else "plain attention"
-        self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}"
 
     def close(self) -> None:
         if self.context:

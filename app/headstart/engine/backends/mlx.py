@@ -69,7 +69,12 @@ class MlxDecoder(DecoderBase):
         self._loaded = MlxModel(folder, progress, clear_memory)
         self._model: Any = self._loaded.model
         self._tokenizer = self._loaded.tokenizer
-        self._facts = self._loaded.facts(engine, clamp)
+        try:
+            self._facts = self._loaded.facts(engine, clamp)
+        except BaseException:
+            self._loaded.close()
+            clear_memory()
+            raise
         self._aborted = False
         self._rows: npt.NDArray[np.float32] | None = None
         self._since_clear = 0

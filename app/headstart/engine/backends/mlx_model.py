@@ -23,7 +23,6 @@ from headstart.engine.decoder import DecodeAborted, ModelFacts
 
 BATCH = 256
 AUTOMATIC_CONTEXT = 8192
-_UNKNOWN = "The folder may be damaged, or of a kind that this version does not know."
 
 
 class MlxModel:

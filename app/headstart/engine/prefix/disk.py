@@ -213,22 +213,27 @@ class Disk:
             path.parent.mkdir(parents=True, exist_ok=True)
             record_file.write(path, info, payload, self._abandon)
             with self._lock:
+                covered = list(self._catalogue.covered(entry))
                 wanted = entry.chats and self._catalogue.get(info.key) is entry
                 entry.on_disk = bool(wanted)
                 if wanted:
                     self.size += info.size
-                    today = _today()
-                    self._written[today] = self._written.get(today, 0) + info.size
-                    for shorter in self._catalogue.covered(entry):
+                    for shorter in covered:
                         # the chats that needed it need this one
                         entry.chats |= shorter.chats
-                        self._forget(shorter)
                 chats, stamped = list(entry.chats), replace(info, used=entry.used)
             if not wanted:
                 # forgotten while it was written
                 path.unlink(missing_ok=True)
                 return
             self.index.add(stamped, chats, _today())
+            with self._lock:
+                today = _today()
+                self._written[today] = self._written.get(today, 0) + info.size
+                # not before: with neither of them on disk the text would be read again
+                for shorter in covered:
+                    if self._catalogue.get(shorter.info.key) is shorter:
+                        self._forget(shorter)
             self.trouble = None
         except WriteAbandoned:
             pass

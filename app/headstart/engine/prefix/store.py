@@ -252,12 +252,15 @@ class PrefixStore:
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
+        # what is not listed yet would come back
+        self.wait_until_ready()
         with self.lock:
             for entry in self.catalogue:
                 self._forget(entry)
 
     def forget_chat(self, chat_id: str) -> None:
         """What only this chat needs goes; what it shares with others stays."""
+        self.wait_until_ready()
         with self.lock:
             for entry in self.catalogue:
                 if chat_id in entry.chats:

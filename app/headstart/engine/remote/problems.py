@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ def cut(connection: Connection) -> ServerProblem:
 
 
 def silent(connection: Connection, seconds: float) -> ServerProblem:
-    return ServerProblem("server-silent", host=connection.host, seconds=seconds)
+    return ServerProblem("server-silent", host=connection.host, seconds=math.ceil(seconds))
 
 
 def unreadable(connection: Connection) -> ServerProblem:

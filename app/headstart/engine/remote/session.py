@@ -135,7 +135,15 @@ class RemoteSession:
             return
         task = asyncio.get_running_loop().create_task(self._perform(request, stream))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():
+                # before its first step: nothing has told the stream
+                stream.put(None)
+                stream.mark_sent()
+
+        task.add_done_callback(ended)
 
     async def _perform(self, request: RemoteRequest, stream: RemoteStream) -> None:
         """Run one request; whatever happens, its stream ends with one final event."""

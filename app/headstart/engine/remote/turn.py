@@ -180,7 +180,7 @@ class RemoteTurn:
                 async for chunk in stream:
                     if not isinstance(chunk, openai.BaseModel):
                         raise problems.unreadable(self._connection)
-                    yield chunk.__dict__ | (chunk.model_extra or {})
+                    yield fields_of(chunk)
         except EnvironmentProblem:
             raise
         except (ValueError, RecursionError) as error:

@@ -47,6 +47,9 @@ class Bins(msgspec.Struct, rename=_STORED):
     # tree branches, verified where the first token was wrong
     branches_accepted: float = 0.0
     branches_verified: float = 0.0
+    # whether tests in some bins say something about the others, as those of a draft model do;
+    # short repeats come by chance and say nothing about long ones
+    fitted: bool = True
 
     def __post_init__(self) -> None:
         if len(self.verified) != len(self.prior):
@@ -120,6 +123,8 @@ class Bins(msgspec.Struct, rename=_STORED):
 
     def _fit(self) -> float:
         """How this pair compares with the one that the prior comes from."""
+        if not self.fitted:
+            return 1.0
         return (self.all_accepted + _PRIOR_WEIGHT) / (self.expected + _PRIOR_WEIGHT)
 
 
@@ -128,4 +133,4 @@ def margin_bins() -> Bins:
 
 
 def length_bins() -> Bins:
-    return Bins(LENGTH_EDGES, LENGTH_PRIOR)
+    return Bins(LENGTH_EDGES, LENGTH_PRIOR, fitted=False)

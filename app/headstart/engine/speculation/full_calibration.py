@@ -69,6 +69,7 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
     try:
         for number, beginning in enumerate(BEGINNINGS, 1):
             written, start = _write(target, beginning, costs, stop)
+            state.free_draft()
             for margin, right in draft.score(written, start, pair.costs, stop):
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)

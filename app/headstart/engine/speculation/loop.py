@@ -35,6 +35,9 @@ SCORED = 32
 # tokens until a draft that waits is asked for again
 JOIN_EVERY = 8
 
+# repeats of so many tokens are copies, and worth finding back into
+LONG_COPY = 8
+
 _ONE_ROW = (0,)
 
 Emitted = list[tuple[int, Origin]]
@@ -82,7 +85,9 @@ class Speculator:
         self._reply_start = self._known = len(self._tokens)
         self._carry = []
         if self._lookup is not None:
-            self._lookup.sync(self._tokens)
+            began = perf_counter()
+            self._lookup.sync(self._tokens, self.depth.budget.allowance() / 2)
+            self.depth.budget.spend(perf_counter() - began, drafting=False)
         self.draft = self._waiting = None
 
     @property
@@ -103,7 +108,9 @@ class Speculator:
             began = perf_counter()
         match = self._follow(pending)
         lag = self._lag()
-        if match is None and lag is None:
+        # a branch that won is decoded again with the pending token, at a cost of its own
+        carried = bool(self._carry)
+        if match is None and lag is None and not carried:
             return self._plain(pending, began)
         context = len(self._tokens)
         room = min(room, self.target.facts.batch - 1, self._room_in_context())
@@ -129,17 +136,15 @@ class Speculator:
         tree = self._tree(plan, draft_tokens, path, context)
         emitted = self._verify(pending, tree, plan, draft_tokens, match)
         seconds = perf_counter() - began
-        speculated = bool(draft_tokens) or drafted
+        speculated = bool(draft_tokens) or drafted or carried
         self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
         # a plain round is what it is compared with
         plain = len(emitted) * self.depth.costs.decode_time if speculated else seconds
-        self.tally.round(plan.source, len(tree.tokens), seconds, plain)
+        self.tally.round(plan.source, len(tree.tokens), plain)
         return emitted
 
     def _plain(self, pending: int, began: float) -> Emitted:
         """A round without drafts. Small models write 300 tokens a second: no step too many."""
-        if self._carry:
-            return self._verify(pending, Tree(), PLAIN, [], None)
         target, tokens = self.target, self._tokens
         self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
@@ -147,7 +152,7 @@ class Speculator:
         token = self._sampler.draw(0, len(tokens))
         self._sampler.accept((token,))
         seconds = perf_counter() - began
-        self.tally.round(Origin.TARGET, 0, seconds, seconds)
+        self.tally.round(Origin.TARGET, 0, seconds)
         self.depth.budget.earn_plain(seconds)
         return [(token, Origin.TARGET)]
 
@@ -210,7 +215,6 @@ class Speculator:
             self._drop_draft(problem)
         finally:
             seconds = perf_counter() - began
-            self.tally.seconds += seconds
             self.depth.budget.spend(seconds)
         return True
 
@@ -232,7 +236,6 @@ class Speculator:
             return
         finally:
             seconds = perf_counter() - began
-            self.tally.seconds += seconds
             self.depth.budget.spend(seconds)
         self.depth.probed(scores, len(self._tokens), draft.sees_all)
 
@@ -335,7 +338,9 @@ class Speculator:
                 self._lookup.copied(match.position + outcome[1])
         if match is not None and self._lookup is not None and plan.source is not Origin.LOOKUP:
             repeated = self._lookup.continuation(match, len(verdict.emitted))
-            learn_repeat(self.depth, match, repeated, verdict.emitted)
+            right = learn_repeat(self.depth, match, repeated, verdict.emitted)
+            if match.length >= LONG_COPY and right < len(verdict.emitted):
+                self._lookup.copied(match.position + right)
         origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
 

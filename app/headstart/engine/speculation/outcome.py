@@ -50,12 +50,16 @@ def learn_outcome(
 
 def learn_repeat(
     depth: Depth, match: Match, repeated: Sequence[int], emitted: Sequence[int]
-) -> None:
-    """Learn from a repeat that was not verified: what was emitted tells whether it was right."""
-    for index, (token, other) in enumerate(zip(repeated, emitted, strict=False)):
-        depth.target.lengths.observe(match.length + index, token == other)
+) -> int:
+    """Learn from a repeat that was not verified: what was emitted tells how much of it was right,
+    which is returned."""
+    right = 0
+    for token, other in zip(repeated, emitted, strict=False):
+        depth.target.lengths.observe(match.length + right, token == other)
         if token != other:
             break
+        right += 1
+    return right
 
 
 def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:

@@ -10,7 +10,7 @@ from headstart.core.parts import Origin
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do in the next round: plain (TARGET), REPEAT, or DRAFT with at most `depth`."""
+    """What to do in the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
 
     source: Origin
     depth: int = 0

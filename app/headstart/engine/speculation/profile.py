@@ -46,6 +46,10 @@ class TargetProfile(Paced, rename={"time_budget": "bank"}):
     # in forwards of one token
     checkpoint: float = 0.0
 
+    def __post_init__(self) -> None:
+        # profiles from before that was known
+        self.lengths.fitted = False
+
 
 class PairProfile(Paced, rename={"pause": "rest", "reply_length": "reply_tokens"}):
     """Of a draft with a target: its costs, how often it is right, whether it pays."""

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -26,13 +25,12 @@ from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.told import Told, about, told
-from headstart.engine.decoder import DecodeAborted, Decoder, Sampler
+from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
-from headstart.engine.speculation.calibration import QUESTION, calibrate, learn_from_reply
+from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.costs import Costs
-from headstart.engine.speculation.depth.catch_up import LIVE_LAG
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
@@ -62,16 +60,9 @@ class WrittenReply:
     start: int
     sampling: Sampling
     seed: int
-
-
-class ResidentText(Protocol):
-    """What the target's live sequence holds, and whose it is; see `prefill.Resident`."""
-
-    tokens: list[int]
     chat_id: str | None
-
-    @property
-    def owner(self) -> str | None: ...
+    # whether what is read for it may leave a trace on disk
+    persist: bool
 
 
 class SpeculationState:
@@ -88,33 +79,29 @@ class SpeculationState:
         self._model = model
         self._target = target
         self._profiles = profiles
-        self._target_profile = profile.load(profiles, self._key(""), TargetProfile)
+        self.target_profile = profile.load(profiles, self._key(""), TargetProfile)
         self._lookup = PromptLookup()
         self._depth: Depth | None = None
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
         self._pair: PairProfile | None = None
         # whose text the draft holds; empty: nobody's
-        self._draft_chat: tuple[str | None, ...] = ()
+        self.draft_chat: tuple[str | None, ...] = ()
         # a short question as the chat template makes it: what pairs are tried on first. Text that
         # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
         self._failed: set[str] = set()
-        # the reply being written: its text, where it begins, what draws it
-        self._writing: tuple[list[int], int, Sampling, int] | None = None
+        # the reply being written, its text as it grows, and where it begins
+        self._writing: tuple[GenerationRequest, list[int], int, int] | None = None
         self.last_reply: WrittenReply | None = None
         self.match: VocabularyMatch | None = None
         # whether costs that speak against good drafts were timed again since the last reply
         self.timed_again = False
 
-    @property
-    def target_profile(self) -> TargetProfile:
-        return self._target_profile
-
     def target_costs(self) -> Costs:
         """Those of the target's present pace."""
-        self._target_profile.use(self._target.pace)
-        return self._target_profile.costs
+        self.target_profile.use(self._target.pace)
+        return self.target_profile.costs
 
     @property
     def pair(self) -> PairProfile | None:
@@ -127,6 +114,14 @@ class SpeculationState:
     @property
     def depth(self) -> Depth | None:
         return self._depth
+
+    @property
+    def target(self) -> Decoder:
+        return self._target
+
+    def free_draft(self) -> None:
+        """The draft is about to read something else: what it holds is nobody's until it has."""
+        self.draft_chat = ()
 
     def load_draft(
         self,
@@ -210,24 +205,24 @@ class SpeculationState:
             draft = None
         pair = self._pair if draft is not None else None
         if self._depth is None:
-            self._depth = Depth(self._target_profile, pair, wanted)
-        self._depth.begin(pair, wanted)
-        self._depth.follow(self._target.pace, None if draft is None else draft.decoder.pace)
-        self._writing = (tokens, len(tokens), request.sampling, seed)
+            self._depth = Depth(self.target_profile, pair, wanted)
+        paces = self._target.pace, None if draft is None else draft.decoder.pace
+        self._depth.begin(pair, wanted, paces)
+        self._writing = (request, tokens, len(tokens), seed)
         prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
         if prompt_lookup is not None:
             began = perf_counter()
             # a long text that is new is indexed as far as that may be spent; the rest when idle
             prompt_lookup.sync(tokens, self._depth.budget.allowance() / 2)
-            self._depth.budget.spend(perf_counter() - began)
+            self._depth.budget.spend(perf_counter() - began, drafting=False)
         if draft is not None:
             draft.persist = request.owner is not None
 
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
-            self._draft_chat = ()
+            self.free_draft()
             draft.begin(text, request.sampling, seed, stop)
-            self._draft_chat = (request.chat_id,)
+            self.draft_chat = (request.chat_id,)
 
         def on_draft_failed(reason: str) -> None:
             failed = self._draft_ref
@@ -245,10 +240,13 @@ class SpeculationState:
         if self._draft is not None:
             self._draft.end()
         if self._writing is not None:
-            tokens, start, sampling, seed = self._writing
+            request, tokens, start, seed = self._writing
             self._writing = None
             self.timed_again = False
-            self.last_reply = WrittenReply(tuple(tokens), start, sampling, seed)
+            chat_id, persist = request.chat_id, request.owner is not None
+            self.last_reply = WrittenReply(
+                tuple(tokens), start, request.sampling, seed, chat_id, persist
+            )
         self.save()
 
     def complete_index(self) -> None:
@@ -256,71 +254,14 @@ class SpeculationState:
         if not self._lookup.whole:
             self._lookup.sync(list(self._lookup.tokens))
 
-    def idle(self, resident: ResidentText, emit: Emit, stop: StopSignal) -> bool:
-        """Learn what is not known yet of the pair; returns whether the draft has read what is
-        resident. Raises DecodeAborted; the caller has the live sequence cut to what it held."""
-        if self._draft is None or self._pair is None:
-            return False
+    def follow_paces(self) -> Depth:
+        """What decides for the loaded draft, at the paces of now; there is a draft."""
+        assert self._draft is not None
         if self._depth is None:
-            self._depth = Depth(self._target_profile, self._pair, Speculation())
+            self._depth = Depth(self.target_profile, self._pair, Speculation())
         self._depth.costs.pair = self._pair
         self._depth.follow(self._target.pace, self._draft.decoder.pace)
-        told = has_prefilled = False
-
-        def tell(done: int, total: int) -> None:
-            nonlocal told
-            told = True
-            emit(DraftActivity(DraftStage.CALIBRATING, done=done, total=total))
-
-        try:
-            if self.last_reply is not None:
-                self._draft_chat = ()
-                try:
-                    has_prefilled = learn_from_reply(self, stop)
-                except DecodeAborted:
-                    raise
-                except Exception:
-                    # what fails once would fail each time
-                    self.last_reply = None
-                    raise
-                self._draft_chat = (resident.chat_id,) if has_prefilled else ()
-                self.last_reply = None
-            for _ in calibrate(self._target, self, tell):
-                # what it had read gave way to the text that it was scored on
-                self._draft_chat = ()
-                if stop.stopped:
-                    raise DecodeAborted
-            has_prefilled = self._follow_resident(resident, stop) or has_prefilled
-        finally:
-            if told or has_prefilled:
-                self.save()
-                emit(self.activity())
-                curve = self.curve(self._target.n_past())
-                if curve is not None:
-                    emit(curve)
-        return has_prefilled
-
-    def _follow_resident(self, resident: ResidentText, stop: StopSignal) -> bool:
-        """Have a draft that pays read what the target has read, so that no reply waits for it."""
-        draft, pair, depth = self._draft, self._pair, self._depth
-        assert draft is not None
-        assert pair is not None
-        assert depth is not None
-        tokens = resident.tokens
-        if not tokens or self._draft_chat == (resident.chat_id,):
-            return False
-        if depth.worth.known_to_lose(len(tokens)):
-            return False
-        draft.begin(tokens, Sampling(temperature=0), 0, stop)
-        try:
-            if draft.ready and draft.lag > LIVE_LAG:
-                draft.persist = resident.owner is not None
-                draft.restore()
-                draft.prefill(pair.costs)
-            self._draft_chat = (resident.chat_id,)
-        finally:
-            draft.end()
-        return True
+        return self._depth
 
     def activity(self) -> DraftActivity:
         """What the loaded draft is going to do, as far as that is known."""
@@ -336,9 +277,9 @@ class SpeculationState:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
         if self._draft is None or self._draft_ref != request.load.draft or self._pair is None:
             return
-        self._draft_chat = ()
+        self.free_draft()
         self._draft.begin(tokens, Sampling(temperature=0), 0, stop)
-        self._draft_chat = (request.chat_id,)
+        self.draft_chat = (request.chat_id,)
         self._draft.persist = request.owner is not None
         try:
             self._draft.restore()
@@ -349,7 +290,7 @@ class SpeculationState:
     def save_prefix(self, chat_id: str | None, owner: str | None, leave: bool) -> Iterator[None]:
         """Keep what the draft has read, in short pieces of work; see `PrefixCache.save`."""
         # what it holds of another chat is not kept under this one's name and rule
-        if self._draft is not None and self._draft_chat == (chat_id,):
+        if self._draft is not None and self.draft_chat == (chat_id,):
             yield from self._draft.save(owner, leave)
 
     def begin_chat(self) -> None:
@@ -358,13 +299,13 @@ class SpeculationState:
             self._draft.begin_chat()
 
     def save(self) -> None:
-        profile.save(self._profiles, self._key(""), self._target_profile)
+        profile.save(self._profiles, self._key(""), self.target_profile)
         if self._pair is not None and self._draft_ref is not None:
             profile.save(self._profiles, self._key(self._draft_ref.signature), self._pair)
 
     def curve(self, context: int, done: int = 1, total: int = 1) -> SpeedCurve | None:
         """Tokens per second by depth as measured so far; None before anything was."""
-        costs, pair = self._target_profile.costs, self._pair
+        costs, pair = self.target_profile.costs, self._pair
         if pair is None or not costs.known or not pair.costs.known:
             return None
         return speed_curve(costs, pair, context, done, total)
@@ -386,7 +327,7 @@ class SpeculationState:
         if self._draft is not None:
             self._draft.close()
         self._draft = self._draft_ref = self._pair = self.match = None
-        self._draft_chat = ()
+        self.draft_chat = ()
         self.last_reply = None
 
     def _key(self, draft: str) -> ProfileKey:

@@ -13,7 +13,6 @@ class Tally:
     """`last_depth` and `last_source` are those of the last round; times are seconds."""
 
     rounds: int = 0
-    seconds: float = 0.0
     # what the same tokens would have taken one by one
     plain_seconds: float = 0.0
     last_depth: int = 0
@@ -23,9 +22,8 @@ class Tally:
     lookup_verified: int = 0
     lookup_accepted: int = 0
 
-    def round(self, source: Origin, depth: int, seconds: float, plain_seconds: float) -> None:
+    def round(self, source: Origin, depth: int, plain_seconds: float) -> None:
         self.rounds += 1
-        self.seconds += seconds
         self.plain_seconds += plain_seconds
         self.last_source, self.last_depth = source, depth
 

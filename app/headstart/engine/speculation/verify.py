@@ -45,9 +45,6 @@ class Tree:
                 return index
         return None
 
-    def has_children(self, node: int) -> bool:
-        return node in self.parents
-
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,6 +23,7 @@ from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefill import Resident
 from headstart.engine.speculation import calibration, draft_model, loop, state
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
+from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from tests.support.fake_decoder import Clock, FakeDecoder, table
@@ -68,9 +70,8 @@ class Pair:
         )
 
     def idle(self, resident: Resident | None = None, pieces: int = 10**6) -> None:
-        self.state.idle(
-            resident or Resident(list(self.target.tokens)), self.events.append, Pieces(pieces)
-        )
+        held = resident or Resident(list(self.target.tokens))
+        learn_when_idle(self.state, held, self.events.append, Pieces(pieces))
 
     def reply(self, tokens: int, prompt: int = 30) -> float:
         """Write a reply as a turn does; returns its seconds."""
@@ -211,3 +212,59 @@ def test_a_draft_that_fails_in_idle_time_is_no_news(good: Pair) -> None:
     assert not [event for event in good.events if isinstance(event, Notice)]
     assert any(isinstance(event, Loading) for event in good.events)
     assert np.isfinite(good.clock.now)
+
+
+def _asked_by(pair: Pair, chat_id: str) -> None:
+    """The next reply is that chat's, written without its draft."""
+    pair.request = GenerationRequest(
+        pair.request.load,
+        (),
+        Sampling(temperature=1.0),
+        chat_id=chat_id,
+        speculation=Speculation(draft="x", enabled=False),
+    )
+
+
+def test_what_a_draft_reads_for_one_chat_is_never_another_ones(good: Pair) -> None:
+    """A reply in one chat ends while another one is looked at, and is resident by then."""
+    for _ in range(3):
+        # until nothing is left to be measured
+        good.idle()
+    _asked_by(good, "private")
+    good.reply(60)
+    written = list(good.target.tokens)
+    good.target.truncate(0)
+    good.target.forward([7, 6, 5, 4] * 5, [19])
+    shown = Resident(list(good.target.tokens), chat_id="shown")
+    assert good.state.draft is not None
+    seen: list[tuple[object, list[int]]] = []
+    for pieces in range(60):
+        # cut after ever more pieces: at no moment is the private text under the other's name
+        good.target.truncate(20)
+        with contextlib.suppress(DecodeAborted):
+            good.idle(shown, pieces)
+        held = good.state.draft.held[: good.state.draft.good]
+        seen.append((good.state.draft_chat, held))
+    for chat, held in seen:
+        if chat == ("shown",):
+            assert held[:1] != written[:1]
+    assert any(chat == ("shown",) and held for chat, held in seen)
+
+
+def test_a_draft_that_is_cut_while_it_reads_holds_nobodys_text(good: Pair) -> None:
+    _asked_by(good, "first")
+    good.reply(60)
+    good.idle(Resident(list(good.target.tokens), chat_id="first"))
+    assert good.state.draft_chat == ("first",)
+    good.target.truncate(0)
+    text = [index * 3 % VOCABULARY for index in range(40)]
+    good.target.forward(text, [39])
+    assert good.state.draft is not None
+
+    def cut(*_arguments: object) -> None:
+        raise DecodeAborted
+
+    good.draft.forward = cut  # type: ignore[method-assign,assignment]
+    with pytest.raises(DecodeAborted):
+        good.idle(Resident(text, chat_id="second"))
+    assert not good.state.draft_chat

@@ -52,9 +52,16 @@ class Depth:
 
     # --- replies -------------------------------------------------------------------------
 
-    def begin(self, pair: PairProfile | None, settings: Speculation) -> None:
-        """A new reply begins."""
+    def begin(
+        self,
+        pair: PairProfile | None,
+        settings: Speculation,
+        paces: tuple[int, int | None] | None = None,
+    ) -> None:
+        """A new reply begins, with target and draft at these paces."""
         self.costs.pair, self.settings = pair, settings
+        if paces is not None:
+            self.follow(*paces)
         self.target.lengths.begin()
         if pair is not None:
             pair.margins.begin()

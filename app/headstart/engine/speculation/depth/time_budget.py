@@ -70,8 +70,9 @@ class TimeBudget:
     def end(self) -> None:
         """The reply is over: what was saved and learned is carried to the next one."""
         decode_time, pair = self._costs.decode_time, self._costs.pair
-        # a short reply that has spent what only a first one may was the first one
-        overspent = self._first > 0 and self._saved + SHARE * self._elapsed < 0
+        # a short reply in which the draft spent what only a first one may was the first one
+        over = self._saved + SHARE * self._elapsed < 0 and self._gain_seconds < 0
+        overspent = self._first > 0 and over
         if pair is not None and (self._tokens >= _SHORT_REPLY or overspent):
             pair.replies += 1
         if pair is not None and self._tokens >= _SHORT_REPLY:
@@ -133,11 +134,12 @@ class TimeBudget:
 
     # --- what went by --------------------------------------------------------------------
 
-    def spend(self, seconds: float) -> None:
-        """Time that went by without a token: a draft was prefilled."""
+    def spend(self, seconds: float, drafting: bool = True) -> None:
+        """Time that went by without a token: for the draft, or for the index of repeats."""
         self._saved -= seconds
         self._elapsed += seconds
-        self._gain_seconds -= seconds
+        if drafting:
+            self._gain_seconds -= seconds
 
     def earn(self, tokens: int, seconds: float, speculated: bool, drafted: bool) -> None:
         """A round emitted `tokens` in `seconds`, drafts that were dropped included."""

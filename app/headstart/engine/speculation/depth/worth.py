@@ -57,6 +57,9 @@ class Worth:
         assert pair is not None
         margins = pair.margins
         now = (
+            id(pair),
+            target.pace,
+            pair.pace,
             bucket(context),
             target.costs.version,
             target.checkpoint,

@@ -1,0 +1,102 @@
+"""What the idle engine does for the loaded pair: scores the draft on the last reply, measures what
+is not known yet, has the draft read what the target holds. Engine thread; any request cuts it.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from headstart.core.events import DraftActivity, DraftStage, Emit
+from headstart.core.settings import Sampling
+from headstart.engine.decoder import DecodeAborted
+from headstart.engine.speculation.calibration import calibrate, learn_from_reply
+from headstart.engine.speculation.depth.catch_up import LIVE_LAG
+from headstart.engine.speculation.state import SpeculationState, WrittenReply
+from headstart.engine.stop import StopSignal
+
+
+class ResidentText(Protocol):
+    """What the target's live sequence holds, and whose it is; see `prefill.Resident`."""
+
+    tokens: list[int]
+    chat_id: str | None
+
+    @property
+    def owner(self) -> str | None: ...
+
+
+def learn_when_idle(
+    state: SpeculationState, resident: ResidentText, emit: Emit, stop: StopSignal
+) -> bool:
+    """Learn what is not known yet of the pair; returns whether the draft has read what is
+    resident. Raises DecodeAborted; the caller has the live sequence cut to what it held."""
+    if state.draft is None or state.pair is None:
+        return False
+    state.follow_paces()
+    told = has_prefilled = False
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        told = True
+        emit(DraftActivity(DraftStage.CALIBRATING, done=done, total=total))
+
+    try:
+        if state.last_reply is not None:
+            learned = _learn(state, state.last_reply, stop)
+            # another chat may be resident by now
+            has_prefilled = learned and state.draft_chat == (resident.chat_id,)
+        for _ in calibrate(state.target, state, tell):
+            if stop.stopped:
+                raise DecodeAborted
+        has_prefilled = _follow_resident(state, resident, stop) or has_prefilled
+    finally:
+        if told or has_prefilled:
+            state.save()
+            emit(state.activity())
+            curve = state.curve(state.target.n_past())
+            if curve is not None:
+                emit(curve)
+    return has_prefilled
+
+
+def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bool:
+    """Score the draft on a reply. Returns whether it has read the reply's chat for that."""
+    assert state.draft is not None
+    state.free_draft()
+    state.draft.persist = reply.persist
+    try:
+        has_prefilled = learn_from_reply(state, stop)
+    except DecodeAborted:
+        raise
+    except Exception:
+        # what fails once would fail each time
+        state.last_reply = None
+        raise
+    state.last_reply = None
+    if has_prefilled:
+        state.draft_chat = (reply.chat_id,)
+    return has_prefilled
+
+
+def _follow_resident(state: SpeculationState, resident: ResidentText, stop: StopSignal) -> bool:
+    """Have a draft that pays read what the target has read, so that no reply waits for it."""
+    draft, pair, depth = state.draft, state.pair, state.depth
+    assert draft is not None
+    assert pair is not None
+    assert depth is not None
+    tokens = resident.tokens
+    if not tokens or state.draft_chat == (resident.chat_id,):
+        return False
+    if depth.worth.known_to_lose(len(tokens)):
+        return False
+    state.free_draft()
+    draft.begin(tokens, Sampling(temperature=0), 0, stop)
+    try:
+        if draft.ready and draft.lag > LIVE_LAG:
+            draft.persist = resident.owner is not None
+            draft.restore()
+            draft.prefill(pair.costs)
+        state.draft_chat = (resident.chat_id,)
+    finally:
+        draft.end()
+    return True
