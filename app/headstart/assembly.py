@@ -74,7 +74,7 @@ async def open_app(home: Home) -> App:
     controllers = make_controllers(services)
     window = MainWindow(controllers, preferences)
     controllers.start()
-    said = [notice] if notice else []
+    said = [notice.text] if notice is not None else []
     if died is not None:
         # loading or prefilling unasked would end it again, at every start
         running.end()

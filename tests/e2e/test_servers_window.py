@@ -280,7 +280,7 @@ async def test_without_a_keychain_the_key_is_kept_in_memory_and_that_is_said(
     monkeypatch.setattr(keyring, "get_password", locked)
     async with running() as app:
         _, notice = await app.services.servers.save(Connection("", "Mine", server.url), KEY)
-        assert "only until" in notice
+        assert "only until" in notice.text
         await app.services.servers.offers()
         assert server.asked[-1].headers["authorization"] == f"Bearer {KEY}"
     for file in home.path.rglob("*"):

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from headstart.core.settings import Settings, changed
+from headstart.core.told import Told, told
 from headstart.storage.settings_file import SettingsFile
 
 log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ class Preferences:
         self._listeners: list[Callable[[Settings], None]] = []
         # one thread, so that a later save never loses against an earlier one
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="settings")
-        self._on_error: Callable[[str], None] = lambda _text: None
+        self._on_error: Callable[[Told], None] = lambda _problem: None
 
     def update(self, **changes: Any) -> Settings:
         """Change fields, tell everybody, save; raises SettingsError before anything changed."""
@@ -39,7 +40,7 @@ class Preferences:
     def listen(self, listener: Callable[[Settings], None]) -> None:
         self._listeners.append(listener)
 
-    def on_error(self, show: Callable[[str], None]) -> None:
+    def on_error(self, show: Callable[[Told], None]) -> None:
         self._on_error = show
 
     def close(self) -> None:
@@ -51,5 +52,5 @@ class Preferences:
             self._file.save(settings)
         except OSError as error:
             log.warning("settings could not be saved: %s", error)
-            text = f"The settings could not be saved: {error.strerror or error}."
-            loop.call_soon_threadsafe(self._on_error, text)
+            problem = told("settings-not-saved", error=error.strerror or error)
+            loop.call_soon_threadsafe(self._on_error, problem)

@@ -90,6 +90,6 @@ class Replies:
                     message,
                     parts=reply.parts,
                     status=MessageStatus.STOPPED,
-                    error=f"Not saved yet: {problem.message}",
+                    error=about("not-saved-yet", problem.told).text,
                 )
             )

@@ -17,6 +17,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.servers import Connection, ServerModel, normal_url, split_key
 from headstart.core.settings import changed
+from headstart.core.told import Told, told
 from headstart.core.values import new_id
 from headstart.engine.remote.session import RemoteSession
 from headstart.storage.keychain import Keychain
@@ -41,7 +42,7 @@ class Offered:
 
     connection: Connection
     models: tuple[ServerModel, ...] = ()
-    problem: str = ""
+    problem: Told | None = None
     asked_at: float = 0.0
 
 
@@ -62,11 +63,11 @@ class Servers:
     def connection(self, connection_id: str) -> Connection | None:
         return next((item for item in self.connections if item.id == connection_id), None)
 
-    async def save(self, draft: Connection, key: str | None) -> tuple[Connection, str]:
+    async def save(self, draft: Connection, key: str | None) -> tuple[Connection, Told | None]:
         """Add or change a connection; `key` None leaves the key as it is.
 
         Another address has to be allowed again, and does not get the old key. Returns the
-        connection and a notice, which may be empty. Raises EnvironmentProblem.
+        connection and a notice, if there is one. Raises EnvironmentProblem.
         """
         url = normal_url(draft.url)
         if draft.certificate and not await asyncio.to_thread(Path(draft.certificate).is_file):
@@ -84,7 +85,7 @@ class Servers:
             connection = changed(connection, name=connection.host[:100])
         if key and not key.isascii():
             raise EnvironmentProblem("key-not-ascii")
-        notice = ""
+        notice: Told | None = None
         if key:
             notice = await asyncio.to_thread(self._keychain.set, connection.account, key)
             connection = changed(connection, has_key=True)
@@ -161,20 +162,23 @@ class Servers:
         try:
             found = await self._session.list_models(connection)
         except EnvironmentProblem as problem:
-            offered = Offered(connection, (), str(problem), now)
+            offered = Offered(connection, (), problem.told, now)
         except Exception as error:
             # one server's oddity must not take the others' lists away
             log.exception("asking a server for its models failed")
-            offered = Offered(connection, (), f"cannot be asked: {type(error).__name__}", now)
+            offered = Offered(
+                connection, (), told("server-list-failed", kind=type(error).__name__), now
+            )
         else:
             if self.connection(connection.id) != connection:
                 # it was changed meanwhile: this is another one's answer
-                return Offered(connection, (), "was changed", now)
+                return Offered(connection, (), told("server-was-changed"), now)
             if found.kind != connection.kind:
                 self._replace(connection.id, kind=found.kind)
                 connection = self.connection(connection.id) or connection
             models = tuple(ServerModel(connection, name, size) for name, size in found.models)
-            offered = Offered(connection, models, "" if models else "offers no model", now)
+            none = None if models else told("server-offers-nothing")
+            offered = Offered(connection, models, none, now)
         if self.connection(connection.id) == connection:
             self._offered[connection.id] = offered
         return offered

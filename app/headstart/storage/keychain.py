@@ -12,6 +12,7 @@ import logging
 import threading
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.told import Told, told
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class Keychain:
         with self._lock:
             return self._known.setdefault(account, found)
 
-    def set(self, account: str, key: str) -> str:
+    def set(self, account: str, key: str) -> Told | None:
         """Keep a key. Returns what the user should know, if anything."""
         with self._lock:
             self._known[account] = key
@@ -54,11 +55,8 @@ class Keychain:
             keyring.set_password(SERVICE, account, key)
         except Exception as error:
             log.warning("the keychain cannot be written: %s", type(error).__name__)
-            return (
-                "This computer's keychain cannot be used, so the key is kept only until "
-                "Headstart ends. It was not written to any file."
-            )
-        return ""
+            return told("key-not-kept")
+        return None
 
     def forget(self, account: str) -> None:
         """Remove a key, as far as the keychain lets us."""

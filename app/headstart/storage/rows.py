@@ -27,7 +27,7 @@ from headstart.core.parts import (
 )
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import ChatOptions
-from headstart.core.told import from_stored
+from headstart.core.told import from_stored, told
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -40,7 +40,7 @@ from headstart.core.values import (
 )
 
 _E = TypeVar("_E", bound=Enum)
-DAMAGED = "Part of this message was damaged on the disk. What could be read is shown."
+DAMAGED = told("message-damaged").text
 
 
 def encode_options(options: ChatOptions) -> str:

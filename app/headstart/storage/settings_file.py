@@ -15,35 +15,34 @@ import msgspec
 from headstart.core.files import write_whole
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import Settings, SettingsError, validated
+from headstart.core.told import Told, told
 
 
 class SettingsFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def load(self) -> tuple[Settings, str | None]:
+    def load(self) -> tuple[Settings, Told | None]:
         """The settings, and what to tell the user if not all of the file could be used."""
         try:
             data = self._path.read_bytes()
         except FileNotFoundError:
             return Settings(), None
         except OSError as error:
-            return Settings(), f"The settings could not be read ({error}); defaults apply."
+            return Settings(), told("settings-unreadable", error=error.strerror or error)
         try:
             values = msgspec.json.decode(data)
             if not isinstance(values, dict):
                 raise msgspec.DecodeError("not an object")
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            aside = self._keep_aside()
-            return Settings(), f"The settings file was damaged; defaults apply. {aside}"
+            aside, facts = self._keep_aside()
+            return Settings(), told("settings-damaged", aside=aside, **facts)
         settings, dropped = _salvage(with_new_names(values))
         if not dropped:
             return settings, None
-        aside = self._keep_aside()
-        return settings, (
-            f"Some settings were not valid and are back to their defaults: {', '.join(dropped)}. "
-            f"{aside}"
-        )
+        aside, facts = self._keep_aside()
+        names = ", ".join(dropped)
+        return settings, told("settings-partly-invalid", names=names, aside=aside, **facts)
 
     def save(self, settings: Settings) -> None:
         """Write a new file beside the old one, wait for the disk, then rename it over."""
@@ -51,14 +50,15 @@ class SettingsFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._path, data + b"\n")
 
-    def _keep_aside(self) -> str:
+    def _keep_aside(self) -> tuple[str, dict[str, str]]:
+        """The code of what became of the file, and its facts."""
         stamp = time.strftime("%Y%m%d-%H%M%S")
         aside = self._path.with_name(f"{self._path.stem}-damaged-{stamp}{self._path.suffix}")
         try:
             self._path.replace(aside)
         except OSError as error:
-            return f"It could not be kept aside ({error.strerror})."
-        return f"It was kept as {aside.name}."
+            return "not-kept-aside", {"reason": error.strerror or str(error)}
+        return "kept-aside", {"kept": aside.name}
 
 
 def _salvage(values: dict[str, Any]) -> tuple[Settings, list[str]]:

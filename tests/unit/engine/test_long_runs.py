@@ -88,4 +88,4 @@ def test_a_context_is_automatic_or_holds_a_conversation(tmp_path: Path) -> None:
     settings, notice = SettingsFile(path).load()
     assert settings == Settings(theme="dark", engine=EngineSettings(threads=3))
     assert notice is not None
-    assert "engine.context_length" in notice
+    assert "engine.context_length" in notice.text

@@ -43,7 +43,7 @@ def test_a_damaged_file_is_kept_aside_and_told(path: Path, content: bytes) -> No
     settings, notice = SettingsFile(path).load()
     assert settings == Settings()
     assert notice is not None
-    assert "damaged" in notice
+    assert "damaged" in notice.text
     (aside,) = path.parent.glob("settings-damaged-*.json")
     assert aside.read_bytes() == content
     SettingsFile(path).save(changed(settings, theme="light"))
@@ -63,7 +63,7 @@ def test_only_the_bad_values_fall_back(path: Path) -> None:
     assert settings.system_prompt == "hi"
     assert settings.sampling == Sampling(top_k=7)
     assert notice is not None
-    assert "theme, sampling.temperature" in notice
+    assert "theme, sampling.temperature" in notice.text
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The order of this chat's messages was damaged and has been repaired.",
         "Nothing was removed; versions may be in other positions than before.",
     ),
+    "not-saved-yet": (
+        "Not saved yet: {problem:message}",
+        "",
+    ),
+    "message-damaged": (
+        "Part of this message was damaged on the disk. What could be read is shown.",
+        "",
+    ),
     "reply-not-saved": (
         "This reply could not be saved. {problem:message}",
         "{problem:remedy}",

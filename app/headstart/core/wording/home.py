@@ -35,6 +35,26 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{path} is a database of another program.",
         "Nothing was changed. Choose another folder with --home.",
     ),
+    "settings-not-saved": (
+        "The settings could not be saved: {error}.",
+        "",
+    ),
+    "settings-unreadable": (
+        "The settings could not be read: {error}; defaults apply.",
+        "",
+    ),
+    "settings-damaged": (
+        "The settings file was damaged; defaults apply.",
+        "{aside:message}",
+    ),
+    "settings-partly-invalid": (
+        "Some settings were not valid and are back to their defaults: {names}.",
+        "{aside:message}",
+    ),
+    "key-not-kept": (
+        "This computer's keychain cannot be used, so the key is kept only until Headstart ends.",
+        "It was not written to any file.",
+    ),
     "home-unusable": (
         "The folder {path} cannot be used: {reason}.",
         "Choose another one with --home.",

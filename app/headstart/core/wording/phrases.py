@@ -113,4 +113,10 @@ DRAFTS: dict[str, tuple[str, str]] = {
     "draft-fits": ("fits in memory ({need:size})", ""),
 }
 
-PHRASES = {**DATABASE, **SALVAGED, **MODELS, **TEMPLATES, **DRAFTS}
+# what became of a settings file that could not be used
+ASIDE: dict[str, tuple[str, str]] = {
+    "kept-aside": ("It was kept as {kept}.", ""),
+    "not-kept-aside": ("It could not be kept aside ({reason}).", ""),
+}
+
+PHRASES = {**ASIDE, **DATABASE, **SALVAGED, **MODELS, **TEMPLATES, **DRAFTS}

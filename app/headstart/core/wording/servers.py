@@ -89,6 +89,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{host} hangs up without an answer.",
         "It may have failed (its log says why), or be no server with the OpenAI chat API.",
     ),
+    "server-list-failed": (
+        "cannot be asked: {kind}",
+        "",
+    ),
+    "server-was-changed": (
+        "was changed",
+        "",
+    ),
+    "server-offers-nothing": (
+        "offers no model",
+        "",
+    ),
     "server-has-no-such-model": (
         "{host} has no model {model}{said}.",
         "Choose another one in the model menu.",

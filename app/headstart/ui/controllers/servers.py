@@ -51,11 +51,11 @@ class ServersController(QObject):
         except EnvironmentProblem as problem:
             self.result.emit(connection.id, str(problem), False)
             return
-        self.result.emit(saved.id, notice or "Asking…", False)
+        self.result.emit(saved.id, "Asking…" if notice is None else notice.text, False)
         self.saved.emit(saved.id)
         self.offered.emit(await self._servers.offer(saved.id))
-        if notice:
-            self.result.emit(saved.id, notice, True)
+        if notice is not None:
+            self.result.emit(saved.id, notice.text, True)
 
     async def _test(self, connection_id: str) -> None:
         self.offered.emit(await self._servers.offer(connection_id))

@@ -99,9 +99,9 @@ class ModelPill(ElidedButton):
         title = self.choices.addAction(icons.icon("server"), f"{connection.name} (on a server)")
         title.setToolTip(f"Chats with these models are sent to {connection.host}.")
         title.setEnabled(False)
-        if offered.problem:
-            line = self.choices.addAction(_short(offered.problem, 60))
-            line.setToolTip(offered.problem)
+        if offered.problem is not None:
+            line = self.choices.addAction(_short(offered.problem.text, 60))
+            line.setToolTip(offered.problem.text)
             line.triggered.connect(lambda _checked, why=offered.problem: self.refused.emit(why))
         elif not offered.models:
             self.choices.addAction("Asking…").setEnabled(False)

@@ -107,8 +107,8 @@ class ServersPage(Page):
         self.show_result(connection_id, f"{self._results.get(connection_id, '')}\n{text}".strip())
 
     def show_offer(self, offered: Offered) -> None:
-        if offered.problem:
-            text = offered.problem
+        if offered.problem is not None:
+            text = offered.problem.text
         else:
             names = ", ".join(model.name for model in offered.models[:3])
             more = len(offered.models) - 3

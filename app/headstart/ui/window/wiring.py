@@ -121,6 +121,6 @@ def _connect_settings(
 
     take_over(preferences.current)
     preferences.listen(on_settings)
-    preferences.on_error(lambda text: window.show_problem(text, ""))
+    preferences.on_error(lambda problem: window.show_problem(problem.message, problem.remedy))
     style = QGuiApplication.styleHints()
     style.colorSchemeChanged.connect(lambda _scheme: window.apply_theme())
