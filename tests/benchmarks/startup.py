@@ -17,8 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QTimer
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
 from headstart.ui.composer.composer import Composer
@@ -49,7 +49,9 @@ class _FirstKey(QObject):
         QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]
         # typing loads the model ahead; the figures are about the time before that
         composer.typing_began.disconnect()
-        QTest.keyClicks(composer.edit, "a")
+        none = Qt.KeyboardModifier.NoModifier
+        for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+            QApplication.sendEvent(composer.edit, QKeyEvent(kind, Qt.Key.Key_A, none, "a"))
         composer.edit.repaint()
         assert composer.text() == "a"
         self.ready = time.monotonic()
