@@ -14,9 +14,11 @@ _LEAST = 56
 
 
 class ElidedLabel(QLabel):
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, text: str = "", parent: QWidget | None = None, least: int = _LEAST) -> None:
+        """`least` pixels are kept for it, if it needs them."""
         super().__init__(parent)
         self.full_text = ""
+        self._least = least
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.set_full_text(text)
 
@@ -30,7 +32,7 @@ class ElidedLabel(QLabel):
         return _whole(self, super().sizeHint(), self.full_text)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint().boundedTo(QSize(_LEAST, 1 << 20))
+        return self.sizeHint().boundedTo(QSize(self._least, 1 << 20))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

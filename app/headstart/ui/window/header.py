@@ -15,7 +15,9 @@ from headstart.ui.models.model_menu import ModelPill
 # a draft's name is shown up to this length; the whole one is in the tool tip
 NAME_LENGTH = 20
 # pixels that are left to the title, whatever else is shown
-TITLE_WIDTH = 120
+TITLE_WIDTH, NARROW_TITLE_WIDTH = 120, 64
+# and to the name of who else gets the text
+HOST_WIDTH = 132
 HOST_LENGTH = 28
 PRIVATE_WORDS = "Nothing of this chat is written to disk; it ends with Headstart."
 
@@ -37,7 +39,7 @@ class Header(QFrame):
         self.private.setAccessibleName("A private chat")
         self.private.setFixedHeight(28)
         self.private.hide()
-        self.remote = ElidedLabel("", self)
+        self.remote = ElidedLabel("", self, HOST_WIDTH)
         self.remote.setObjectName("remotePill")
         self.remote.setFixedHeight(28)
         self.remote.hide()
@@ -72,7 +74,9 @@ class Header(QFrame):
         self.title.set_full_text(title)
 
     def set_wide(self, wide: bool) -> None:
-        """In a narrow window “Export” is a picture only: who answers matters more."""
+        """In a narrow window “Export” is a picture only, and the title short: who answers matters
+        more."""
+        self.title.setMinimumWidth(TITLE_WIDTH if wide else NARROW_TITLE_WIDTH)
         style = Qt.ToolButtonStyle
         self.export_button.setToolButtonStyle(
             style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly
