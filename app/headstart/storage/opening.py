@@ -60,6 +60,8 @@ def open_home(path: Path, backups: Path) -> Opened:
     with contextlib.suppress(OSError):
         if finish_replacing(path):
             finished = (told("salvage-finished"),)
+            # what was noted is about the old one
+            last = None
     # SQLite removes what it cannot use of a log as soon as it opens the file
     left = _bytes_of(_beside(path, "-wal"))
     try:
@@ -86,7 +88,7 @@ def open_home(path: Path, backups: Path) -> Opened:
         if kind in CANNOT_WRITE:
             return _read_only(path, backups, last, kind)
         raise DatabaseProblem("database-cannot-be-opened", path=path, reason=kind.value) from error
-    return Opened(engine, interrupted, finished, same=last is not None and not finished)
+    return Opened(engine, interrupted, finished, same=last is not None)
 
 
 def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:

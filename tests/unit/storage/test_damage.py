@@ -316,7 +316,11 @@ async def test_a_salvage_that_was_cut_at_its_end_is_finished_by_the_next_start(
 ) -> None:
     storage, chat, new = await _filled(tmp_path)
     storage.close()
-    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{new[2].id}'")
+    _change(
+        tmp_path,
+        f"DELETE FROM parts WHERE message_id = '{new[3].id}'",
+        f"DELETE FROM messages WHERE id = '{new[3].id}'",
+    )
 
     def killed(_path: Path) -> bool:
         raise KeyboardInterrupt
@@ -328,8 +332,8 @@ async def test_a_salvage_that_was_cut_at_its_end_is_finished_by_the_next_start(
         with pytest.raises(KeyboardInterrupt):
             opening.open_home(tmp_path / "headstart.db", tmp_path / "backups")
     messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert [message.text for message in messages] == [*TEXTS[:2], "", TEXTS[3]]
-    assert notices[0].code == "salvage-finished"
+    assert [message.text for message in messages] == list(TEXTS[:3])
+    assert [notice.code for notice in notices] == ["salvage-finished"]
     assert len(list(tmp_path.glob("headstart-damaged-*.db"))) == 1
 
 
