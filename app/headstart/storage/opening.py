@@ -266,6 +266,7 @@ def _read_only(
         return Opened(_locked(open_memory()), 0, (), reason)
     try:
         engine = open_engine(None, Image(data, write_ahead).data)
+        schema.check_current(engine, path)
         schema.bring_up_to_date(engine, None, backups)
         interrupted = _recover_in_memory(engine)
     except (sqlite3.Error, SQLAlchemyError):

@@ -35,6 +35,13 @@ def check_known(path: Path) -> None:
         raise DatabaseProblem("database-of-another-program", path=path)
 
 
+def check_current(engine: Engine, path: Path) -> None:
+    """Raise DatabaseProblem for a database, open already, that a newer version wrote."""
+    current = _current(engine)
+    if current is not None and current not in REVISIONS:
+        raise DatabaseProblem("database-newer", path=path)
+
+
 def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
     """Migrate to `HEAD` where needed, after a copy; without a path (in memory) there is none."""
     current = _current(engine)

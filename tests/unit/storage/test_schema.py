@@ -149,3 +149,13 @@ def test_a_database_of_the_first_schema_keeps_everything(tmp_path: Path) -> None
     assert profiles.load(key._replace(draft="")) is None
     engine.dispose()
     assert len(list((tmp_path / "backups").glob("a-*-schema-0001.db"))) == 1
+
+
+def test_a_newer_database_that_is_open_already_is_refused(tmp_path: Path) -> None:
+    engine = _open(tmp_path)
+    schema.check_current(engine, tmp_path)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(DatabaseProblem, match="newer version"):
+        schema.check_current(engine, tmp_path)
+    engine.dispose()
