@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
 from headstart.core.model_ref import ModelRef
@@ -155,3 +159,19 @@ def prose(words: int, seed: int = 0) -> str:
     return " ".join(
         time_budget[(at * 7 + at // 5 + seed * 11) % len(time_budget)] for at in range(words)
     )
+
+
+LONG = prose(500)
+
+
+def free_disk(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Have so many bytes be free on every disk."""
+    usage = SimpleNamespace(total=size, used=0, free=size)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
+
+
+def talk(engine: PrefixEngine, chat_id: str = "c", text: str = LONG) -> list[PromptMessage]:
+    """A first turn over some 500 tokens; returns the messages of a second one."""
+    first = [system("Be brief."), user(text)]
+    answer = engine.ask(chat_id, first)
+    return [*first, assistant(answer.text), user("And now in other words?", "q2")]

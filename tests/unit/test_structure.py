@@ -44,6 +44,8 @@ def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
     # packages are often one line: they would make the median mean nothing
     real = [lines for name, lines in lengths.items() if not name.endswith("__init__.py")]
     assert statistics.median(real) < MEDIAN
+    long = [path.name for path in TESTS.rglob("*.py") if len(path.read_text().splitlines()) > LINES]
+    assert long == []
 
 
 def test_no_constructor_takes_more_than_it_should() -> None:

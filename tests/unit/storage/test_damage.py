@@ -9,69 +9,24 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headstart.core.errors import DatabaseProblem
 from headstart.core.parts import (
-    BlobRef,
-    FilePart,
-    ImagePart,
-    PartKind,
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
     text_part,
 )
 from headstart.core.prefixes import RecordInfo, RecordKind
-from headstart.core.told import Told
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage import carving, copies, last_state, opening
-from headstart.storage.pages import Image
+from headstart.storage import copies, last_state
 from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 from tests.faults import database as faults
+from tests.support.stored import TEXTS, change, filled, opened
 
 pytestmark = pytest.mark.logs(
     "a damaged database was replaced", "the database:", "no copy of the database"
 )
-
-TEXTS = ("What is a river?", "Water that found its way.", "And a lake?", "Water that stayed.")
-
-
-async def _filled(folder: Path) -> tuple[Storage, Chat, list[Message]]:
-    storage = Storage(folder / "headstart.db", folder / "backups")
-    chat = Chat(new_id(), "Rivers", now_ms(), now_ms())
-    parent, new = None, []
-    for index, text in enumerate(TEXTS):
-        role = Role.ASSISTANT if index % 2 else Role.USER
-        status = MessageStatus.COMPLETE
-        message = Message(new_id(), chat.id, parent, role, status, text_part(text), now_ms())
-        new.append(message)
-        parent = message.id
-    await storage.run(lambda store: store.messages.add(new, chat))
-    return storage, chat, new
-
-
-def _change(folder: Path, *statements: str) -> None:
-    connection = sqlite3.connect(folder / "headstart.db")
-    connection.execute("PRAGMA foreign_keys=OFF")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
-
-
-async def _opened(folder: Path, chat_id: str) -> tuple[list[Message], tuple[Told, ...], list[str]]:
-    storage = Storage(folder / "headstart.db", folder / "backups")
-    store = await storage.ready()
-    messages = await storage.run(lambda store: store.messages.branch(chat_id))
-    repaired = await storage.run(lambda store: store.messages.take_repaired())
-    storage.close()
-    return messages, store.notices, repaired
 
 
 @pytest.mark.parametrize(
@@ -87,73 +42,43 @@ async def test_what_can_be_read_is_saved_and_what_cannot_is_told(
 
 
 async def test_one_damaged_row_is_marked_and_its_chat_is_shown(tmp_path: Path) -> None:
-    storage, chat, new = await _filled(tmp_path)
+    storage, chat, new = await filled(tmp_path)
     storage.close()
-    _change(
+    change(
         tmp_path,
         f"UPDATE parts SET text = CAST(X'57ff72' AS TEXT) WHERE message_id = '{new[1].id}'",
         f"UPDATE messages SET role = 'oracle' WHERE id = '{new[3].id}'",
     )
-    messages, _, _ = await _opened(tmp_path, chat.id)
+    messages, _, _ = await opened(tmp_path, chat.id)
     assert [message.error for message in messages] == [None, DAMAGED, None, DAMAGED]
     assert messages[1].text == "W�r"
     assert messages[3].text == TEXTS[3]
 
 
 async def test_a_text_that_changed_on_the_disk_comes_back_from_a_copy(tmp_path: Path) -> None:
-    storage, chat, new = await _filled(tmp_path)
+    storage, chat, new = await filled(tmp_path)
     copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
     storage.close()
-    _change(tmp_path, f"UPDATE parts SET text = 'other' WHERE message_id = '{new[1].id}'")
+    change(tmp_path, f"UPDATE parts SET text = 'other' WHERE message_id = '{new[1].id}'")
     for _ in range(2):
-        messages, _, _ = await _opened(tmp_path, chat.id)
+        messages, _, _ = await opened(tmp_path, chat.id)
         assert [message.text for message in messages] == list(TEXTS)
         assert all(message.error is None for message in messages)
 
 
 async def test_a_cycle_ends_and_is_repaired_once(tmp_path: Path) -> None:
-    storage, chat, new = await _filled(tmp_path)
+    storage, chat, new = await filled(tmp_path)
     storage.close()
-    _change(
+    change(
         tmp_path,
         f"UPDATE messages SET parent_id = '{new[3].id}' WHERE id = '{new[1].id}'",
         f"UPDATE messages SET active_child_id = '{new[1].id}' WHERE id = '{new[3].id}'",
         f"UPDATE messages SET active_child_id = '{new[0].id}' WHERE id = '{new[2].id}'",
     )
-    messages, _, repaired = await _opened(tmp_path, chat.id)
+    messages, _, repaired = await opened(tmp_path, chat.id)
     assert [message.text for message in messages] == list(TEXTS)
     assert repaired == [chat.id]
-    assert (await _opened(tmp_path, chat.id))[2] == []
-
-
-async def test_a_database_that_shrank_is_not_taken_silently(tmp_path: Path) -> None:
-    storage, chat, _ = await _filled(tmp_path)
-    copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
-    storage.close()
-    (tmp_path / "headstart.db").write_bytes(b"")
-    messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert [message.text for message in messages] == list(TEXTS)
-    assert [notice.text for notice in notices[:2]] == [
-        (
-            "The chat database could not be used as it was: it was empty. 4 messages in 1 chat "
-            "could be read."
-        ),
-        "4 messages came from a copy in backups.",
-    ]
-    assert (await _opened(tmp_path, chat.id))[1] == ()
-
-
-async def test_what_was_salvaged_once_is_not_salvaged_again(tmp_path: Path) -> None:
-    storage, chat, new = await _filled(tmp_path)
-    storage.close()
-    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{new[2].id}'")
-    messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert notices[0].code == "database-salvaged"
-    assert notices[-1].code == "damaged-file-kept"
-    again, notices, _ = await _opened(tmp_path, chat.id)
-    assert notices == ()
-    assert [message.text for message in again] == [TEXTS[0], TEXTS[1], "", TEXTS[3]]
-    assert again[2].error == messages[2].error == DAMAGED
+    assert (await opened(tmp_path, chat.id))[2] == []
 
 
 async def test_a_home_without_a_past_begins_empty(tmp_path: Path) -> None:
@@ -164,31 +89,6 @@ async def test_a_home_without_a_past_begins_empty(tmp_path: Path) -> None:
     state = last_state.load(tmp_path / "headstart.db")
     assert state is not None
     assert (state.messages, state.clean) == (0, True)
-
-
-async def test_trouble_while_the_program_runs_is_salvaged_by_the_next_start(
-    tmp_path: Path,
-) -> None:
-    storage, chat, _ = await _filled(tmp_path)
-
-    def stumble(_store: object) -> None:
-        error = sqlite3.DatabaseError("database disk image is malformed")
-        error.sqlite_errorcode = 11
-        raise_as_sqlalchemy(error)
-
-    with pytest.raises(DatabaseProblem, match="it is damaged"):
-        await storage.run(stumble)
-    storage.close()
-    messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert [message.text for message in messages] == list(TEXTS)
-    assert notices[0].code == "database-salvaged"
-    assert notices[-1].code == "damaged-file-kept"
-
-
-def raise_as_sqlalchemy(error: sqlite3.DatabaseError) -> None:
-    from sqlalchemy.exc import DatabaseError
-
-    raise DatabaseError("SELECT", None, error)
 
 
 _NO_ROOM = """
@@ -218,7 +118,7 @@ asyncio.run(main())
 
 async def test_where_nothing_can_be_written_everything_can_be_read(tmp_path: Path) -> None:
     """Also with an interrupted reply waiting, in a write-ahead log that was left."""
-    storage, chat, new = await _filled(tmp_path)
+    storage, chat, new = await filled(tmp_path)
     status = MessageStatus.OPEN
     reply = Message(new_id(), chat.id, new[-2].id, Role.ASSISTANT, status, (), now_ms())
     await storage.run(lambda store: store.messages.add([reply]))
@@ -248,7 +148,7 @@ async def test_where_nothing_can_be_written_everything_can_be_read(tmp_path: Pat
 
 
 async def test_text_of_a_purged_chat_is_in_no_file(tmp_path: Path) -> None:
-    storage, chat, _ = await _filled(tmp_path)
+    storage, chat, _ = await filled(tmp_path)
     copies.copy_database(tmp_path / "headstart.db", tmp_path / "backups", "daily", 5)
     await storage.run(lambda store: store.chats.delete(chat.id))
     await storage.purge(chat.id)
@@ -260,7 +160,7 @@ async def test_text_of_a_purged_chat_is_in_no_file(tmp_path: Path) -> None:
 
 
 async def test_copies_keep_no_tokens_of_a_purged_chat(tmp_path: Path) -> None:
-    storage, chat, _ = await _filled(tmp_path)
+    storage, chat, _ = await filled(tmp_path)
     tokens = bytes(range(200, 240))
     info = RecordInfo(b"k", b"", b"n", RecordKind.RANGE, 0, tokens, 10)
 
@@ -282,65 +182,10 @@ async def test_copies_keep_no_tokens_of_a_purged_chat(tmp_path: Path) -> None:
     storage.close()
 
 
-async def test_chats_are_found_in_the_bytes_of_the_file(tmp_path: Path) -> None:
-    storage, chat, _ = await _filled(tmp_path)
-    await storage.run(lambda store: store.chats.rename(chat.id, "Rivers of the north", True))
-    storage.close()
-    found = carving.carve(Image((tmp_path / "headstart.db").read_bytes(), b""))
-    assert {record.values[1] for record in found.chats} == {b"Rivers of the north"}
-    assert (len(found.messages), len(found.parts)) == (len(TEXTS), len(TEXTS))
-    # the names in the file's own schema are nobody's text
-    assert list(carving.fragments(Image(b"utableprefix_usesprefix_uses\0" * 3, b""), found)) == []
-
-
-async def test_a_salvage_keeps_the_trash_and_says_what_it_could_read(tmp_path: Path) -> None:
-    storage, chat, new = await _filled(tmp_path)
-    await storage.run(lambda store: store.chats.delete(chat.id))
-    storage.close()
-    _change(
-        tmp_path,
-        f"DELETE FROM parts WHERE message_id = '{new[3].id}'",
-        f"DELETE FROM messages WHERE id = '{new[3].id}'",
-    )
-    _, notices, _ = await _opened(tmp_path, chat.id)
-    assert "3 messages in 1 chat could be read" in notices[0].text
-    assert "1 message could not be found." in [notice.text for notice in notices]
-    again = Storage(tmp_path / "headstart.db", tmp_path / "backups")
-    (trashed,) = await again.run(lambda store: store.chats.trashed())
-    assert (trashed.id, trashed.title, trashed.messages) == (chat.id, "Rivers", 3)
-    again.close()
-
-
-async def test_a_salvage_that_was_cut_at_its_end_is_finished_by_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    storage, chat, new = await _filled(tmp_path)
-    storage.close()
-    _change(
-        tmp_path,
-        f"DELETE FROM parts WHERE message_id = '{new[3].id}'",
-        f"DELETE FROM messages WHERE id = '{new[3].id}'",
-    )
-
-    def killed(_path: Path) -> bool:
-        raise KeyboardInterrupt
-
-    finish = opening.finish_replacing
-    with monkeypatch.context() as patch:
-        calls = iter((finish, killed))
-        patch.setattr(opening, "finish_replacing", lambda path: next(calls)(path))
-        with pytest.raises(KeyboardInterrupt):
-            opening.open_home(tmp_path / "headstart.db", tmp_path / "backups")
-    messages, notices, _ = await _opened(tmp_path, chat.id)
-    assert [message.text for message in messages] == list(TEXTS[:3])
-    assert [notice.code for notice in notices] == ["salvage-finished"]
-    assert len(list(tmp_path.glob("headstart-damaged-*.db"))) == 1
-
-
 async def test_a_kill_while_a_deleted_chat_can_be_brought_back_damages_nothing(
     tmp_path: Path,
 ) -> None:
-    storage, chat, _ = await _filled(tmp_path)
+    storage, chat, _ = await filled(tmp_path)
     await storage.run(lambda store: store.chats.create(Chat(new_id(), "Other", 0, now_ms())))
     await storage.run(lambda store: store.messages.on_stored())
     await storage.run(lambda store: store.chats.delete(chat.id))
@@ -356,47 +201,8 @@ async def test_a_kill_while_a_deleted_chat_can_be_brought_back_damages_nothing(
     assert not list(killed.glob("*damaged*"))
 
 
-async def test_text_behind_a_file_is_found_missing(tmp_path: Path) -> None:
-    storage, chat, messages = await _filled(tmp_path)
-    files = (ToolCallPart("1", "search", "{}"), ToolCallPart("2", "look", "{}"))
-    question = replace(
-        messages[0], id=new_id(), parent_id=messages[-1].id, parts=(*files, TextPart("Which sea?"))
-    )
-    await storage.run(lambda store: store.messages.add([question]))
-    storage.close()
-    _change(tmp_path, f"DELETE FROM parts WHERE message_id = '{question.id}' AND position = 0")
-    found, notices, _ = await _opened(tmp_path, chat.id)
-    assert notices
-    last = next(message for message in found if message.id == question.id)
-    assert last.error == DAMAGED
-    assert last.text == "Which sea?"
-
-
-def test_parts_of_every_kind_are_found_in_bytes(tmp_path: Path) -> None:
-    asyncio.run(_write_every_kind(tmp_path))
-    image = Image((tmp_path / "headstart.db").read_bytes(), b"")
-    kinds = {str(record.values[2], "utf-8") for record in carving.carve(image).parts}  # type: ignore[arg-type]
-    assert kinds == {kind.value for kind in PartKind if kind.value}
-
-
-async def _write_every_kind(folder: Path) -> None:
-    storage, _, messages = await _filled(folder)
-    blob = BlobRef("0" * 64, 3, "image/png")
-    parts = (
-        FilePart("notes.txt", blob, "text"),
-        ImagePart("cat.png", blob, 6, 4, "a cat"),
-        ReasoningPart("hm"),
-        ToolCallPart("1", "search", "{}"),
-        ToolResultPart("1", "search", "none"),
-        TextPart("See?"),
-    )
-    more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)
-    await storage.run(lambda store: store.messages.add([more]))
-    storage.close()
-
-
 async def test_a_daily_copy_is_made_once_and_is_whole(tmp_path: Path) -> None:
-    storage, _, _ = await _filled(tmp_path)
+    storage, _, _ = await filled(tmp_path)
     storage.close()
     for _ in range(2):
         made = copies.DailyCopies(tmp_path / "headstart.db", tmp_path / "backups", first=0.0)

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.speculation import draft_model, loop
-from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
-from headstart.engine.speculation.costs import Costs, bucket
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import FIRST_SHARE, FIRST_TOKENS, SHARE, START
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
-from headstart.engine.speculation.plan import PLAIN, Path, probability_margin
+from headstart.engine.speculation.plan import PLAIN, Path
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
 from tests.support.fake_decoder import Clock, FakeDecoder, table
+from tests.support.profiles import measured_in_a_slow_moment, timed, trained
 
 VOCABULARY = 8
 LOGITS = table(VOCABULARY, 7, 3)
@@ -101,25 +98,10 @@ def test_a_cold_pair_is_never_slower_than_the_bound(
     assert seconds <= bound + max(0.0, saved)
 
 
-def _measured_in_a_slow_moment() -> tuple[TargetProfile, PairProfile]:
-    """Costs as “Calibrate” finds them while another program has the computer; drafts are good."""
-    target, pair = TargetProfile(), PairProfile()
-    for _ in range(3):
-        target.costs.observe(1, 0, 1.0)
-        for size in range(2, 18):
-            target.costs.observe(size, 0, 1.0 + 1.5 * (size - 1))
-        pair.costs.observe(1, 0, 0.5)
-        pair.costs.observe(32, 0, 1.0)
-    for _ in range(60):
-        pair.margins.observe(5.0, True)
-    pair.replies = 1
-    return target, pair
-
-
 def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    state = _measured_in_a_slow_moment()
+    state = measured_in_a_slow_moment()
     wanted = Speculation(draft="d", prompt_lookup=False)
     first, _ = simulate(monkeypatch, COSTS["flat"], 0.3, 0.05, 400, wanted, state)
     # finding out costs no more than is always allowed
@@ -133,7 +115,7 @@ def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(
 def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, pair = _measured_in_a_slow_moment()
+    target, pair = measured_in_a_slow_moment()
     pair.margins = PairProfile().margins
     for _ in range(60):
         pair.margins.observe(5.0, False)
@@ -143,22 +125,8 @@ def test_bad_drafts_are_not_tried_again_for_the_sake_of_costs(
     assert not depth.worth.doubted(0)
 
 
-def test_one_fast_forward_makes_what_was_measured_beside_it_doubtful() -> None:
-    costs = _measured_in_a_slow_moment()[0].costs
-    assert costs.ratio(8, 0) > 10
-    costs.observe(4, 0, 1.3)
-    assert costs.measured(0) == {4: pytest.approx(1.3, rel=0.01)}
-    # what was measured often holds
-    for _ in range(9):
-        costs.observe(4, 0, 1.3)
-    costs.observe(8, 0, 1.5)
-    costs.observe(8, 0, 1.5)
-    costs.observe(8, 0, 0.5)
-    assert 4 in costs.measured(0)
-
-
 def test_a_look_that_a_reply_ended_with_is_not_judged_in_a_reply_without_a_draft() -> None:
-    target, pair = _measured_in_a_slow_moment()
+    target, pair = measured_in_a_slow_moment()
     wanted = Speculation(draft="d", prompt_lookup=False)
     depth = Depth(target, pair, wanted)
     depth.begin(pair, wanted)
@@ -289,77 +257,8 @@ def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyP
     assert again.draft.held == []
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(st.floats(0, 10), st.booleans()), max_size=60))
-def test_chances_stay_chances(tests: list[tuple[float, bool]]) -> None:
-    for bins in (margin_bins(), length_bins()):
-        for value, right in tests:
-            bins.observe(value, right)
-        assert 0 < bins.mean < 1
-        for index in range(len(bins.prior)):
-            assert 0 < bins.chance_in(index) < 1
-
-
-def _trained(right: float) -> Bins:
-    bins = margin_bins()
-    for number in range(200):
-        bins.observe(number % 10, number % 100 < 100 * right)
-    bins.begin()
-    return bins
-
-
-def test_acceptance_is_learned_from_tests() -> None:
-    assert _trained(0.9).mean > 0.8
-    assert _trained(0.1).mean < 0.2
-
-
-def test_costs_keep_ratios_while_the_machine_slows_down() -> None:
-    costs = Costs()
-    for _ in range(6):
-        costs.observe(1, 10, 0.05)
-        costs.observe(8, 10, 0.1)
-    for _ in range(12):
-        costs.observe(1, 10, 0.1)
-    assert costs.ratio(8, 10) == pytest.approx(2.0, rel=0.02)
-    assert costs.seconds(8, 10) == pytest.approx(0.2, rel=0.1)
-
-
-def test_one_slow_moment_does_not_make_a_depth_slow() -> None:
-    costs = Costs()
-    for _ in range(8):
-        costs.observe(1, 10, 0.05)
-        costs.observe(4, 10, 0.08)
-    costs.observe(4, 10, 0.8)
-    assert costs.ratio(4, 10) < 2.0
-
-
-def test_few_samples_are_no_worse_than_the_line_between_known_sizes() -> None:
-    costs = Costs()
-    for _ in range(6):
-        costs.observe(1, 100, 1.0)
-        costs.observe(4, 100, 2.0)
-        costs.observe(8, 100, 4.0)
-    costs.observe(6, 100, 3.9)
-    assert costs.ratio(6, 100) == pytest.approx(3.0, rel=0.05)
-    for _ in range(6):
-        costs.observe(6, 100, 3.9)
-    assert costs.ratio(6, 100) == pytest.approx(3.9, rel=0.02)
-
-
-def test_unknown_sizes_lie_between_their_neighbours_and_contexts_have_their_own() -> None:
-    costs = Costs()
-    costs.observe(1, 10, 1.0)
-    costs.observe(5, 10, 2.0)
-    costs.observe(9, 10, 4.0)
-    assert 2.0 < costs.ratio(7, 10) < 4.0
-    costs.observe(5, 5000, 5.0)
-    assert costs.ratio(5, 10) == pytest.approx(2.0)
-    assert costs.ratio(5, 5000) == pytest.approx(5.0)
-    assert [bucket(length) for length in (0, 255, 256, 511, 512, 4096)] == [0, 0, 1, 1, 2, 5]
-
-
 def test_a_draft_token_that_is_not_sure_enough_is_not_verified() -> None:
-    pair = PairProfile(margins=_trained(0.9))
+    pair = PairProfile(margins=trained(0.9))
     target = TargetProfile()
     for _ in range(4):
         target.costs.observe(1, 0, 1.0)
@@ -373,57 +272,8 @@ def test_a_draft_token_that_is_not_sure_enough_is_not_verified() -> None:
     assert depth.cut(path, 0) == 2
 
 
-def test_a_confidence_is_the_share_of_the_first_of_two() -> None:
-    assert probability_margin(0.5) == 0
-    assert probability_margin(0.0) == float("-inf")
-    assert probability_margin(0.9) == pytest.approx(2.197, abs=0.001)
-
-
-def _timed(pair_time: float = 0.1) -> tuple[TargetProfile, PairProfile]:
-    """Forwards of 4 rows cost 1.6, measured often, and so does the draft's step."""
-    target, pair = TargetProfile(), PairProfile()
-    for _ in range(20):
-        target.costs.observe(1, 0, 1.0)
-        target.costs.observe(4, 0, 1.6)
-        pair.costs.observe(1, 0, pair_time)
-    return target, pair
-
-
-def test_a_fast_forward_after_slow_plain_ones_leaves_a_ratio_that_was_measured_often() -> None:
-    costs = _timed()[0].costs
-    for _ in range(6):
-        costs.observe(1, 0, 2.6)
-    costs.observe(4, 0, 1.6)
-    # which of the two is wrong shows the next plain forward
-    assert costs.surprised
-    costs.observe(1, 0, 1.0)
-    assert costs.decode_time == pytest.approx(1.0)
-    assert costs.ratio(4, 0) == pytest.approx(1.6, rel=0.02)
-
-
-def test_a_ratio_that_was_measured_often_in_a_slow_time_is_given_up_after_a_plain_forward() -> None:
-    costs = Costs()
-    for _ in range(20):
-        costs.observe(1, 0, 1.0)
-        costs.observe(4, 0, 4.0)
-    costs.observe(4, 0, 1.6)
-    assert costs.ratio(4, 0) == pytest.approx(4.0)
-    costs.observe(1, 0, 1.0)
-    costs.observe(4, 0, 1.6)
-    assert costs.ratio(4, 0) == pytest.approx(1.6)
-    assert costs.decode_time == pytest.approx(1.0, rel=0.05)
-
-
-def test_more_rows_never_look_cheaper_than_one() -> None:
-    costs = Costs()
-    for _ in range(3):
-        costs.observe(1, 0, 2.0)
-        costs.observe(4, 0, 1.0)
-    assert costs.ratio(4, 0) >= 1.0
-
-
 def test_short_replies_may_not_each_spend_what_only_a_first_one_may() -> None:
-    target, pair = _timed()
+    target, pair = timed()
     wanted = Speculation(draft="d")
     depth, allowed = Depth(target, pair, wanted), []
     for _ in range(4):
@@ -438,7 +288,7 @@ def test_short_replies_may_not_each_spend_what_only_a_first_one_may() -> None:
 
 
 def test_another_pace_of_the_draft_does_not_make_it_free() -> None:
-    target, pair = _timed(pair_time=0.5)
+    target, pair = timed(pair_time=0.5)
     wanted = Speculation(draft="d")
     target.use(2)
     pair.use(2)
@@ -465,7 +315,7 @@ def test_a_draft_is_scored_before_anything_was_timed() -> None:
 def test_verdicts_are_not_worked_out_again_for_every_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    target, pair = _timed()
+    target, pair = timed()
     for _ in range(60):
         pair.margins.observe(0.1, False)
     depth = Depth(target, pair, Speculation(draft="d"))
@@ -491,7 +341,7 @@ def test_verdicts_are_not_worked_out_again_for_every_token(
 def test_a_first_reply_that_can_only_be_short_has_little_to_find_out_with(
     length: int, most: float
 ) -> None:
-    target, pair = _timed()
+    target, pair = timed()
     wanted = Speculation(draft="d")
     depth = Depth(target, pair, wanted)
     depth.begin(pair, wanted)
