@@ -94,7 +94,7 @@ class WholeNumberBox(QSpinBox):
 
 
 def take_typed(*boxes: QAbstractSpinBox) -> None:
-    """Take what was typed so far, before it is shown anew."""
+    """Take what was typed so far, before the boxes are filled again."""
     for box in boxes:
         box.interpretText()
 

@@ -75,7 +75,7 @@ class ListWindow(QDialog):
     def set_rows(self, rows: Sequence[tuple[str, Sequence[str]]]) -> None:
         """(chat id, texts) of each chat; what was selected stays so."""
         chosen = set(self.chosen())
-        # one after the other, each would have the buttons shown anew
+        # once for all rows: each change of the selection updates the buttons
         with QSignalBlocker(self.list):
             self.list.clear()
             for chat_id, texts in rows:

@@ -230,7 +230,7 @@ class Disk:
             with self._lock:
                 today = _today()
                 self._written[today] = self._written.get(today, 0) + info.size
-                # not before: with neither of them on disk the text would be read again
+                # not before: with neither of them on disk the text would be recomputed
                 for shorter in covered:
                     if self._catalogue.get(shorter.info.key) is shorter:
                         self._forget(shorter)
