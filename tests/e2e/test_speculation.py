@@ -21,9 +21,10 @@ from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
-from headstart.engine.speculation import token_mapping
+from headstart.engine.speculation import draft_model, loop, token_mapping
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -135,16 +136,16 @@ def engine(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 OFF = Speculation(enabled=False)
+TARGET_SECONDS, DRAFT_SECONDS = 0.01, 0.0001
 
 
 def _remember_cheap_drafts(engine: Engine) -> None:
-    """As if earlier starts had found drafting cheap and right: they begin at once then, whatever
-    the clock of a busy machine would say about them."""
+    """As if earlier starts had found drafting cheap and right: drafts begin at once then."""
     state = engine.generator.loaded.speculation
     assert state is not None
     costs, lengths = state.target_profile.costs, state.target_profile.lengths
     known = [costs] if state.pair is None else [costs, state.pair.costs]
-    for cost, unit in zip(known, (0.01, 0.0001), strict=False):
+    for cost, unit in zip(known, (TARGET_SECONDS, DRAFT_SECONDS), strict=False):
         for n in range(1, 65):
             for _ in range(6):
                 cost.observe(n, 0, unit * (1 + n / 1000))
@@ -159,12 +160,33 @@ def _remember_cheap_drafts(engine: Engine) -> None:
         state.pair.gain = 1.0
 
 
+def _time_by_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a forward take the time of a table: a busy machine would have drafts wait for long."""
+    now = 0.0
+    forward = LlamaCppDecoder.forward
+
+    def timed(decoder: LlamaCppDecoder, *given: Any, **more: Any) -> None:
+        nonlocal now
+        forward(decoder, *given, **more)
+        now += TARGET_SECONDS if decoder is engine.generator.loaded.decoder else DRAFT_SECONDS
+
+    monkeypatch.setattr(LlamaCppDecoder, "forward", timed)
+    # the thread counts follow the machine's other programs, and costs are learned for each
+    monkeypatch.setattr(LlamaCppDecoder, "pace", 0)
+    for module in (loop, draft_model):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "prompts", [PROMPTS[::15], pytest.param(PROMPTS, marks=pytest.mark.proof)], ids=["some", "all"]
 )
 def test_greedy_words_are_those_of_plain_decoding(
-    engine: Engine, drafts: dict[str, ModelRef], mode: str, prompts: list[str]
+    engine: Engine,
+    drafts: dict[str, ModelRef],
+    mode: str,
+    prompts: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name, wanted = MODES[mode]
     # without a fixed depth, drafts come only where they may pay: later, in text that repeats
@@ -173,6 +195,7 @@ def test_greedy_words_are_those_of_plain_decoding(
     if wanted.depth_mode == "auto":
         # what fixed depths have shown of this draft would keep it quiet for a long time
         engine.generator.unload()
+        _time_by_table(engine, monkeypatch)
         engine.write(prompts[0], wanted, drafts.get(name), tokens=2)
         _remember_cheap_drafts(engine)
     for prompt in prompts:
