@@ -40,6 +40,7 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
 	@$(BIN)/python -m tests.benchmarks.storage --json build/bench/storage.json
 	@$(BIN)/python -m tests.benchmarks.speculation --json build/bench/speculation.json
+	@$(BIN)/python -m tests.benchmarks.prefix --json build/bench/prefix.json
 	@$(BIN)/python -m tests.benchmarks.engines --json build/bench/engines.json
 	@$(BIN)/python -m tests.benchmarks.threads --json build/bench/threads.json
 	@$(BIN)/python -m tests.benchmarks.memory --json build/bench/memory.json
