@@ -129,7 +129,7 @@ def reopen(report: Report, name: str, model: Path, wanted: tuple[float, int], ru
             assert result["reused"] == result["prompt_tokens"] - 1
             reopened.append(result["seconds"])
             if number % 3 == 0:
-                read.append(child(home, model, chat, "--reread")["seconds"])
+                read.append(child(home, model, chat, "--recompute")["seconds"])
             print(f"  reopened in {reopened[-1]:.3f} s, read in {read[-1]:.2f} s")
     report.add(f"reopen_s_{name}", statistics.median(reopened), f"<= {wanted[0]}", spread(reopened))
     report.add(

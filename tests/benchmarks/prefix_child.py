@@ -130,11 +130,11 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("chat", type=Path)
     parser.add_argument("--save", action="store_true", help="keep what was read")
-    parser.add_argument("--reread", action="store_true", help="without what is kept")
+    parser.add_argument("--recompute", action="store_true", help="without what is kept")
     parser.add_argument("--tokens", type=int, default=1)
     options = parser.parse_args()
     program = Program(options.home, options.model)
-    if options.recomputed:
+    if options.recompute:
         program.store.wait_until_ready()
         program.forget_store()
     program.load()
