@@ -14,6 +14,7 @@ from headstart.core.settings import (
     Sampling,
     Settings,
     Speculation,
+    Thinking,
     WhenFull,
 )
 
@@ -25,6 +26,7 @@ class Effective:
     system_prompt: str
     sampling: Sampling
     when_full: WhenFull
+    thinking: Thinking
     speculation: Speculation
 
 

@@ -7,7 +7,7 @@ registry. The settings window takes titles and bounds from
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -21,6 +21,10 @@ Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
 TreeBranches = Literal["auto", "always", "never"]
 TextFont = Literal["inter", "system"]
+Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
+
+# in the order of how much a model thinks
+THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
 
@@ -146,6 +150,7 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
     system_prompt: str | None = None
     sampling: Sampling | None = None
     when_full: WhenFull | None = None
+    thinking: Thinking | None = None
     speculation: Speculation | None = None
 
 
@@ -287,6 +292,24 @@ class Settings(Struct, frozen=True):
             },
         ),
     ] = "stop"
+    thinking: Annotated[
+        Thinking,
+        Meta(
+            title="Thinking",
+            description="before the reply, where a model can be told; automatic is its own choice",
+            extra_json_schema={
+                "labels": {
+                    "auto": "Automatic",
+                    "off": "Off",
+                    "on": "On",
+                    "low": "Low",
+                    "medium": "Medium",
+                    "high": "High",
+                    "max": "Maximum",
+                }
+            },
+        ),
+    ] = "auto"
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)

@@ -142,10 +142,9 @@ class LoadedModel:
     def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn. Raises EnvironmentProblem."""
         name = self.wanted.model.name
-        if self.template.fallback is not None:
-            said = about(
-                "template-fallback", self.template.fallback, name=name, form=self.template.form
-            )
+        why = self.template.fallback
+        if why is not None:
+            said = about("template-fallback", why, name=name, form=self.template.fallback_name)
             emit(Notice("template", said))
         store, running = self.resources.store, self.resources.running
         try:
@@ -316,7 +315,8 @@ def open_model(
     except BaseException:
         decoder.close()
         raise
-    emit(Loaded(model, decoder.facts.context_length, time.perf_counter() - began))
+    seconds = time.perf_counter() - began
+    emit(Loaded(model, decoder.facts.context_length, seconds, loaded.template.efforts))
     return loaded
 
 

@@ -130,7 +130,8 @@ class LocalGenerator:
         if loaded is not self.loaded:
             self._models.remove(loaded)
             self._models.append(loaded)
-            emit(Loaded(wanted.model, loaded.decoder.facts.context_length, 0.0))
+            size, efforts = loaded.decoder.facts.context_length, loaded.template.efforts
+            emit(Loaded(wanted.model, size, 0.0, efforts))
             if loaded.wanted.draft is not None and loaded.speculation.draft is not None:
                 emit(Loading(loaded.wanted.draft, 1.0, draft=True))
         return loaded

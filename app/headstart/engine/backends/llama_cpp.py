@@ -252,7 +252,7 @@ class LlamaCppDecoder(DecoderBase):
 
 
 def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool) -> ModelFacts:
-    special = llama_vocabulary.special_tokens(vocab)
+    special, added = llama_vocabulary.marked_tokens(vocab)
     texts = {token.id: token.text for token in special}
     begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
     template = lib.llama_model_chat_template(llama.model, None)
@@ -261,6 +261,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool) -> ModelFacts:
         vocabulary_size=lib.llama_vocab_n_tokens(vocab),
         chat_template=template.decode("utf-8", "replace") if template else None,
         special_tokens=special,
+        added_tokens=added,
         begin_token=begin if begin >= 0 and lib.llama_vocab_get_add_bos(vocab) else None,
         begin_text=texts.get(begin, ""),
         end_text=texts.get(end, ""),

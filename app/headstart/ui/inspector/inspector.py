@@ -26,13 +26,21 @@ from PySide6.QtWidgets import (
 
 from headstart.core.inheritance import Effective, effective
 from headstart.core.model_ref import AnyModel
-from headstart.core.settings import ChatOptions, Sampling, Settings, Speculation, changed
+from headstart.core.settings import (
+    ChatOptions,
+    Overrides,
+    Sampling,
+    Settings,
+    Speculation,
+    changed,
+)
 from headstart.core.settings_fields import describe
 from headstart.ui import theme
 from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
+from headstart.ui.inspector.thinking_row import ThinkingRow
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 SERVER_WORDS = (
@@ -41,6 +49,8 @@ SERVER_WORDS = (
 )
 # a pause after which typing in the system prompt counts as meant
 TYPING_PAUSE_MS = 600
+# of what stands in front of a control
+TITLE_WIDTH = 120
 
 
 class Inspector(QFrame):
@@ -238,6 +248,9 @@ class Inspector(QFrame):
         self.when_full = choice_box(info, self._settings.when_full, self._when_full_changed)
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row("When full", self.when_full)
+        self.thinking = ThinkingRow(TITLE_WIDTH, self)
+        self.thinking.chosen.connect(lambda value: self._set(thinking=value))
+        self._layout.addWidget(self.thinking)
         self.set_context(0, 0)
         self._layout.addSpacing(12)
         self._reset = QPushButton("Reset to the app’s settings", self)
@@ -270,7 +283,7 @@ class Inspector(QFrame):
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
         label = QLabel(title, self)
-        label.setMinimumWidth(120)
+        label.setMinimumWidth(TITLE_WIDTH)
         row.addWidget(label)
         row.addWidget(widget, 1)
         self._layout.addLayout(row)
@@ -306,6 +319,7 @@ class Inspector(QFrame):
             )
             rule = self._effective.when_full
             self.when_full.setCurrentIndex(self.when_full.findData(rule))
+            self.thinking.set_value(self._effective.thinking)
         finally:
             self._quiet = False
 
@@ -352,7 +366,7 @@ class Inspector(QFrame):
 
     def _reset_all(self) -> None:
         self._typing.stop()
-        self._set(system_prompt=None, sampling=None, when_full=None, speculation=None)
+        self._set(**dict.fromkeys(Overrides.__struct_fields__))
         self._show()
 
     def _speculation_edited(self, value: Speculation) -> None:

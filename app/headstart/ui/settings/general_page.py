@@ -47,6 +47,7 @@ class GeneralPage(Page):
             )
             self.row(form, sampling[name].title, box)
         self._choice(form, "when_full", fields)
+        self._choice(form, "thinking", fields)
         form = self.section("Privacy")
         days = fields["trash_days"]
         box = number_box(
