@@ -114,7 +114,9 @@ class Fitting:
         """Leave out what an earlier turn of this chat left out, if that is still its beginning."""
         if self._when_full != "drop_oldest":
             return False
-        key = self._resident.kept_from.get(self._chat_id) if self._chat_id else None
+        key, resident = None, self._resident
+        if self._chat_id:
+            key = resident.kept_from.get(self._chat_id) or resident.kept_before(self._chat_id)
         users = [message.key for message in self._messages if message.role is Role.USER]
         remembered = users.index(key) if key and key in users else 0
         if remembered <= self._dropped:

@@ -26,6 +26,7 @@ from headstart.engine import exactness, template
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
+from headstart.engine.load_progress import LoadProgress
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import fingerprint, keys, speeds
@@ -74,13 +75,19 @@ class Resources:
     ) -> Resources:
         return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
 
-    def check(self, model: ModelRef, engine: EngineSettings, stop: StopSignal) -> None:
+    def check(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        progress: Callable[[float], bool],
+        stop: StopSignal,
+    ) -> None:
         """Raises ModelProblem for what cannot run here, or cannot be opened."""
         why = select.cannot_run(model.format, engine.backend)
         if why is not None:
             raise ModelProblem("cannot-run", name=model.name, why=why)
         if not self.checked.is_checked(model):
-            select.check_unknown(model, stop)
+            select.check_unknown(model, stop, progress)
             self.checked.add(model)
 
     def make_prefix_cache(
@@ -202,7 +209,7 @@ class LoadedModel:
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
-            self.resources.check(model, settings, stop)
+            self.resources.check(model, settings, lambda _fraction: not stop.stopped, stop)
             return select.open_decoder(model, settings.as_run, progress, clamp=True)
 
         name = draft.name if draft is not None else ""
@@ -282,32 +289,25 @@ class LoadedModel:
         return Doing("reading", self.wanted.model.name)
 
 
-def check_model(resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+def check_model(
+    resources: Resources, wanted: LoadRequest, progress: LoadProgress, stop: StopSignal
+) -> None:
     """Before others make room for it. Raises ModelProblem, DecodeAborted."""
     model = wanted.model
-    emit(Loading(model, 0.0))
+    progress.begin()
     if not _exists(model):
         raise ModelProblem("model-gone", path=model.path)
-    resources.check(model, wanted.engine, stop)
+    resources.check(model, wanted.engine, progress, stop)
 
 
 def open_model(
-    resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal
+    resources: Resources, wanted: LoadRequest, progress: LoadProgress, emit: Emit, stop: StopSignal
 ) -> LoadedModel:
     """Load a model that was checked, without its draft. Raises ModelProblem, DecodeAborted."""
     model, engine = wanted.model, wanted.engine
     began = time.perf_counter()
-    shown = 0.0
-
-    def on_progress(fraction: float) -> bool:
-        nonlocal shown
-        if fraction - shown >= 0.02:
-            shown = fraction
-            emit(Loading(model, fraction))
-        return not stop.stopped
-
     with noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, engine.as_run, on_progress)
+        decoder = select.open_decoder(model, engine.as_run, progress)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
         if engine.exact:
@@ -336,13 +336,15 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
         return resources.make_prefix_cache(which, of, measured)
 
     prefix_cache = make_prefix_cache(model, decoder)
-    prefiller = Prefiller(decoder, Resident(), prefix_cache, measured)
+    resident = Resident()
+    prefiller = Prefiller(decoder, resident, prefix_cache, measured)
     tracer = None
     if prefix_cache is not None:
         facts_traced = TracedModel(
             prefix_cache.namespace, model.name, prefix_cache.needs_snapshots, chosen.reads_clock
         )
         tracer = Tracer(resources.traces, facts_traced, encoder)
+        resident.kept_before = tracer.kept_from
     speculation = SpeculationState(
         model, decoder, resources.profiles, make_prefix_cache if prefix_cache is not None else None
     )

@@ -14,6 +14,7 @@ from headstart.core.running import Running
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
+from headstart.engine.load_progress import LoadProgress
 from headstart.engine.loaded_model import (
     CheckedModels,
     LoadedModel,
@@ -120,9 +121,10 @@ class LocalGenerator:
         """The model, loaded now or before; it is the one used last then."""
         loaded = self._find(wanted)
         if loaded is None:
-            check_model(self._resources, wanted, emit, stop)
+            progress = LoadProgress(wanted.model, emit, stop)
+            check_model(self._resources, wanted, progress, stop)
             self._make_room(wanted, emit, stop)
-            loaded = open_model(self._resources, wanted, emit, stop)
+            loaded = open_model(self._resources, wanted, progress, emit, stop)
             self._models.append(loaded)
             return loaded
         if wanted.draft not in (None, loaded.wanted.draft):

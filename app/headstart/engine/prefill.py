@@ -7,7 +7,7 @@ rest is prefilled. Engine thread; used by turns and by prefilling ahead.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,8 +43,9 @@ class Resident:
     """What the decoder's live sequence holds, and whose it is."""
 
     tokens: list[int] = field(default_factory=list)
-    # chat id -> key of the oldest user message still kept
+    # chat id -> key of the oldest user message still kept; and what an earlier start kept
     kept_from: dict[str, str] = field(default_factory=dict)
+    kept_before: Callable[[str], str | None] = lambda _chat_id: None
     chat_id: str | None = None
     retention: Retention = Retention.MEMORY
     # since the last reply: what was restored, and what was prefilled ahead of a request

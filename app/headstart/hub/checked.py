@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headstart.core.files import write_whole
 from headstart.core.model_ref import ModelRef
+from headstart.core.split_files import parts
 from headstart.hub.library import starter_model
 
 log = logging.getLogger(__name__)
@@ -46,5 +47,6 @@ class CheckedModels:
 
 
 def _signature(model: ModelRef) -> list[int]:
-    status = model.path.stat()  # of a folder: any file that comes or goes changes it
-    return [status.st_size, status.st_mtime_ns]
+    # of a folder: any file that comes or goes changes it
+    states = [part.stat() for part in parts(model.path)]
+    return [sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)]

@@ -63,7 +63,9 @@ def test_control_tokens_in_a_question_are_words(encoder: PromptEncoder) -> None:
 
 def test_what_the_template_writes_is_tokens(encoder: PromptEncoder) -> None:
     tokens = _ask(encoder, "Hello.")
-    text = b"".join(encoder.decoder.piece(token) for token in tokens if token not in encoder.control)
+    text = b"".join(
+        encoder.decoder.piece(token) for token in tokens if token not in encoder.control
+    )
     for word in encoder.control.values():
         assert word.encode() not in text
 
@@ -78,7 +80,9 @@ def test_declared_words_that_a_template_uses_are_control_tokens(tmp_path: Path) 
     opening = marks["<|channel>"]
     assert encoder.decoder.piece(opening) == b"<|channel>"
     assert opening in encoder.decoder.encode("a <|channel> b")
-    assert opening not in _ask(encoder, "a <|channel> b")
+    # the template writes one itself
+    plain, pasted = (_ask(encoder, text).count(opening) for text in ("a b", "a <|channel> b"))
+    assert plain == pasted == 1
 
     stream = TextStream(form=encoder.form, tokens=frozenset(encoder.marks.values()))
     reply = [opening, *encoder.decoder.encode("thought\nHm."), marks["<channel|>"]]

@@ -9,9 +9,12 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
+from headstart.core.split_files import parts
+from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.stop import StopSignal
 
@@ -19,8 +22,12 @@ PASSED = "headstart-probe: passed"
 OPTION = "--probe-model"
 
 
-def probe(path: Path, stop: StopSignal) -> None:
-    """Raises ModelProblem when the child could not use the file, DecodeAborted on a cancel."""
+def probe(path: Path, stop: StopSignal, progress: Callable[[float], bool]) -> None:
+    """Raises ModelProblem when the child could not use the file, DecodeAborted on a cancel.
+
+    `progress` as in `read_through`: the child finds the file in memory.
+    """
+    read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
     child = subprocess.Popen(
         [sys.executable, "-m", "headstart", OPTION, str(path)],
         stdin=subprocess.DEVNULL,

@@ -79,8 +79,9 @@ def has_own_memory(form: ModelFormat, engine: EngineSettings) -> bool:
     return offloads()
 
 
-def check_unknown(model: ModelRef, stop: StopSignal) -> None:
-    """Try a file that was never opened here in a child process; raises ModelProblem.
+def check_unknown(model: ModelRef, stop: StopSignal, progress: Callable[[float], bool]) -> None:
+    """Try a file that was never opened here in a child process; raises ModelProblem, and
+    DecodeAborted when `progress` returned False.
 
     MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
     """
@@ -88,4 +89,4 @@ def check_unknown(model: ModelRef, stop: StopSignal) -> None:
         return
     from headstart.engine.backends.probe import probe
 
-    probe(model.path, stop)
+    probe(model.path, stop, progress)

@@ -85,6 +85,14 @@ class Tracer:
         )
         return explain(before, now)
 
+    def kept_from(self, chat_id: str) -> str | None:
+        """The key of the oldest user message in the chat's last prompt for this model."""
+        before = self._before(chat_id)
+        if before is None or before.namespace != self._namespace:
+            return None
+        users = (item.key for item in before.messages if item.role == Role.USER.value)
+        return next(users, None)
+
     def remember(
         self,
         request: GenerationRequest,

@@ -24,6 +24,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.split_files import parts
 from headstart.core.told import Told, about, told
 from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
@@ -156,7 +157,7 @@ class SpeculationState:
         if wanted.path == self._model.path:
             raise EnvironmentProblem("draft-is-the-model")
         try:
-            found = wanted.path.stat().st_size
+            found = sum(part.stat().st_size for part in parts(wanted.path))
         except OSError as error:
             raise EnvironmentProblem("draft-file-gone") from error
         # of a folder only its weights count
