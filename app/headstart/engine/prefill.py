@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headstart.core.events import Emit, Prefilling
-from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention, owner_of
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
@@ -83,7 +82,7 @@ class Prefiller:
         # the chat that what follows is about, and what may be kept of it
         self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
         # the chat that was prefilled ahead last, and the tokens that come before any next message
-        self.history: tuple[tuple[PromptMessage, ...], list[int]] | None = None
+        self.history: tuple[object, list[int]] | None = None
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
 

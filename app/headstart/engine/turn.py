@@ -163,7 +163,8 @@ class Turn:
             return [total]
 
         def encode(messages: Sequence[PromptMessage]) -> list[int]:
-            return self._encoder.encode(self._encoder.render(messages))
+            rendered = self._encoder.render(messages, self._request.thinking)
+            return self._encoder.encode(rendered)
 
         return [len(sure_tokens(encode, kept[:last], "")), total]
 

@@ -72,11 +72,10 @@ class TextStream:
 
     def follow(self, prompt: str, so_far: str = "") -> None:
         """Begin in the state that the end of a prompt, after the last message's text, and what the
-        reply has already lead to."""
+        reply has already led to."""
         stop, plain = self._stop, self._plain
         self._stop, self._plain = (), dict(self._form.marks)
         self._marked, self._fresh = True, True
-        self._marks = self._expected(everything=True)
         for text in (prompt, so_far):
             self._follow(text)
         self._fresh = not so_far
@@ -189,7 +188,7 @@ class TextStream:
         # after reasoning, text may begin with a mark of its own
         self._fresh = kind is PartKind.TEXT
 
-    def _expected(self, everything: bool = False) -> tuple[str, ...]:
+    def _expected(self) -> tuple[str, ...]:
         """The texts that mean something here."""
         if self._header is not None:
             inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT)
@@ -199,8 +198,7 @@ class TextStream:
             if mark is Mark.BODY:
                 continue
             if (
-                everything
-                or self._form.anywhere
+                self._form.anywhere
                 or (mark is Mark.TEXT and (self._kind is PartKind.REASONING))
                 or (mark is Mark.TEXT and self._marked and self._fresh)
                 or (mark is Mark.SAME and self._marked)
