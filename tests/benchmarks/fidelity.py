@@ -6,18 +6,27 @@ control tokens, with as many of them as the largest vocabularies have.
 
 from __future__ import annotations
 
+import os
+import shutil
 import statistics
+from pathlib import Path
 from time import perf_counter
 
 from headstart.core.requests import PromptMessage
+from headstart.core.settings import EngineSettings
 from headstart.core.values import Role
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.decoder import DecodeAborted
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.template import TemplateError, choose
+from tests.benchmarks.peers import bench_cache
+from tests.benchmarks.prefix import wide
 from tests.benchmarks.report import Report, json_path, spread
 from tests.models.llama_source import templates
 from tests.support.reply_samples import SAMPLES, read
 
 TOKENS, LETTERS, ROUNDS = 6_249, 100_000, 15
+COLD, TRIES = 4 << 30, 5
 CHAT = (
     PromptMessage(Role.SYSTEM, "Answer in rhymes."),
     PromptMessage(Role.USER, "Where is Lisbon?"),
@@ -32,6 +41,7 @@ def main() -> None:
     _templates(report)
     _formats(report)
     _guarding(report)
+    _cancelling(report)
     report.write(path)
 
 
@@ -82,6 +92,39 @@ def _guarding(report: Report) -> None:
         "at most 20",
         spread([1e3 * each for each in seconds]),
     )
+
+
+def _cancelling(report: Report) -> None:
+    """From the wish to stop to the end of loading, with a file of 4 GB that is not in memory."""
+    path = bench_cache() / "cold-4gb.gguf"
+    if not path.exists() or path.stat().st_size != COLD:
+        shutil.copyfile(wide(), path)
+        block = os.urandom(1 << 24)
+        with path.open("ab") as file:
+            while file.tell() < COLD:
+                file.write(block[: COLD - file.tell()])
+            os.fsync(file.fileno())
+    waits = []
+    for number in range(TRIES):
+        with path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        waits.append(_cancelled_after(path, 0.4 + 0.3 * number))
+    report.add("load_cancel_s", max(waits), "at most 0.3", f"the worst of {TRIES}")
+    path.unlink()
+
+
+def _cancelled_after(path: Path, seconds: float) -> float:
+    began, wished = perf_counter(), 0.0
+
+    def progress(_fraction: float) -> bool:
+        # the wish comes while nobody looks: at the worst, right after the last look
+        return perf_counter() < began + seconds
+
+    try:
+        LlamaCppDecoder(path, EngineSettings(), progress).close()
+    except DecodeAborted:
+        wished = perf_counter() - (began + seconds)
+    return wished
 
 
 if __name__ == "__main__":

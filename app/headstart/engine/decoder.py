@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from headstart.core.abilities import EVERYTHING, Lacking
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
 
@@ -66,6 +67,8 @@ class ModelFacts:
     device: str = ""
     # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
     chunk: int = 256
+    # what it was found not to do here
+    lacking: Lacking = EVERYTHING
     # what else decides what KV bytes mean, besides the model file: library, KV types, layout
     state: str = ""
 

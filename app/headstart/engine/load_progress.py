@@ -14,15 +14,15 @@ class LoadProgress:
 
     def __init__(self, model: ModelRef, emit: Emit, stop: StopSignal) -> None:
         self._model = model
-        self._emit = emit
+        self.emit = emit
         self._stop = stop
         self._shown = 0.0
 
     def begin(self) -> None:
-        self._emit(Loading(self._model, 0.0))
+        self.emit(Loading(self._model, 0.0))
 
     def __call__(self, fraction: float) -> bool:
         if fraction - self._shown >= _STEP:
             self._shown = fraction
-            self._emit(Loading(self._model, fraction))
+            self.emit(Loading(self._model, fraction))
         return not self._stop.stopped

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
 from headstart.core.model_ref import ModelRef
@@ -49,9 +50,9 @@ IDLE_SECONDS = 60.0
 class CheckedModels(Protocol):
     """Remembers which files were opened without harm; see `backends.probe`."""
 
-    def is_checked(self, model: ModelRef) -> bool: ...
+    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None: ...
 
-    def add(self, model: ModelRef) -> None: ...
+    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +82,23 @@ class Resources:
         engine: EngineSettings,
         progress: Callable[[float], bool],
         stop: StopSignal,
-    ) -> None:
-        """Raises ModelProblem for what cannot run here, or cannot be opened."""
+    ) -> Lacking:
+        """What the model cannot do; raises ModelProblem where it cannot run, or be opened."""
         why = select.cannot_run(model.format, engine.backend)
         if why is not None:
             raise ModelProblem("cannot-run", name=model.name, why=why)
-        if not self.checked.is_checked(model):
-            select.check_unknown(model, stop, progress)
-            self.checked.add(model)
+        lacking = self.checked.lacking(model, engine)
+        if lacking is None:
+            lacking = select.check_unknown(model, engine, stop, progress)
+            self.checked.add(model, engine, lacking)
+        return lacking
 
     def make_prefix_cache(
         self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
     ) -> PrefixCache | None:
-        """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
-        if self.store is None:
+        """What keeps a decoder's prefixes; None without a store, for a file that is gone, and for a
+        model that they cannot be kept of."""
+        if self.store is None or Ability.PREFIXES in decoder.facts.lacking:
             return None
         try:
             weights = fingerprint.fingerprint(model.path)
@@ -153,6 +157,9 @@ class LoadedModel:
         if why is not None:
             said = about("template-fallback", why, name=name, form=self.template.fallback_name)
             emit(Notice("template", said))
+        for ability in sorted(self.decoder.facts.lacking):
+            code = f"model-lacks-{ability.value}"
+            emit(Notice("model", told(code, name=name)))
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:
@@ -209,8 +216,8 @@ class LoadedModel:
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
-            self.resources.check(model, settings, lambda _fraction: not stop.stopped, stop)
-            return select.open_decoder(model, settings.as_run, progress, clamp=True)
+            lacking = self.resources.check(model, settings, progress, stop)
+            return select.open_decoder(model, settings.as_run, progress, lacking, clamp=True)
 
         name = draft.name if draft is not None else ""
         with noted(self.resources.running, Doing("loading", name)):
@@ -291,23 +298,28 @@ class LoadedModel:
 
 def check_model(
     resources: Resources, wanted: LoadRequest, progress: LoadProgress, stop: StopSignal
-) -> None:
-    """Before others make room for it. Raises ModelProblem, DecodeAborted."""
+) -> Lacking:
+    """What it cannot do; before others make room for it. Raises ModelProblem, DecodeAborted."""
     model = wanted.model
     progress.begin()
     if not _exists(model):
         raise ModelProblem("model-gone", path=model.path)
-    resources.check(model, wanted.engine, progress, stop)
+    return resources.check(model, wanted.engine, progress, stop)
 
 
 def open_model(
-    resources: Resources, wanted: LoadRequest, progress: LoadProgress, emit: Emit, stop: StopSignal
+    resources: Resources,
+    wanted: LoadRequest,
+    lacking: Lacking,
+    progress: LoadProgress,
+    stop: StopSignal,
 ) -> LoadedModel:
     """Load a model that was checked, without its draft. Raises ModelProblem, DecodeAborted."""
+    emit = progress.emit
     model, engine = wanted.model, wanted.engine
     began = time.perf_counter()
     with noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, engine.as_run, progress)
+        decoder = select.open_decoder(model, engine.as_run, progress, lacking)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
         if engine.exact:

@@ -122,9 +122,9 @@ class LocalGenerator:
         loaded = self._find(wanted)
         if loaded is None:
             progress = LoadProgress(wanted.model, emit, stop)
-            check_model(self._resources, wanted, progress, stop)
+            lacking = check_model(self._resources, wanted, progress, stop)
             self._make_room(wanted, emit, stop)
-            loaded = open_model(self._resources, wanted, progress, emit, stop)
+            loaded = open_model(self._resources, wanted, lacking, progress, stop)
             self._models.append(loaded)
             return loaded
         if wanted.draft not in (None, loaded.wanted.draft):

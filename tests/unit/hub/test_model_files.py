@@ -86,11 +86,11 @@ def test_a_change_in_any_part_is_another_model(tiny: Path, tmp_path: Path) -> No
     paths = split(tiny, tmp_path)
     model = library.open_model(paths[0])
     checked = CheckedModels(tmp_path / "checked.json")
-    checked.add(model)
-    assert checked.is_checked(model)
+    checked.add(model, EngineSettings())
+    assert checked.lacking(model, EngineSettings()) is not None
     before = fingerprint(model.path)
     paths[2].write_bytes(paths[2].read_bytes() + b"\0" * 32)
-    assert not checked.is_checked(model)
+    assert checked.lacking(model, EngineSettings()) is None
     assert fingerprint(model.path) != before
 
 

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+import msgspec
+
+from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     DraftActivity,
@@ -201,6 +204,9 @@ class SpeculationState:
     ) -> Speculator:
         """The loop for one reply after the text `tokens`, which it lets grow."""
         wanted = request.speculation
+        if Ability.CUTTING in self._target.facts.lacking:
+            # a wrong draft token could not be taken back
+            wanted = msgspec.structs.replace(wanted, enabled=False)
         draft = self._draft if wanted.enabled and request.load.draft == self._draft_ref else None
         if request.load.draft is None:
             draft = None
