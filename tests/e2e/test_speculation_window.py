@@ -9,7 +9,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.hub.checked import CheckedModels
 from tests.conftest import OpenApp, until
 from tests.models.drafts import drop_layers
@@ -30,7 +30,7 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
     async with running() as app:
         CheckedModels(app.home.checked_models).add(draft)
         app.services.preferences.update(
-            model_files=(draft.key,), sampling=Sampling(temperature=0, max_tokens=40)
+            model_files=(draft.key,), sampling=SamplingChoice(temperature=0, max_tokens=40)
         )
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation

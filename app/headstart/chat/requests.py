@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headstart.core.inheritance import effective
+from headstart.core.inheritance import NO_ADVICE, effective
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import (
     OtherPart,
@@ -28,7 +28,7 @@ from headstart.core.requests import (
 )
 from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
-from headstart.core.settings import Settings
+from headstart.core.settings import SamplingChoice, Settings
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 
 
@@ -75,8 +75,11 @@ def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
     )
 
 
-def local_request(asked: Asked, wanted: LoadRequest, settings: Settings) -> GenerationRequest:
-    chosen = effective(settings, asked.chat.options, wanted.model.key)
+def local_request(
+    asked: Asked, wanted: LoadRequest, settings: Settings, advice: SamplingChoice = NO_ADVICE
+) -> GenerationRequest:
+    """`advice` is that of the model's makers."""
+    chosen = effective(settings, asked.chat.options, wanted.model.key, advice)
     return GenerationRequest(
         load=wanted,
         messages=prompt_messages(asked.branch, chosen.system_prompt),

@@ -73,6 +73,21 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
 
 
+class SamplingChoice(Struct, frozen=True, omit_defaults=True):
+    """What of the sampling somebody chose. None is automatic: what the level above chose, else what
+    the model's makers advise, else the default."""
+
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    top_k: Annotated[int, Meta(ge=0, le=1000)] | None = None
+    min_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    repeat_penalty: Annotated[float, Meta(ge=1, le=2)] | None = None
+    presence_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
+    seed: Annotated[int, Meta(ge=0, le=2**32 - 2)] | None = None
+    max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
+    stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] | None = None
+
+
 class Speculation(Struct, frozen=True, omit_defaults=True):
     """How tokens are drafted. The text stays the target's, whatever is chosen here."""
 
@@ -148,7 +163,7 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
     """What a model or a chat decides for itself; None follows what it belongs to."""
 
     system_prompt: str | None = None
-    sampling: Sampling | None = None
+    sampling: SamplingChoice | None = None
     when_full: WhenFull | None = None
     thinking: Thinking | None = None
     speculation: Speculation | None = None
@@ -281,7 +296,7 @@ class Settings(Struct, frozen=True):
     system_prompt: Annotated[
         str, Meta(title="System prompt", description="for chats without one of their own")
     ] = ""
-    sampling: Sampling = field(default_factory=Sampling)
+    sampling: SamplingChoice = field(default_factory=SamplingChoice)
     when_full: Annotated[
         WhenFull,
         Meta(

@@ -24,6 +24,7 @@ class ModelsController(QObject):
     answering = Signal(object)  # the model that answers in the open chat, or None
     listed = Signal(object)  # ModelList
     unloaded = Signal(str, str)  # name, the model that needed its memory
+    advised = Signal(object)  # SamplingChoice: what the makers of that model advise
     thinking_known = Signal(tuple)  # what the model of the open chat can be told about it
 
     def __init__(
@@ -86,6 +87,9 @@ class ModelsController(QObject):
             self._name, self._key = model.name, model.key
             self.answering.emit(model)
             self.model_changed.emit(model.name, "")
+            advice = await self._models.advice(model)
+            if serial == self._serial:
+                self.advised.emit(advice)
         self._tell_thinking()
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
