@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 from headstart.chat import chat_list
 from headstart.core.model_ref import ModelRef
 from headstart.core.running import Doing
-from headstart.core.settings import SamplingChoice
+from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.core.values import now_ms
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
@@ -60,7 +60,7 @@ async def test_no_text_of_a_chat_reaches_the_log(
     running: OpenApp, home: Home, quoting: ModelRef, logged: None
 ) -> None:
     async with running() as app:
-        CheckedModels(home.checked_models).add(quoting)
+        CheckedModels(home.checked_models).add(quoting, EngineSettings())
         app.services.preferences.update(
             sampling=SamplingChoice(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
             system_prompt=f"{CANARY}-system",
@@ -191,7 +191,7 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
     draft = drop_layers(starter.path, tmp_path / "small-draft.gguf", [12, 18])
     ref = ModelRef(draft, draft.stem, draft.stat().st_size)
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(ref)
+        CheckedModels(app.home.checked_models).add(ref, EngineSettings())
         app.services.preferences.update(model_files=(ref.key,))
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation

@@ -158,8 +158,7 @@ class LoadedModel:
             said = about("template-fallback", why, name=name, form=self.template.fallback_name)
             emit(Notice("template", said))
         for ability in sorted(self.decoder.facts.lacking):
-            code = f"model-lacks-{ability.value}"
-            emit(Notice("model", told(code, name=name)))
+            emit(Notice("model", told(f"model-lacks-{ability.value}", name=name)))
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:

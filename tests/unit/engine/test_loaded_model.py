@@ -105,6 +105,7 @@ class World:
 
     def _open(
         self, model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool],
+        lacking: Lacking = EVERYTHING,
         clamp: bool = False,
     ) -> Decoder:  # fmt: skip
         self.opened.append(model.name)
