@@ -44,6 +44,7 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.engines --json build/bench/engines.json
 	@$(BIN)/python -m tests.benchmarks.threads --json build/bench/threads.json
 	@$(BIN)/python -m tests.benchmarks.memory --json build/bench/memory.json
+	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
 	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
 	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
 

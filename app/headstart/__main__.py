@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.probe_model is not None:
         from headstart.engine.backends.probe import child_main
 
-        return child_main(options.probe_model)
+        return child_main(Path(options.probe_model[0]), options.probe_model[1])
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -47,7 +47,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--demo", action="store_true", help="ask one question offscreen, write demo/, and end"
     )
-    parser.add_argument("--probe-model", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--probe-model", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
-from headstart.core.settings import ChatOptions, Sampling
+from headstart.core.settings import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
 from headstart.ui.transcript.words import stats_text
 
@@ -47,7 +47,7 @@ async def run_demo(app: App) -> int:
     app.controllers.problems.told.connect(give_up)
     # a small model can go on for ever: the demo ends, and says the same every time
     app.controllers.chat.set_options(
-        app.controllers.open.id, ChatOptions(sampling=Sampling(seed=7, max_tokens=320))
+        app.controllers.open.id, ChatOptions(sampling=SamplingChoice(seed=7, max_tokens=320))
     )
     print("No screen here: the window runs offscreen and answers one question.\n")
     print(f"> {QUESTION}\n")

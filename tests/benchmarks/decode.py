@@ -21,7 +21,7 @@ from headstart.chat.services import make_services
 from headstart.core.events import Failed, Finished, GenerationEvent, Prefilling, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import Sampling, Settings
+from headstart.core.settings import Sampling, SamplingChoice, Settings
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
@@ -187,7 +187,7 @@ async def journal_bytes(model: ModelRef) -> list[float]:
     with tempfile.TemporaryDirectory() as place:
         home = Path(place)
         runner = Runner(generator)
-        sampling = Sampling(temperature=0, max_tokens=STREAMED)
+        sampling = SamplingChoice(temperature=0, max_tokens=STREAMED)
         preferences = Preferences(
             Settings(model=model.key, sampling=sampling), SettingsFile(home / "settings.json")
         )

@@ -32,7 +32,7 @@ from headstart.core.events import Finished, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.servers import Connection
-from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation
 from headstart.core.values import Role
 from headstart.engine.local import LocalGenerator
 from headstart.engine.stop import StopSignal
@@ -258,7 +258,9 @@ async def client_alone(url: str, number: int) -> tuple[float, float]:
 
 
 async def measure_speed(app: App, report: Report, place: Path) -> None:
-    app.services.preferences.update(sampling=Sampling(temperature=0.0, max_tokens=REMOTE_TOKENS))
+    app.services.preferences.update(
+        sampling=SamplingChoice(temperature=0.0, max_tokens=REMOTE_TOKENS)
+    )
     async with llama_server(place) as url:
         await _connect(app, url)
         firsts, speeds = [], []
@@ -312,7 +314,7 @@ async def measure_memory(app: App, report: Report) -> None:
                 sizes[number + 1] = psutil.Process().memory_info().rss / 1e6
         await answer.end()
 
-    app.services.preferences.update(sampling=Sampling(max_tokens=0))
+    app.services.preferences.update(sampling=SamplingChoice(max_tokens=0))
     with ScriptedServer(handler=long) as server:
         await _connect(app, server.url)
         # the first one warms up: memory that was used once is used again

@@ -18,7 +18,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import psutil
 
 from headstart.assembly import App
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.home import Home
 from headstart.launch import run
 from tests.benchmarks.report import Report, json_path
@@ -32,7 +32,7 @@ def resident_mb() -> float:
 
 
 async def _turns(app: App, report: Report, turns: int) -> None:
-    app.services.preferences.update(sampling=Sampling(temperature=0.7, seed=1, max_tokens=8))
+    app.services.preferences.update(sampling=SamplingChoice(temperature=0.7, seed=1, max_tokens=8))
     samples: list[tuple[int, float, float]] = []
     for number in range(turns):
         if number % CHAT == 0:

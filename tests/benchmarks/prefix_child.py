@@ -39,7 +39,7 @@ class Program:
         self.settings = EngineSettings(context_length=context)
         self.model = open_model(model)
         checked = CheckedModels(bench_cache() / "checked-models.json")
-        checked.add(self.model)
+        checked.add(self.model, self.settings)
         home.mkdir(parents=True, exist_ok=True)
         self.storage = Storage(home / "a.db", home / "backups")
         self.store = PrefixStore(home / "prefixes", StoredPrefixes(self.storage))

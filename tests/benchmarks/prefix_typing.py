@@ -17,7 +17,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
 from headstart.assembly import App
-from headstart.core.settings import PrefixSettings, Sampling, Speculation
+from headstart.core.settings import PrefixSettings, SamplingChoice, Speculation
 from headstart.home import Home
 from headstart.launch import run
 from tests.benchmarks.peers import bench_cache
@@ -90,7 +90,8 @@ async def _type(app: App, text: str, factor: float) -> Typed:
 
 async def _measure(app: App, factor: float, rounds: int, result: list[list[Typed]]) -> int:
     app.services.preferences.update(
-        sampling=Sampling(temperature=0.0, max_tokens=4), speculation=Speculation(enabled=False)
+        sampling=SamplingChoice(temperature=0.0, max_tokens=4),
+        speculation=Speculation(enabled=False),
     )
     for number in range(rounds):
         for ahead in (True, False):

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from headstart.core.abilities import EVERYTHING, Lacking
 from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
@@ -228,9 +229,10 @@ def replaying(target: ModelRef, make: Callable[[], Engine]) -> tuple[Engine, Rep
         model: ModelRef,
         engine: EngineSettings,
         progress: Callable[[float], bool],
+        lacking: Lacking = EVERYTHING,
         clamp: bool = False,
     ) -> Decoder:
-        decoder = real(model, engine, progress, clamp)
+        decoder = real(model, engine, progress, lacking, clamp)
         if model != target:
             return decoder
         opened.append(Replay(decoder))

@@ -13,7 +13,7 @@ from pathlib import Path
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
 from headstart.core.events import TextAdded
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.home import Home
 from headstart.launch import run
 from tests.conftest import until
@@ -32,7 +32,7 @@ async def write(app: App) -> int:
 
     app.services.broadcast.on(ReplyEvent, follow)
     app.services.preferences.update(
-        sampling=Sampling(temperature=0.9, seed=5), engine=EngineSettings(threads=1)
+        sampling=SamplingChoice(temperature=0.9, seed=5), engine=EngineSettings(threads=1)
     )
     print(json.dumps({"at": time.monotonic(), "text": None}), flush=True)
     app.window.composer.set_text(QUESTION)

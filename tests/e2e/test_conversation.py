@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from headstart.core.parts import Origin
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.core.values import FinishReason, MessageStatus
 from tests.conftest import OpenApp, until
 from tests.support.driver import (
@@ -25,7 +25,7 @@ from tests.support.driver import (
     words_shown,
 )
 
-LONG = Sampling(temperature=0.0, max_tokens=2000)
+LONG = SamplingChoice(temperature=0.0, max_tokens=2000)
 STORY = "Tell a very long story about a dog, a cat and a river, at least 500 words."
 
 
@@ -77,7 +77,7 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         assert stopped.status is MessageStatus.STOPPED
         assert len(stopped.text) >= 60
         whole = stopped.text
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=30))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=30))
         widget = app.window.transcript.widget_of(stopped.id)
         assert widget is not None
         assert not widget.buttons["message.continue"].isHidden()
@@ -88,7 +88,7 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         assert longer.text.startswith(whole)
         assert len(longer.text) > len(whole)
         # greedy decoding of the whole in one go says the same
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=2000))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=2000))
         app.window.new_chat()
         await begin(app, STORY)
         await words_shown(app, len(longer.text) + 40)
@@ -189,7 +189,7 @@ async def test_export_writes_the_active_branch_with_code_untouched(
 
 async def test_rename_pin_delete_and_undo(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=4))
         await ask(app, "First chat")
         first = stored_chat(app)
         assert first
@@ -218,7 +218,7 @@ async def test_rename_pin_delete_and_undo(running: OpenApp) -> None:
 
 async def test_a_chat_that_is_written_goes_on_while_another_is_open(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=120))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=120))
         await begin(app, STORY)
         writing = stored_chat(app)
         assert writing
@@ -259,7 +259,7 @@ async def test_chat_options_and_system_prompt_reach_the_model(running: OpenApp) 
 
 async def test_enter_twice_sends_once(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=4))
         app.window.composer.set_text("Only once")
         QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
         QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
@@ -311,7 +311,7 @@ async def test_a_reply_that_cannot_be_stored_stays_on_the_screen(
         assert reply.text.split()[0] in shown_text(app, 3)
         assert "could not be saved" in app.window.banner.text()
         monkeypatch.undo()
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
         app.controllers.conversation.continue_reply(reply.id)
         await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.core.values import FinishReason, MessageStatus, Role
 from tests.conftest import OpenApp, until
 from tests.support.driver import (
@@ -14,7 +14,7 @@ from tests.support.driver import (
     use_sampling,
 )
 
-LONG = Sampling(temperature=0.0, max_tokens=2000)
+LONG = SamplingChoice(temperature=0.0, max_tokens=2000)
 
 
 STORY = "Tell a very long story about a dog, a cat and a river, at least 500 words."
@@ -44,7 +44,7 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
 
 async def test_a_full_context_leaves_out_the_oldest_turns_by_rule(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=140))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=140))
         engine = EngineSettings(context_length=512)
         app.services.preferences.update(
             engine=engine, when_full="drop_oldest", system_prompt="You are a helpful bard."
@@ -91,7 +91,7 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
 
 async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=130))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=130))
         app.services.preferences.update(
             engine=EngineSettings(context_length=512), when_full="drop_oldest"
         )

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from headstart.assembly import App
 from headstart.chat.answering import battery
 from headstart.chat.changes import AheadState
-from headstart.core.settings import PrefixSettings, Sampling
+from headstart.core.settings import PrefixSettings, SamplingChoice
 from headstart.home import Home
 from headstart.ui.transcript.words import stats_text
 from tests.conftest import OpenApp, until
@@ -31,7 +31,7 @@ def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _short(app: App) -> None:
-    use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+    use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
 
 
 async def _saved(app: App) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 from headstart.chat import chat_list
 from headstart.core.model_ref import ModelRef
 from headstart.core.running import Doing
-from headstart.core.settings import Sampling
+from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.core.values import now_ms
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
@@ -34,7 +34,7 @@ async def test_a_start_after_a_crash_loads_nothing_by_itself(running: OpenApp, h
         await app.controllers.settle()
         assert app.services.local.preload.state == "nothing"
         app.window.composer.set_text("")
-        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         reply = await ask(app, "What is a river?")
         assert reply.text
         # a reply has shown that it can be loaded
@@ -60,9 +60,9 @@ async def test_no_text_of_a_chat_reaches_the_log(
     running: OpenApp, home: Home, quoting: ModelRef, logged: None
 ) -> None:
     async with running() as app:
-        CheckedModels(home.checked_models).add(quoting)
+        CheckedModels(home.checked_models).add(quoting, EngineSettings())
         app.services.preferences.update(
-            sampling=Sampling(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
+            sampling=SamplingChoice(temperature=0, max_tokens=4, stop=(f"{CANARY}-stop",)),
             system_prompt=f"{CANARY}-system",
         )
         for private in (True, False):
@@ -96,7 +96,7 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
     monkeypatch.setattr(chat_list, "UNDO_SECONDS", 0.3)
     async with running() as app:
         app.services.preferences.update(trash_days=0)
-        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river? " * 30)
         first = stored_chat(app)
         assert first is not None
@@ -121,7 +121,7 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
     running: OpenApp, home: Home
 ) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river? " * 30)
         first = stored_chat(app) or ""
         app.controllers.chat_list.delete(first)
@@ -159,7 +159,7 @@ async def test_chats_leave_the_trash_when_their_days_are_over(
     running: OpenApp, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
         app.controllers.chat_list.delete(stored_chat(app) or "")
         await app.controllers.settle()
@@ -177,7 +177,7 @@ async def test_chats_leave_the_trash_when_their_days_are_over(
 async def test_quitting_ends_the_undo(running: OpenApp, home: Home) -> None:
     async with running() as app:
         app.services.preferences.update(trash_days=0)
-        use_sampling(app, Sampling(temperature=0, max_tokens=4))
+        use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
         app.controllers.chat_list.delete(stored_chat(app) or "")
         await app.controllers.settle()
@@ -191,7 +191,7 @@ async def test_a_chosen_draft_is_loaded_and_calibrated_while_nobody_waits(
     draft = drop_layers(starter.path, tmp_path / "small-draft.gguf", [12, 18])
     ref = ModelRef(draft, draft.stem, draft.stat().st_size)
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(ref)
+        CheckedModels(app.home.checked_models).add(ref, EngineSettings())
         app.services.preferences.update(model_files=(ref.key,))
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.parts import OriginRun, TextPart
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.core.values import MessageStatus
 from headstart.home import Home
 from tests.conftest import OpenApp, until
@@ -128,7 +128,7 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
         assert "Interrupted" in widget.status_label.text()
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=12))
         widget.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
@@ -139,7 +139,7 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
 
 async def test_a_kill_while_continuing_keeps_both_halves(running: OpenApp, home: Home) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=10))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=10))
         reply = await ask(app, "Tell me of the sea.")
         more = TextPart(" and more", (OriginRun(9, reply.parts[0].origins[0].origin),))
         # what a continue does before a kill: open again, journal

@@ -18,7 +18,7 @@ from headstart.chat.servers import ConsentNeeded
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import EngineSettings, Sampling, changed
+from headstart.core.settings import EngineSettings, SamplingChoice, changed
 from headstart.core.values import FinishReason, MessageStatus
 from headstart.engine.backends import select
 from headstart.home import Home
@@ -200,7 +200,7 @@ async def test_a_silent_server_keeps_no_other_waiting_and_stops(
         waiting = stored_chat(app)
         app.window.new_chat()
         await app.services.choices.set_model(app.controllers.open.id, local)
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
         answer = await ask(app, "What is two and two?")
         assert answer.stats is not None
         assert answer.stats.generated_tokens > 0
@@ -220,15 +220,15 @@ async def test_what_a_server_does_not_take_is_greyed(
     async with running() as app:
         inspector = app.window.inspector
         await _use(app, server)
-        await until(lambda: not inspector.top_k.isEnabled())
-        assert "does not take" in inspector.top_k.toolTip()
-        assert inspector.sliders["temperature"].isEnabled()
+        await until(lambda: not inspector.sampling.top_k.isEnabled())
+        assert "does not take" in inspector.sampling.top_k.toolTip()
+        assert inspector.sampling.sliders["temperature"].isEnabled()
         assert not inspector.folds["speculation"].isVisible()
         assert inspector.server_words.isVisible()
         app.controllers.models.choose(await _starter(app))
         await app.controllers.settle()
-        assert inspector.top_k.isEnabled()
-        assert "does not take" not in inspector.top_k.toolTip()
+        assert inspector.sampling.top_k.isEnabled()
+        assert "does not take" not in inspector.sampling.top_k.toolTip()
         assert inspector.folds["speculation"].isVisible()
 
 
@@ -321,7 +321,7 @@ async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
         app.services.preferences.update(engine=EngineSettings(backend="mlx"))
         app.controllers.models.open_file(str(folder))
         await until(lambda: app.services.local.preload.state == "same")
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=12))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=12))
         answer = await ask(app, "Say something.")
         assert answer.model == "tiny-mlx"
         assert answer.stats is not None
@@ -335,7 +335,7 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
     running: OpenApp, starter: ModelRef
 ) -> None:
     async with running() as app:
-        use_sampling(app, Sampling(temperature=0.0, max_tokens=8))
+        use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
         first = await ask(app, "Please remember this: " + prose(150))
         app.window.settings.open()
         window = app.window.settings.window

@@ -107,8 +107,8 @@ class Engine:
         tokens: int = TOKENS,
         **sampling: Any,
     ) -> Written:
-        if draft is not None and draft.path.exists() and not self._checked.is_checked(draft):
-            self._checked.add(draft)
+        if draft is not None and draft.path.exists():
+            self._checked.add(draft, self.settings)
         events: list[GenerationEvent] = []
         self.generator.generate(
             GenerationRequest(

@@ -9,7 +9,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin
-from headstart.core.settings import Sampling
+from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.hub.checked import CheckedModels
 from tests.conftest import OpenApp, until
 from tests.models.drafts import drop_layers
@@ -28,9 +28,9 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
     running: OpenApp, draft: ModelRef
 ) -> None:
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(draft)
+        CheckedModels(app.home.checked_models).add(draft, EngineSettings())
         app.services.preferences.update(
-            model_files=(draft.key,), sampling=Sampling(temperature=0, max_tokens=40)
+            model_files=(draft.key,), sampling=SamplingChoice(temperature=0, max_tokens=40)
         )
         app.controllers.speculation.list()
         panel = app.window.inspector.speculation
@@ -76,7 +76,7 @@ async def test_measuring_runs_shows_a_curve_and_can_be_cancelled(
     running: OpenApp, draft: ModelRef
 ) -> None:
     async with running() as app:
-        CheckedModels(app.home.checked_models).add(draft)
+        CheckedModels(app.home.checked_models).add(draft, EngineSettings())
         app.services.preferences.update(model_files=(draft.key,))
         panel = app.window.inspector.speculation
         assert not panel.calibrate.isEnabled()

@@ -12,7 +12,7 @@ import pytest
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, Notice, TextAdded
 from headstart.core.parts import PartKind
-from headstart.core.requests import PromptMessage, RemoteRequest
+from headstart.core.requests import PromptMessage, RemoteRequest, WrittenSoFar
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import Role, TurnStats
@@ -50,6 +50,7 @@ class Asking:
         timeout: int = 5,
         sampling: Sampling | None = None,
         so_far: str = "",
+        thought: str = "",
         cancel: StopSignal | None = None,
         context: int = 0,
         certificate: str = "",
@@ -62,7 +63,7 @@ class Asking:
             ServerModel(connection, "harbour-7b", context),
             QUESTION,
             sampling or Sampling(),
-            reply_so_far=so_far,
+            reply_so_far=WrittenSoFar(thought, so_far, closed=bool(so_far)),
         )
         return self.send(request, cancel)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headstart.assembly import App
 from headstart.core.parts import text_part
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -17,10 +17,10 @@ from headstart.core.values import (
 )
 from tests.conftest import until
 
-GREEDY = Sampling(temperature=0.0, max_tokens=48)
+GREEDY = SamplingChoice(temperature=0.0, max_tokens=48)
 
 
-def use_sampling(app: App, sampling: Sampling = GREEDY) -> None:
+def use_sampling(app: App, sampling: SamplingChoice = GREEDY) -> None:
     app.services.preferences.update(sampling=sampling)
 
 

@@ -52,7 +52,7 @@ class PrefixEngine:
 
     def start(self) -> None:
         checked = CheckedModels(self.folder / "checked.json")
-        checked.add(self.model)
+        checked.add(self.model, self.settings)
         self.storage = Storage(self.folder / "a.db", self.folder / "backups")
         self.store = PrefixStore(self.folder / "prefixes", StoredPrefixes(self.storage))
         self.generator = LocalGenerator(

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea
 from headstart.assembly import App
 from headstart.core.parts import text_part
 from headstart.core.prefixes import PrefixUse
-from headstart.core.settings import Sampling
+from headstart.core.settings import SamplingChoice
 from headstart.core.told import told
 from headstart.core.values import (
     Chat,
@@ -243,7 +243,9 @@ async def take_for_docs(app: App, out: Path) -> int:
         "What is a binary search, in two sentences?",
         "Write it as a short Python function.",
     )
-    app.services.preferences.update(sampling=Sampling(temperature=0.3, seed=3, max_tokens=260))
+    app.services.preferences.update(
+        sampling=SamplingChoice(temperature=0.3, seed=3, max_tokens=260)
+    )
     for question in questions:
         app.window.composer.set_text(question)
         app.window.composer.button.click()

@@ -14,7 +14,7 @@ from headstart.chat.changes import BranchChanged, ReplyEvent
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Waiting
 from headstart.core.parts import text_part
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.settings import SamplingChoice, Speculation
 from headstart.core.values import (
     BranchPage,
     new_id,
@@ -207,7 +207,7 @@ async def test_a_draft_that_is_the_model_itself_is_not_shown(
     async with running() as app:
         model = await app.services.models.of_chat(app.controllers.open.chat)
         app.services.preferences.update(
-            speculation=Speculation(draft=model.key), sampling=Sampling(max_tokens=4)
+            speculation=Speculation(draft=model.key), sampling=SamplingChoice(max_tokens=4)
         )
         await app.controllers.settle()
         assert not app.window.header.draft_pill.isVisible()

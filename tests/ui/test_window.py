@@ -234,7 +234,7 @@ def test_the_wheel_changes_no_value_without_focus(qtbot: QtBot) -> None:
     inspector = Inspector(Settings())
     qtbot.addWidget(inspector)
     inspector.show()
-    slider = inspector.sliders["temperature"].slider
+    slider = inspector.sampling.sliders["temperature"].slider
     before = slider.value()
     event = QWheelEvent(
         QPointF(5, 5),

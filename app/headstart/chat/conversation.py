@@ -134,7 +134,7 @@ class Conversation:
         written: tuple[Part, ...] = (),
         fresh: bool = False,
     ) -> None:
-        asked = Asked(chat, tuple(before), answer.id, written)
+        asked = Asked(chat, tuple(before), answer.id, written, answer.model_key or "")
         try:
             self._replies.begin(answer, await self._answering.answer(model, asked))
         except Exception as error:

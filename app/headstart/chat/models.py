@@ -13,12 +13,16 @@ from pathlib import Path
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import ModelProblem
+from headstart.core.inheritance import NO_ADVICE
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.servers import split_key
+from headstart.core.settings import SamplingChoice
+from headstart.core.split_files import title
 from headstart.core.told import Told, told
 from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
+from headstart.hub.advice import read_advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,15 @@ class Models:
         key = chat.model or self._preferences.current.model
         return None if split_key(key) is not None else await asyncio.to_thread(self._find, key)
 
+    async def advice(self, model: AnyModel) -> SamplingChoice:
+        """How its makers advise to sample from a model here; a server's says nothing."""
+        if not isinstance(model, ModelRef):
+            return NO_ADVICE
+        return await asyncio.to_thread(read_advice, model)
+
     def name_of(self, key: str) -> str:
         named = split_key(key)
-        return named[1] if named is not None else Path(key).name.removesuffix(".gguf")
+        return named[1] if named is not None else title(Path(key))
 
     @staticmethod
     def _find(key: str) -> ModelRef:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headstart.core.inheritance import effective
+from headstart.core.inheritance import NO_ADVICE, effective
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import (
     OtherPart,
@@ -24,10 +24,11 @@ from headstart.core.requests import (
     LoadRequest,
     PromptMessage,
     RemoteRequest,
+    WrittenSoFar,
 )
 from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
-from headstart.core.settings import Settings
+from headstart.core.settings import SamplingChoice, Settings
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 
 
@@ -39,6 +40,15 @@ class Asked:
     branch: tuple[Message, ...]
     reply_id: str
     written: tuple[Part, ...] = ()
+    # the key of the model that wrote it
+    written_by: str = ""
+
+    def so_far(self, model: AnyModel) -> WrittenSoFar:
+        """What the reply has already, for the model that goes on with it: what another one was
+        thinking has ended then."""
+        reasoning = _reasoning(self.written)
+        text = "".join(part.text for part in self.written if isinstance(part, TextPart))
+        return WrittenSoFar(reasoning, text, bool(text) or self.written_by != model.key)
 
 
 def new_question(
@@ -65,15 +75,19 @@ def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
     )
 
 
-def local_request(asked: Asked, wanted: LoadRequest, settings: Settings) -> GenerationRequest:
-    chosen = effective(settings, asked.chat.options, wanted.model.key)
+def local_request(
+    asked: Asked, wanted: LoadRequest, settings: Settings, advice: SamplingChoice = NO_ADVICE
+) -> GenerationRequest:
+    """`advice` is that of the model's makers."""
+    chosen = effective(settings, asked.chat.options, wanted.model.key, advice)
     return GenerationRequest(
         load=wanted,
         messages=prompt_messages(asked.branch, chosen.system_prompt),
         sampling=chosen.sampling,
         when_full=chosen.when_full,
         chat_id=asked.chat.id,
-        reply_so_far=reply_so_far(asked.written),
+        reply_so_far=asked.so_far(wanted.model),
+        thinking=chosen.thinking,
         speculation=chosen.speculation,
         reply_key=asked.reply_id,
         retention=decide(settings, asked.chat),
@@ -86,7 +100,7 @@ def remote_request(asked: Asked, model: ServerModel, settings: Settings) -> Remo
         model=model,
         messages=prompt_messages(asked.branch, chosen.system_prompt),
         sampling=chosen.sampling,
-        reply_so_far=reply_so_far(asked.written),
+        reply_so_far=asked.so_far(model),
     )
 
 
@@ -105,6 +119,7 @@ def ahead_request(
         chat_id=chat.id,
         typed=typed,
         when_full=chosen.when_full,
+        thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),
     )
 
@@ -124,15 +139,10 @@ def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[Prom
         if result and result[-1].role is message.role is Role.USER:
             last = result.pop()
             text = f"{last.text}\n\n{text}"
-        result.append(PromptMessage(message.role, text, message.id))
+        reasoning = _reasoning(message.parts) if message.role is Role.ASSISTANT else ""
+        result.append(PromptMessage(message.role, text, message.id, reasoning))
     return tuple(result)
 
 
-def reply_so_far(parts: Sequence[Part]) -> str:
-    """A partly written reply as the model wrote it, its reasoning in tags, to go on from."""
-    reasoning = "".join(part.text for part in parts if isinstance(part, ReasoningPart))
-    text = "".join(part.text for part in parts if isinstance(part, TextPart))
-    if not reasoning:
-        return text
-    closed = f"\n</think>\n\n{text}" if text else ""
-    return f"<think>\n{reasoning.rstrip()}{closed}" if closed else f"<think>\n{reasoning}"
+def _reasoning(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, ReasoningPart))

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin, PartKind
+from headstart.core.settings import Thinking
 from headstart.core.told import Told
 from headstart.core.values import SpeculationStats, TurnStats
 
@@ -36,9 +37,12 @@ class Loading:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
+    """`thinking`: what the model can be told about it."""
+
     model: ModelRef
     context_length: int
     seconds: float
+    thinking: tuple[Thinking, ...] = ("auto",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ The one place where they are put together; the engine, the window and exports as
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,28 +13,65 @@ from headstart.core.settings import (
     ChatOptions,
     Overrides,
     Sampling,
+    SamplingChoice,
     Settings,
     Speculation,
+    Thinking,
     WhenFull,
 )
+
+NO_ADVICE = SamplingChoice()
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What holds when a chat is answered by a model."""
+    """What holds when a chat is answered by a model; `chosen` is what of the sampling was not left
+    to the model and the defaults."""
 
     system_prompt: str
     sampling: Sampling
+    chosen: SamplingChoice
     when_full: WhenFull
+    thinking: Thinking
     speculation: Speculation
 
 
-def effective(settings: Settings, options: ChatOptions, model_key: str) -> Effective:
-    """`model_key` names the model that answers; "" where it is not known."""
+def effective(
+    settings: Settings,
+    options: ChatOptions,
+    model_key: str,
+    advice: SamplingChoice = NO_ADVICE,
+) -> Effective:
+    """`model_key` names the model that answers, "" where it is not known; `advice` is its makers'.
+
+    Sampling is put together field by field.
+    """
     levels = (options, *(own for own in settings.models if own.key == model_key))
 
     def first(name: str) -> Any:
         own = (getattr(level, name) for level in levels)
         return next((value for value in own if value is not None), getattr(settings, name))
 
-    return Effective(**{name: first(name) for name in Overrides.__struct_fields__})
+    names = [name for name in Overrides.__struct_fields__ if name != "sampling"]
+    choices = [*(level.sampling for level in levels), settings.sampling]
+    chosen = _first_of_each([choice for choice in choices if choice is not None])
+    return Effective(
+        sampling=_filled(_first_of_each([chosen, advice])),
+        chosen=chosen,
+        **{name: first(name) for name in names},
+    )
+
+
+def _first_of_each(choices: Iterable[SamplingChoice]) -> SamplingChoice:
+    found: dict[str, Any] = {}
+    for choice in choices:
+        for name in SamplingChoice.__struct_fields__:
+            value = getattr(choice, name)
+            if value is not None:
+                found.setdefault(name, value)
+    return SamplingChoice(**found)
+
+
+def _filled(choice: SamplingChoice) -> Sampling:
+    values = {name: getattr(choice, name) for name in SamplingChoice.__struct_fields__}
+    return Sampling(**{name: value for name, value in values.items() if value is not None})

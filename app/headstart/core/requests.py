@@ -7,17 +7,34 @@ from dataclasses import dataclass, field
 from headstart.core.model_ref import ModelRef
 from headstart.core.retention import Retention, owner_of
 from headstart.core.servers import ServerModel
-from headstart.core.settings import EngineSettings, Sampling, Speculation, WhenFull
+from headstart.core.settings import EngineSettings, Sampling, Speculation, Thinking, WhenFull
 from headstart.core.values import Role
 
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One message as the chat template gets it; `key` names it for context rules."""
+    """One message as the chat template gets it; `key` names it for context rules.
+
+    `reasoning` is what a model thought before it wrote the text; templates keep or drop it.
+    """
 
     role: Role
     text: str
     key: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSoFar:
+    """The beginning of a reply that is gone on with, word for word. `closed`: the reasoning has
+    ended, whether or not text follows."""
+
+    reasoning: str = ""
+    text: str = ""
+    closed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.reasoning or self.text)
 
 
 # the keys of a target and of its draft, "" without one
@@ -39,8 +56,7 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """One turn of a model on this computer. `reply_so_far` is text of the same reply to go on
-    from, word for word."""
+    """One turn of a model on this computer. `reply_so_far` is what the same reply has already."""
 
     load: LoadRequest
     messages: tuple[PromptMessage, ...]
@@ -48,7 +64,8 @@ class GenerationRequest:
     when_full: WhenFull = "stop"
     # None: no chat's
     chat_id: str | None = None
-    reply_so_far: str = ""
+    reply_so_far: WrittenSoFar = WrittenSoFar()
+    thinking: Thinking = "auto"
     # the draft of `load` is loaded only when speculation is on
     speculation: Speculation = field(default_factory=Speculation)
     # the key that the reply will have among later messages
@@ -69,7 +86,7 @@ class RemoteRequest:
     model: ServerModel
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
-    reply_so_far: str = ""
+    reply_so_far: WrittenSoFar = WrittenSoFar()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,7 @@ class AheadRequest:
     chat_id: str
     typed: str = ""
     when_full: WhenFull = "stop"
+    thinking: Thinking = "auto"
     retention: Retention = Retention.DISK
 
     @property

@@ -7,7 +7,7 @@ registry. The settings window takes titles and bounds from
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -21,6 +21,10 @@ Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
 TreeBranches = Literal["auto", "always", "never"]
 TextFont = Literal["inter", "system"]
+Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
+
+# in the order of how much a model thinks
+THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
 
@@ -67,6 +71,21 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
         ),
     ] = 0
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
+
+
+class SamplingChoice(Struct, frozen=True, omit_defaults=True):
+    """What of the sampling somebody chose. None is automatic: what the level above chose, else what
+    the model's makers advise, else the default."""
+
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    top_k: Annotated[int, Meta(ge=0, le=1000)] | None = None
+    min_p: Annotated[float, Meta(ge=0, le=1)] | None = None
+    repeat_penalty: Annotated[float, Meta(ge=1, le=2)] | None = None
+    presence_penalty: Annotated[float, Meta(ge=-2, le=2)] | None = None
+    seed: Annotated[int, Meta(ge=0, le=2**32 - 2)] | None = None
+    max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
+    stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] | None = None
 
 
 class Speculation(Struct, frozen=True, omit_defaults=True):
@@ -144,8 +163,9 @@ class Overrides(Struct, frozen=True, omit_defaults=True):
     """What a model or a chat decides for itself; None follows what it belongs to."""
 
     system_prompt: str | None = None
-    sampling: Sampling | None = None
+    sampling: SamplingChoice | None = None
     when_full: WhenFull | None = None
+    thinking: Thinking | None = None
     speculation: Speculation | None = None
 
 
@@ -276,7 +296,7 @@ class Settings(Struct, frozen=True):
     system_prompt: Annotated[
         str, Meta(title="System prompt", description="for chats without one of their own")
     ] = ""
-    sampling: Sampling = field(default_factory=Sampling)
+    sampling: SamplingChoice = field(default_factory=SamplingChoice)
     when_full: Annotated[
         WhenFull,
         Meta(
@@ -287,6 +307,24 @@ class Settings(Struct, frozen=True):
             },
         ),
     ] = "stop"
+    thinking: Annotated[
+        Thinking,
+        Meta(
+            title="Thinking",
+            description="before the reply, where a model can be told; automatic is its own choice",
+            extra_json_schema={
+                "labels": {
+                    "auto": "Automatic",
+                    "off": "Off",
+                    "on": "On",
+                    "low": "Low",
+                    "medium": "Medium",
+                    "high": "High",
+                    "max": "Maximum",
+                }
+            },
+        ),
+    ] = "auto"
     engine: EngineSettings = field(default_factory=EngineSettings)
     speculation: Speculation = field(default_factory=Speculation)
     prefix: PrefixSettings = field(default_factory=PrefixSettings)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from headstart.core.abilities import EVERYTHING, Lacking
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
 
@@ -32,7 +33,8 @@ class ContextFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SpecialToken:
-    """A control token. Some swallow the white space beside them (`strip_left/right`)."""
+    """A token that is found in text before it is split into words. Some swallow the white space
+    beside them (`strip_left`, `strip_right`)."""
 
     id: int
     text: str
@@ -47,6 +49,7 @@ class ModelFacts:
     context_length: int
     vocabulary_size: int
     chat_template: str | None
+    # control tokens: they come out as nothing, and plain text never holds them
     special_tokens: tuple[SpecialToken, ...]
     # the id put in front of every prompt, if the model wants one
     begin_token: int | None
@@ -54,6 +57,8 @@ class ModelFacts:
     end_text: str
     # the most tokens one forward may take
     batch: int
+    # whole words that come out as text, and are found in plain text
+    added_tokens: tuple[SpecialToken, ...] = ()
     # how `truncate` goes back: exactly, or to a checkpoint from which the rest is recomputed
     rollback: Literal["exact", "checkpoint"] = "exact"
     # the most leaves of a tree in one forward; 1 where only a single path is possible
@@ -62,6 +67,8 @@ class ModelFacts:
     device: str = ""
     # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
     chunk: int = 256
+    # what it was found not to do here
+    lacking: Lacking = EVERYTHING
     # what else decides what KV bytes mean, besides the model file: library, KV types, layout
     state: str = ""
 

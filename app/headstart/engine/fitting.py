@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice
-from headstart.core.requests import AheadRequest, GenerationRequest, PromptMessage
+from headstart.core.requests import (
+    AheadRequest,
+    GenerationRequest,
+    PromptMessage,
+    WrittenSoFar,
+)
 from headstart.core.told import told
 from headstart.core.values import Role
+from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
-from headstart.engine.text_stream import THINK_OPEN
 
 # what a prompt must leave free for the reply, in tokens, at most a quarter of the context
 REPLY_ROOM = 256
 # dropping turns makes room down to this share, so that the next turns find their prefix again
 DROP_TO_SHARE = 0.7
+_NOTHING = WrittenSoFar()
 
 
 class Fitting:
@@ -34,9 +40,12 @@ class Fitting:
         self._resident = resident
         self._messages = request.messages
         self._when_full = request.when_full
+        self._thinking = request.thinking
         self._chat_id = request.chat_id
         self._size = size
         self._dropped = 0
+        # what the prompt has after the last message's text, and what the reply has already
+        self.start = "", ""
 
     @property
     def limit(self) -> int:
@@ -51,7 +60,7 @@ class Fitting:
         """Whether there is a turn left that the rule lets go."""
         return self._when_full != "stop" and self._dropped < droppable_turns(self._messages)
 
-    def fit(self, reply_so_far: str, emit: Emit) -> tuple[str, list[int]]:
+    def fit(self, reply_so_far: WrittenSoFar, emit: Emit) -> tuple[str, list[int]]:
         """The prompt as text and tokens; raises EnvironmentProblem when it cannot fit."""
         messages, limit = self._messages, self.limit
         rendered, tokens = self.encode(reply_so_far)
@@ -84,19 +93,30 @@ class Fitting:
         self._dropped = dropped
         return len(tokens) > limit
 
-    def encode(self, reply_so_far: str = "") -> tuple[str, list[int]]:
-        rendered = self._encoder.render(self.kept)
-        if rendered.rstrip().endswith(THINK_OPEN):
-            # the template has opened the block that the reply so far begins with
-            reply_so_far = reply_so_far.removeprefix(THINK_OPEN).lstrip("\n")
-        rendered += self._encoder.guard(reply_so_far)
+    def encode(self, reply_so_far: WrittenSoFar = _NOTHING) -> tuple[str, list[int]]:
+        rendered = self._encoder.render(self.kept, self._thinking)
+        end, begun = self._encoder.end_of(rendered, self.kept), ""
+        if reply_so_far:
+            begun = self._beginning(end, reply_so_far)
+            rendered += begun
+        self.start = end, begun
         return rendered, self._encoder.encode(rendered)
+
+    def _beginning(self, end: str, reply_so_far: WrittenSoFar) -> str:
+        """What the reply has already, as this model would have written it."""
+        encoder = self._encoder
+        stream = TextStream(form=encoder.form)
+        stream.follow(end)
+        pieces = encoder.form.going_on(reply_so_far, stream.reasons)
+        return "".join(text if is_mark else encoder.guard(text) for text, is_mark in pieces)
 
     def drop_as_before(self) -> bool:
         """Leave out what an earlier turn of this chat left out, if that is still its beginning."""
         if self._when_full != "drop_oldest":
             return False
-        key = self._resident.kept_from.get(self._chat_id) if self._chat_id else None
+        key, resident = None, self._resident
+        if self._chat_id:
+            key = resident.kept_from.get(self._chat_id) or resident.kept_before(self._chat_id)
         users = [message.key for message in self._messages if message.role is Role.USER]
         remembered = users.index(key) if key and key in users else 0
         if remembered <= self._dropped:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
 from headstart.core.model_ref import ModelRef
@@ -26,6 +27,7 @@ from headstart.engine import exactness, template
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
+from headstart.engine.load_progress import LoadProgress
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import fingerprint, keys, speeds
@@ -48,9 +50,9 @@ IDLE_SECONDS = 60.0
 class CheckedModels(Protocol):
     """Remembers which files were opened without harm; see `backends.probe`."""
 
-    def is_checked(self, model: ModelRef) -> bool: ...
+    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None: ...
 
-    def add(self, model: ModelRef) -> None: ...
+    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +76,29 @@ class Resources:
     ) -> Resources:
         return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
 
-    def check(self, model: ModelRef, engine: EngineSettings, stop: StopSignal) -> None:
-        """Raises ModelProblem for what cannot run here, or cannot be opened."""
+    def check(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        progress: Callable[[float], bool],
+        stop: StopSignal,
+    ) -> Lacking:
+        """What the model cannot do; raises ModelProblem where it cannot run, or be opened."""
         why = select.cannot_run(model.format, engine.backend)
         if why is not None:
             raise ModelProblem("cannot-run", name=model.name, why=why)
-        if not self.checked.is_checked(model):
-            select.check_unknown(model, stop)
-            self.checked.add(model)
+        lacking = self.checked.lacking(model, engine)
+        if lacking is None:
+            lacking = select.check_unknown(model, engine, stop, progress)
+            self.checked.add(model, engine, lacking)
+        return lacking
 
     def make_prefix_cache(
         self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
     ) -> PrefixCache | None:
-        """What keeps a decoder's prefixes; None without a store, or for a file that is gone."""
-        if self.store is None:
+        """What keeps a decoder's prefixes; None without a store, for a file that is gone, and for a
+        model that they cannot be kept of."""
+        if self.store is None or Ability.PREFIXES in decoder.facts.lacking:
             return None
         try:
             weights = fingerprint.fingerprint(model.path)
@@ -142,11 +153,12 @@ class LoadedModel:
     def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn. Raises EnvironmentProblem."""
         name = self.wanted.model.name
-        if self.template.fallback is not None:
-            said = about(
-                "template-fallback", self.template.fallback, name=name, form=self.template.form
-            )
+        why = self.template.fallback
+        if why is not None:
+            said = about("template-fallback", why, name=name, form=self.template.fallback_name)
             emit(Notice("template", said))
+        for ability in sorted(self.decoder.facts.lacking):
+            emit(Notice("model", told(f"model-lacks-{ability.value}", name=name)))
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:
@@ -203,8 +215,8 @@ class LoadedModel:
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
-            self.resources.check(model, settings, stop)
-            return select.open_decoder(model, settings.as_run, progress, clamp=True)
+            lacking = self.resources.check(model, settings, progress, stop)
+            return select.open_decoder(model, settings.as_run, progress, lacking, clamp=True)
 
         name = draft.name if draft is not None else ""
         with noted(self.resources.running, Doing("loading", name)):
@@ -283,32 +295,30 @@ class LoadedModel:
         return Doing("reading", self.wanted.model.name)
 
 
-def check_model(resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-    """Before others make room for it. Raises ModelProblem, DecodeAborted."""
+def check_model(
+    resources: Resources, wanted: LoadRequest, progress: LoadProgress, stop: StopSignal
+) -> Lacking:
+    """What it cannot do; before others make room for it. Raises ModelProblem, DecodeAborted."""
     model = wanted.model
-    emit(Loading(model, 0.0))
+    progress.begin()
     if not _exists(model):
         raise ModelProblem("model-gone", path=model.path)
-    resources.check(model, wanted.engine, stop)
+    return resources.check(model, wanted.engine, progress, stop)
 
 
 def open_model(
-    resources: Resources, wanted: LoadRequest, emit: Emit, stop: StopSignal
+    resources: Resources,
+    wanted: LoadRequest,
+    lacking: Lacking,
+    progress: LoadProgress,
+    stop: StopSignal,
 ) -> LoadedModel:
     """Load a model that was checked, without its draft. Raises ModelProblem, DecodeAborted."""
+    emit = progress.emit
     model, engine = wanted.model, wanted.engine
     began = time.perf_counter()
-    shown = 0.0
-
-    def on_progress(fraction: float) -> bool:
-        nonlocal shown
-        if fraction - shown >= 0.02:
-            shown = fraction
-            emit(Loading(model, fraction))
-        return not stop.stopped
-
     with noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, engine.as_run, on_progress)
+        decoder = select.open_decoder(model, engine.as_run, progress, lacking)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
         if engine.exact:
@@ -316,7 +326,8 @@ def open_model(
     except BaseException:
         decoder.close()
         raise
-    emit(Loaded(model, decoder.facts.context_length, time.perf_counter() - began))
+    seconds = time.perf_counter() - began
+    emit(Loaded(model, decoder.facts.context_length, seconds, loaded.template.efforts))
     return loaded
 
 
@@ -336,13 +347,15 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
         return resources.make_prefix_cache(which, of, measured)
 
     prefix_cache = make_prefix_cache(model, decoder)
-    prefiller = Prefiller(decoder, Resident(), prefix_cache, measured)
+    resident = Resident()
+    prefiller = Prefiller(decoder, resident, prefix_cache, measured)
     tracer = None
     if prefix_cache is not None:
         facts_traced = TracedModel(
             prefix_cache.namespace, model.name, prefix_cache.needs_snapshots, chosen.reads_clock
         )
         tracer = Tracer(resources.traces, facts_traced, encoder)
+        resident.kept_before = tracer.kept_from
     speculation = SpeculationState(
         model, decoder, resources.profiles, make_prefix_cache if prefix_cache is not None else None
     )

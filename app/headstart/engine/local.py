@@ -14,6 +14,7 @@ from headstart.core.running import Running
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
+from headstart.engine.load_progress import LoadProgress
 from headstart.engine.loaded_model import (
     CheckedModels,
     LoadedModel,
@@ -120,9 +121,10 @@ class LocalGenerator:
         """The model, loaded now or before; it is the one used last then."""
         loaded = self._find(wanted)
         if loaded is None:
-            check_model(self._resources, wanted, emit, stop)
+            progress = LoadProgress(wanted.model, emit, stop)
+            lacking = check_model(self._resources, wanted, progress, stop)
             self._make_room(wanted, emit, stop)
-            loaded = open_model(self._resources, wanted, emit, stop)
+            loaded = open_model(self._resources, wanted, lacking, progress, stop)
             self._models.append(loaded)
             return loaded
         if wanted.draft not in (None, loaded.wanted.draft):
@@ -130,7 +132,8 @@ class LocalGenerator:
         if loaded is not self.loaded:
             self._models.remove(loaded)
             self._models.append(loaded)
-            emit(Loaded(wanted.model, loaded.decoder.facts.context_length, 0.0))
+            size, efforts = loaded.decoder.facts.context_length, loaded.template.efforts
+            emit(Loaded(wanted.model, size, 0.0, efforts))
             if loaded.wanted.draft is not None and loaded.speculation.draft is not None:
                 emit(Loading(loaded.wanted.draft, 1.0, draft=True))
         return loaded

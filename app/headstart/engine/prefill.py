@@ -7,12 +7,11 @@ rest is prefilled. Engine thread; used by turns and by prefilling ahead.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from headstart.core.events import Emit, Prefilling
-from headstart.core.requests import PromptMessage
 from headstart.core.retention import Retention, owner_of
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
@@ -43,8 +42,9 @@ class Resident:
     """What the decoder's live sequence holds, and whose it is."""
 
     tokens: list[int] = field(default_factory=list)
-    # chat id -> key of the oldest user message still kept
+    # chat id -> key of the oldest user message still kept; and what an earlier start kept
     kept_from: dict[str, str] = field(default_factory=dict)
+    kept_before: Callable[[str], str | None] = lambda _chat_id: None
     chat_id: str | None = None
     retention: Retention = Retention.MEMORY
     # since the last reply: what was restored, and what was prefilled ahead of a request
@@ -82,7 +82,7 @@ class Prefiller:
         # the chat that what follows is about, and what may be kept of it
         self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
         # the chat that was prefilled ahead last, and the tokens that come before any next message
-        self.history: tuple[tuple[PromptMessage, ...], list[int]] | None = None
+        self.history: tuple[object, list[int]] | None = None
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
 

@@ -61,16 +61,17 @@ def prefill_ahead(
     """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
 
     def encode(messages: Sequence[PromptMessage]) -> list[int]:
-        asked = dataclasses.replace(request, messages=tuple(messages))
-        fitting = Fitting(encoder, prefiller.resident, asked, size)
+        changed = dataclasses.replace(request, messages=tuple(messages))
+        fitting = Fitting(encoder, prefiller.resident, changed, size)
         fitting.drop_as_before()
         tokens = fitting.encode()[1]
         # a prompt that does not fit is for the user's rule to decide, with the request
         return tokens if len(tokens) <= fitting.limit else []
 
-    if prefiller.history is None or prefiller.history[0] != request.messages:
+    asked = request.messages, request.thinking
+    if prefiller.history is None or prefiller.history[0] != asked:
         # the same for each word that is typed
-        prefiller.history = (request.messages, sure_tokens(encode, request.messages, ""))
+        prefiller.history = (asked, sure_tokens(encode, request.messages, ""))
     history = prefiller.history[1]
     typed = settled(request.typed)
     tokens = sure_tokens(encode, request.messages, typed) if typed else history

@@ -3,21 +3,31 @@
 Rendered text is cut at control tokens, between which tokenization is independent. Control
 tokens written by a user are guarded and stay plain text. What the model itself generated is
 remembered token by token, because tokenizing its text again can give other tokens.
+
+A vocabulary's control tokens are not all that a template uses: some files declare `<think>` and
+its like as words. Those count as control tokens too.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from headstart.core.requests import PromptMessage
+from headstart.core.settings import Thinking
 from headstart.core.values import Role
-from headstart.engine.decoder import Decoder
+from headstart.engine.decoder import Decoder, SpecialToken
+from headstart.engine.markup.finder import TokenFinder
+from headstart.engine.markup.formats import ReplyFormat
 from headstart.engine.template import ChatTemplate
 
-# a private-use character; text that really contains it loses it, nothing else
-GUARD = "\ue0f7"
+# private-use characters; text that really contains them loses them, nothing else. The second
+# stands where a tokenizer would find a token in plain text by itself: there it is cut
+GUARD, CUT = "\ue0f7", "\ue0f8"
+_GUARDS = str.maketrans({GUARD: None, CUT: None})
+_MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
 REMEMBERED_CHARACTERS = 8_000_000
 
 
@@ -26,34 +36,52 @@ class PromptEncoder:
 
     def __init__(self, decoder: Decoder, template: ChatTemplate) -> None:
         facts = decoder.facts
-        self._decoder = decoder
+        self.decoder = decoder
         self._template = template
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
-        longest_first = sorted(self._special, key=len, reverse=True)
-        self._pattern = (
-            re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
-            if longest_first
-            else None
-        )
+        self._words = {
+            token.text: token for token in facts.added_tokens if is_markup(token, template)
+        }
+        self._special.update(self._words)
+        self._finder = TokenFinder(self._special)
+        # every token that counts as markup, by id
+        self.control = {token.id: token.text for token in self._special.values()}
+        # the tokens that are marks of how this model's replies are written
+        self.marks = {
+            token.id: text for text, token in self._special.items() if text in template.form.marks
+        }
         self._memory: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self._memory_size = 0
         # how replies of earlier starts were written, by `digest` of their text; see `reply_tokens`
         self.spelled: dict[bytes, tuple[int, ...]] = {}
         self.digest: Callable[[str], bytes] = lambda text: text.encode("utf-8", "surrogatepass")
 
-    def render(self, messages: Sequence[PromptMessage]) -> str:
+    @property
+    def form(self) -> ReplyFormat:
+        """How this model's replies tell reasoning from text."""
+        return self._template.form
+
+    def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = [
-            PromptMessage(message.role, self.guard(message.text), message.key)
+            dataclasses.replace(
+                message, text=self.guard(message.text), reasoning=self.guard(message.reasoning)
+            )
             for message in messages
         ]
-        return self._template.render(guarded)
+        return self._template.render(guarded, thinking)
+
+    def end_of(self, rendered: str, messages: Sequence[PromptMessage]) -> str:
+        """What a rendered prompt has after the last message's text."""
+        last = self.guard(messages[-1].text).strip() if messages else ""
+        at = rendered.rfind(last) if last else -1
+        return rendered[at + len(last) :] if at >= 0 else ""
 
     def encode(self, rendered: str) -> list[int]:
         """Token ids of a rendered prompt, the model's begin token in front where it wants one."""
         tokens: list[int] = []
-        pieces = self._pattern.split(rendered) if self._pattern else [rendered]
+        pieces = self._finder.split(rendered)
         for index, piece in enumerate(pieces):
             if index % 2:
                 tokens.append(self._special[piece].id)
@@ -69,27 +97,40 @@ class PromptEncoder:
         return tokens
 
     def remember_reply(
-        self, rendered: str, reply: str, tokens: Sequence[int]
-    ) -> tuple[str, tuple[int, ...]] | None:
-        """`reply`, generated as `tokens`, follows the prompt `rendered`: encode it so again.
+        self, rendered: str, tokens: Sequence[int]
+    ) -> list[tuple[str, tuple[int, ...]]]:
+        """A reply, generated as `tokens`, follows the prompt `rendered`: encode it so again.
 
-        Returns the text and its tokens when tokenizing it would give others.
+        Returns the texts between control tokens, with their tokens, where tokenizing them would
+        give others.
         """
-        open_text = (self._pattern.split(rendered) if self._pattern else [rendered])[-1]
-        if self._pattern and self._pattern.search(reply):
-            return None
-        open_text = open_text.replace(GUARD, "")
-        head = self._encode_plain(open_text) if open_text else ()
-        text, written = open_text + reply, (*head, *tokens)
-        self._remember(text, written)
-        return None if written == tuple(self._decoder.encode(text)) else (text, written)
+        head = self._finder.split(rendered)[-1].replace(GUARD, "")
+        other, run = [], list[int]()
+        for token in (*tokens, None):
+            if token is not None and token not in self.control:
+                run.append(token)
+                continue
+            written = b"".join(self.decoder.piece(each) for each in run)
+            try:
+                text = self.guard(written.decode()).replace(GUARD, "")
+            except UnicodeDecodeError:
+                # half a character, or none: it does not come back as the same text
+                text = ""
+            if text:
+                known = (*(self._encode_plain(head) if head else ()), *run)
+                text = head + text
+                self._remember(text, known)
+                if known != self._tokenized(text):
+                    other.append((text, known))
+            head, run = "", []
+        return other
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:
         known = self._memory.get(text)
         if known is None:
             known = self.spelled.get(self.digest(text)) if self.spelled else None
             if known is None:
-                known = tuple(self._decoder.encode(text))
+                known = self._tokenized(text)
             self._remember(text, known)
         else:
             self._memory.move_to_end(text)
@@ -103,12 +144,30 @@ class PromptEncoder:
             old, _ = self._memory.popitem(last=False)
             self._memory_size -= len(old)
 
+    def _tokenized(self, text: str) -> tuple[int, ...]:
+        if CUT not in text:
+            return tuple(self.decoder.encode(text))
+        return tuple(token for part in text.split(CUT) for token in self.decoder.encode(part))
+
     def guard(self, text: str) -> str:
         """`text` with its control tokens marked as words, to be joined to a rendered prompt."""
-        text = text.replace(GUARD, "")
-        if self._pattern is None:
-            return text
-        return self._pattern.sub(lambda found: found[0][:1] + GUARD + found[0][1:], text)
+        text = text.translate(_GUARDS) if GUARD in text or CUT in text else text
+        pieces, at = [], 0
+        for start, end in self._finder.find(text):
+            cut = CUT if text[start:end] in self._words else GUARD
+            pieces += [text[at : start + 1], cut]
+            at = start + 1
+        return "".join([*pieces, text[at:]])
+
+
+def is_markup(token: SpecialToken, template: ChatTemplate) -> bool:
+    """Whether a token that the vocabulary calls a word is one of the template's control tokens."""
+    text = token.text
+    if not text.strip():
+        return False
+    return text in template.form.marks or (
+        bool(_MARKUP.fullmatch(text)) and text in template.source
+    )
 
 
 def drop_oldest(messages: Sequence[PromptMessage], turns: int) -> list[PromptMessage]:

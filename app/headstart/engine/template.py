@@ -1,27 +1,27 @@
 """Chat templates: a model's own Jinja template in a sandbox, or a fallback that is named.
 
-Templates come with downloaded files, so they run in Jinja's immutable sandbox: no attributes
-that begin with an underscore, no changes to what they are given, no files, no imports.
+Templates disagree on what they are given: whether a list of tools may be missing, whether content
+is a text or a list, whether there is a system message. What a template wants is found once, by
+rendering a short chat in each way.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
-import functools
-import json
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import jinja2
-import jinja2.ext
-import jinja2.sandbox
-from jinja2.runtime import Context
 
 from headstart.core.requests import PromptMessage
+from headstart.core.settings import THINKING, Thinking
 from headstart.core.told import Told, told
 from headstart.core.values import Role
+from headstart.engine import sandbox
+from headstart.engine.markup.formats import ReplyFormat, format_of
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -33,9 +33,30 @@ PLAIN = (
     "{% else %}{{ 'User' if message.role == 'user' else 'Assistant' }}: {{ message.content }}\n\n"
     "{% endif %}{% endfor %}{% if add_generation_prompt %}Assistant:{% endif %}"
 )
-LARGEST_PRODUCT = 100_000
 PLAIN_STOP = "\nUser:"
-_SAMPLE = "Hello"
+
+_SAMPLE = (
+    PromptMessage(Role.SYSTEM, "Be brief."),
+    PromptMessage(Role.USER, "What is a river?"),
+    PromptMessage(Role.ASSISTANT, "Water that flows."),
+    PromptMessage(Role.USER, "And a lake?"),
+)
+# the ways to give what templates disagree on, the usual ones first
+_TOOLS: tuple[dict[str, Any], ...] = (
+    {"tools": None},
+    {"tools": []},
+    {"tools": [], "functions": "[]"},
+)
+# what templates call the switch of thinking, with its two values, and the effort
+_SWITCHES: dict[str, tuple[Any, Any]] = {
+    "enable_thinking": (False, True),
+    "thinking": (False, True),
+    "thinking_mode": ("disabled", "enabled"),
+    "thinking_option": ("off", "on"),
+    "thinking_budget": (0, -1),
+}
+_EFFORTS = ("reasoning_effort", "thinking_effort", "reasoning_strength")
+_NO_EFFORT = ("none", "no_think")
 
 
 class TemplateError(Exception):
@@ -53,49 +74,110 @@ class ChatTemplate:
     stop: tuple[str, ...] = ()
     # whether it wants a message's content as a list of items, each with its type
     lists: bool = False
+    # whether the system message goes before the first question, because it knows none
+    merges: bool = False
+    # which of the ways to say that there are no tools
+    tools: int = 0
+    # what it can be told about thinking; "auto" leaves it to the template
+    efforts: tuple[Thinking, ...] = ("auto",)
+
+    @property
+    def form(self) -> ReplyFormat:
+        """How replies tell reasoning from text."""
+        return format_of(self.source)
 
     @property
     def reads_clock(self) -> bool:
         """Whether the same messages read differently on another day."""
-        return "strftime_now" in self.source
+        return "strftime_now" in self.source or "datetime" in self._variables
 
     @property
-    def form(self) -> str:
+    def _variables(self) -> frozenset[str]:
+        try:
+            return sandbox.variables(self.source)
+        except jinja2.TemplateError:
+            return frozenset()
+
+    @property
+    def fallback_name(self) -> str:
         """The code of the phrase that names a fallback."""
         return "form-chatml" if self.source == CHATML else "form-plain"
 
-    def render(self, messages: Sequence[PromptMessage]) -> str:
+    def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
         """The prompt as text, ending where the assistant begins; raises TemplateError."""
-        plain = [{"role": message.role.value, "content": message.text} for message in messages]
+        told_so = self._told(nearest(thinking, self.efforts))
+        given = _merged(messages) if self.merges else messages
         try:
-            template = _compiled(self.source)
-            try:
-                return self._call(template, plain)
-            except (jinja2.TemplateError, TypeError, ValueError):
-                if not plain or plain[0]["role"] != Role.SYSTEM.value or len(plain) < 2:
-                    raise
-                # some templates know no system message: put it before the first question
-                first, second = plain[0], plain[1]
-                merged = {**second, "content": f"{first['content']}\n\n{second['content']}"}
-                return self._call(template, [merged, *plain[2:]])
+            return self._call(given, told_so)
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
         except Exception as error:
             # a template is a stranger's program: whatever it raises is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
 
-    def _call(self, template: jinja2.Template, messages: list[dict[str, str]]) -> str:
-        given: list[dict[str, Any]] = [
-            {**message, "content": [{"type": "text", "text": message["content"]}]}
-            for message in messages
-        ]
-        return template.render(
-            messages=given if self.lists else messages,
-            add_generation_prompt=True,
-            bos_token=self.begin_text,
-            eos_token=self.end_text,
-            tools=None,
-        )
+    def _call(self, messages: Sequence[PromptMessage], thinking: dict[str, Any]) -> str:
+        values = {
+            "messages": [self._given(message) for message in messages],
+            "add_generation_prompt": True,
+            "bos_token": self.begin_text,
+            "eos_token": self.end_text,
+            **_TOOLS[self.tools],
+            **thinking,
+        }
+        if "datetime" in self._variables:
+            values["datetime"] = datetime.date.today().strftime("%d %B %Y")
+        return sandbox.render(self.source, values)
+
+    def _given(self, message: PromptMessage) -> dict[str, Any]:
+        content = [{"type": "text", "text": message.text}] if self.lists else message.text
+        given: dict[str, Any] = {"role": message.role.value, "content": content}
+        if message.reasoning:
+            # each template takes it by one of these names, and keeps or drops it as it should
+            given["reasoning_content"] = given["thinking"] = message.reasoning
+        return given
+
+    @property
+    def says_of_thinking(self) -> list[Thinking]:
+        """What it has words for, whether or not they change anything."""
+        names = self._variables
+        # those that it names itself first
+        levels = sorted(THINKING[3:], key=lambda level: not _quoted(self.source, level))
+        if not names.isdisjoint(_SWITCHES):
+            return ["off", "on", *levels]
+        if names.isdisjoint(_EFFORTS):
+            return []
+        return ["off", *levels] if self._no_effort else levels
+
+    @property
+    def _no_effort(self) -> str | None:
+        return next((word for word in _NO_EFFORT if _quoted(self.source, word)), None)
+
+    def _told(self, thinking: Thinking) -> dict[str, Any]:
+        """The template's variables that say this."""
+        if thinking == "auto":
+            return {}
+        names = self._variables
+        on = thinking != "off"
+        values = {name: pair[on] for name, pair in _SWITCHES.items() if name in names}
+        effort = next((name for name in _EFFORTS if name in names), None)
+        if effort is not None and not on:
+            values |= {effort: self._no_effort} if self._no_effort else {}
+        elif effort is not None and thinking != "on":
+            values[effort] = thinking
+        return values
+
+
+def nearest(wanted: Thinking, known: Sequence[Thinking]) -> Thinking:
+    """What of a template's own choices comes closest to what was chosen for another's."""
+    if wanted in known:
+        return wanted
+    if wanted in ("auto", "off"):
+        return "auto"
+    efforts = [effort for effort in known if effort not in ("auto", "off", "on")]
+    if wanted == "on" or not efforts:
+        return "on" if "on" in known else "auto"
+    order = THINKING.index
+    return min(efforts, key=lambda effort: abs(order(effort) - order(wanted)))
 
 
 def choose(
@@ -104,62 +186,73 @@ def choose(
     """The model's own template if it renders, else ChatML where its tokens exist, else plain."""
     reason = told("template-missing")
     if source:
-        own = ChatTemplate(source, begin_text, end_text)
-        for template in (own, dataclasses.replace(own, lists=True)):
-            try:
-                shown = template.render([PromptMessage(Role.USER, _SAMPLE)])
-            except TemplateError as error:
-                reason = told("template-broken", error=error)
-            else:
-                if _SAMPLE in shown:
-                    return template
-                reason = told("template-leaves-out")
+        own, problem = _own(source, begin_text, end_text)
+        if own is not None:
+            return own
+        reason = problem
     if {"<|im_start|>", "<|im_end|>"} <= special_texts:
         return ChatTemplate(CHATML, fallback=reason)
     return ChatTemplate(PLAIN, fallback=reason, stop=(PLAIN_STOP,))
 
 
-@functools.lru_cache(maxsize=8)
-def _compiled(source: str) -> jinja2.Template:
-    return _environment().from_string(source)
+def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | None, Told]:
+    """The template with what it wants to be given, or why there is none."""
+    reason = told("template-leaves-out")
+    first = True
+    for merges, lists, tools in itertools.product((False, True), (False, True), range(len(_TOOLS))):
+        template = ChatTemplate(
+            source, begin_text, end_text, lists=lists, merges=merges, tools=tools
+        )
+        try:
+            shown = template.render(_SAMPLE)
+        except TemplateError as error:
+            reason, first = (told("template-broken", error=error) if first else reason), False
+            if isinstance(error.__cause__, sandbox.TooMuch):
+                break
+            continue
+        # a list where a text was wanted shows as Python writes it
+        if all(message.text in shown for message in _SAMPLE) and "{'type'" not in shown:
+            return dataclasses.replace(template, efforts=_efforts(template)), reason
+    return None, reason
 
 
-class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
-    """Also refuses to make huge values: `'x' * 10**10` would take all memory there is."""
+def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
+    """What the template can be told about thinking: what changes the prompt."""
 
-    intercepted_binops = frozenset({"*", "**"})
+    def shown(thinking: Thinking) -> str | None:
+        asking = dataclasses.replace(template, efforts=(thinking,))
+        try:
+            # some say it in their own system prompt only
+            return asking.render(_SAMPLE, thinking) + asking.render(_SAMPLE[1:], thinking)
+        except TemplateError:
+            return None
 
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**":
-            if not all(isinstance(value, int | float) for value in (left, right)) or right > 64:
-                raise jinja2.TemplateError("the power is too large")
-        else:
-            for value, times in ((left, right), (right, left)):
-                sized = isinstance(value, str | bytes | list | tuple)
-                if sized and isinstance(times, int) and len(value) * times > LARGEST_PRODUCT:
-                    raise jinja2.TemplateError("the repeated text is too long")
-        return super().call_binop(context, operator, left, right)
-
-
-@functools.cache
-def _environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
-    environment = _Sandbox(
-        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols]
-    )
-    environment.filters["tojson"] = _tojson
-    environment.globals["raise_exception"] = _raise
-    environment.globals["strftime_now"] = _strftime_now
-    return environment
-
-
-def _raise(message: str) -> NoReturn:
-    raise jinja2.TemplateError(message)
+    texts: dict[Thinking, str] = {}
+    for level in template.says_of_thinking:
+        text = shown(level)
+        # what means the same as another is no choice
+        if text is not None and text not in texts.values():
+            texts[level] = text
+    levels = [level for level in texts if level not in ("off", "on")]
+    named = [level for level in levels if _quoted(template.source, level)]
+    if len(named) < 2 and "on" not in texts:
+        # any word is taken: those that models are trained on
+        named = [level for level in levels if level in ("low", "medium", "high")]
+    if "off" in texts and "on" not in texts and len(named) < 2:
+        # there is nothing between all and nothing
+        return ("auto", "off", "on")
+    found = [level for level in THINKING if level in ("off", "on", *named) and level in texts]
+    return ("auto", *found) if len(found) > 1 else ("auto",)
 
 
-def _strftime_now(form: str) -> str:
-    return datetime.datetime.now().astimezone().strftime(form)
+def _quoted(source: str, word: str) -> bool:
+    return f"'{word}'" in source or f'"{word}"' in source
 
 
-def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
-    # Jinja's own escapes for HTML, which no model has seen in training
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
+    """The system message in front of the first question."""
+    if len(messages) < 2 or messages[0].role is not Role.SYSTEM:
+        return messages
+    first, second = messages[0], messages[1]
+    text = f"{first.text}\n\n{second.text}"
+    return [PromptMessage(second.role, text, second.key, second.reasoning), *messages[2:]]

@@ -21,11 +21,12 @@ from headstart.core.events import (
     Speculating,
 )
 from headstart.core.parts import Origin
-from headstart.core.requests import GenerationRequest, PromptMessage
+from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
 from headstart.core.told import Told, told
 from headstart.core.values import FinishReason, PrefixStats, Role, TurnStats
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
+from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Prefiller
 from headstart.engine.prefill_ahead import sure_tokens
 from headstart.engine.prefix.prefix_cache import Restored
@@ -35,7 +36,6 @@ from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.speculation.loop import Emitted, Speculator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
-from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 # figures of drafting go up less often than text
 SPECULATING_SECONDS = 0.25
@@ -99,17 +99,13 @@ class Turn:
         """Emit the whole turn; raises EnvironmentProblem when the prompt cannot fit. `on_read` is
         called when the prompt has been read."""
         finish = FinishReason.CANCELLED
-        stream = TextStream(self._stop)
+        stream = self._stream()
         self._signal.set_abort(self._abort)
         try:
             self._prefiller.enter(self._request.chat_id, self._request.retention)
             rendered, prompt = self._fitting.fit(self._request.reply_so_far, self._emit)
             self._prompt_tokens = len(prompt)
-            stream = TextStream(
-                self._stop,
-                reasoning=self._reasoning_open(rendered),
-                at_start=not self._request.reply_so_far,
-            )
+            stream.follow(*self._fitting.start)
             self._reused = self._prefill(prompt)
             on_read()
             self._account()
@@ -167,16 +163,14 @@ class Turn:
             return [total]
 
         def encode(messages: Sequence[PromptMessage]) -> list[int]:
-            return self._encoder.encode(self._encoder.render(messages))
+            rendered = self._encoder.render(messages, self._request.thinking)
+            return self._encoder.encode(rendered)
 
         return [len(sure_tokens(encode, kept[:last], "")), total]
 
-    def _reasoning_open(self, rendered: str) -> bool:
-        """Whether the reply goes on, or begins, within a reasoning block."""
-        so_far = self._request.reply_so_far
-        if so_far:
-            return so_far.startswith(THINK_OPEN) and THINK_CLOSE not in so_far
-        return rendered.rstrip().endswith(THINK_OPEN)
+    def _stream(self) -> TextStream:
+        encoder = self._encoder
+        return TextStream(self._stop, encoder.form, frozenset(encoder.marks.values()))
 
     def _generate(self, rendered: str, prompt: list[int], stream: TextStream) -> FinishReason:
         tokens, kept = self._resident.tokens, self._fitting.kept
@@ -196,7 +190,7 @@ class Turn:
                 self._recomputed = self._tracer.explain(
                     self._request, kept, rendered, prompt, self._reused
                 )
-                text = self._request.reply_so_far + stream.raw
+                text = self._so_far(stream).text
                 self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
 
@@ -205,11 +199,17 @@ class Turn:
         tokens, cut = list(self._generated), stream.incomplete
         while tokens and cut > 0:
             cut -= len(self._decoder.piece(tokens.pop()))
-        if cut == 0:
-            other = self._encoder.remember_reply(rendered, stream.raw, tokens)
-            owner = self._request.owner
-            if other is not None and self._tracer is not None and owner is not None:
-                self._tracer.reply_tokens.keep(owner, *other)
+        owner = self._request.owner
+        for text, known in self._encoder.remember_reply(rendered, tokens) if cut == 0 else ():
+            if self._tracer is not None and owner is not None:
+                self._tracer.reply_tokens.keep(owner, text, known)
+
+    def _so_far(self, stream: TextStream) -> WrittenSoFar:
+        """The whole reply up to now."""
+        before, now = self._request.reply_so_far, stream.so_far
+        return WrittenSoFar(
+            before.reasoning + now.reasoning, before.text + now.text, before.closed or now.closed
+        )
 
     def _loop(self, sampler: Sampler, speculator: Speculator, stream: TextStream) -> FinishReason:
         resident = self._resident.tokens
@@ -247,7 +247,8 @@ class Turn:
             return FinishReason.END
         self._generated.append(token)
         self._reply.tokens += 1
-        self._reply.add(stream.push(self._decoder.piece(token), origin))
+        mark = self._encoder.marks.get(token)
+        self._reply.add(stream.push(self._decoder.piece(token), origin, mark))
         if stream.stopped:
             return FinishReason.STOP_STRING
         limit = self._request.sampling.max_tokens
@@ -265,9 +266,8 @@ class Turn:
         if not self._fitting.can_drop:
             return False
         self._flush(force=True)
-        written = self._request.reply_so_far + stream.raw
         try:
-            _, prompt = self._fitting.fit(written, self._emit)
+            _, prompt = self._fitting.fit(self._so_far(stream), self._emit)
         except EnvironmentProblem:
             return False
         self._prefill(prompt)

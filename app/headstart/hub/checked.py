@@ -1,7 +1,8 @@
 """Which model files were opened here before without harm; a small JSON file in the home.
 
-A file counts as the same while its path, size and modification time are. The starter model
-comes with the set-up and needs no check. Used on the engine thread.
+A file counts as the same while its path, size and modification time are; what it cannot do belongs
+to the settings that it was tried with. The starter model comes with the set-up and needs no check.
+Used on the engine thread.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import json
 import logging
 from pathlib import Path
 
+from headstart.core.abilities import EVERYTHING, Lacking, from_names
 from headstart.core.files import write_whole
 from headstart.core.model_ref import ModelRef
+from headstart.core.settings import EngineSettings
+from headstart.core.split_files import parts
 from headstart.hub.library import starter_model
 
 log = logging.getLogger(__name__)
@@ -22,22 +26,36 @@ class CheckedModels:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def is_checked(self, model: ModelRef) -> bool:
+    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None:
+        """What the model was found not to do; None when it was not tried like this."""
         starter = starter_model()
         if starter is not None and starter.path == model.path:
-            return True
-        return self._load().get(model.key) == _signature(model)
+            return EVERYTHING
+        known = self._load().get(model.key)
+        if isinstance(known, list):
+            # of earlier versions
+            return EVERYTHING if known == _signature(model) else None
+        if not isinstance(known, dict) or known.get("file") != _signature(model):
+            return None
+        by_settings = known.get("lacking")
+        names = by_settings.get(_settings(engine)) if isinstance(by_settings, dict) else None
+        return None if names is None else from_names(names)
 
-    def add(self, model: ModelRef) -> None:
+    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking = EVERYTHING) -> None:
         known = self._load()
-        known[model.key] = _signature(model)
+        before, signature = known.get(model.key), _signature(model)
+        same = isinstance(before, dict) and before.get("file") == signature
+        found = before.get("lacking") if same and isinstance(before, dict) else None
+        by_settings = dict(found) if isinstance(found, dict) else {}
+        by_settings[_settings(engine)] = sorted(lacking)
+        known[model.key] = {"file": signature, "lacking": by_settings}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, json.dumps(known, indent=1).encode(), wait=False)
         except OSError as error:
             log.warning("the list of checked models could not be written: %s", error)
 
-    def _load(self) -> dict[str, list[int]]:
+    def _load(self) -> dict[str, object]:
         with contextlib.suppress(OSError, ValueError):
             known = json.loads(self._path.read_text(encoding="utf-8"))
             if isinstance(known, dict):
@@ -45,6 +63,14 @@ class CheckedModels:
         return {}
 
 
+def _settings(engine: EngineSettings) -> str:
+    """What of the settings decides what llama.cpp does with a model."""
+    run = engine.as_run
+    attention = "flash" if run.flash_attention else "plain"
+    return f"{run.kv_type}, {attention}, {run.gpu_layers}"
+
+
 def _signature(model: ModelRef) -> list[int]:
-    status = model.path.stat()  # of a folder: any file that comes or goes changes it
-    return [status.st_size, status.st_mtime_ns]
+    # of a folder: any file that comes or goes changes it
+    states = [part.stat() for part in parts(model.path)]
+    return [sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)]

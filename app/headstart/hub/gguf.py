@@ -52,7 +52,9 @@ class GgufHeader:
     version: int
     metadata: dict[str, str | int | float | bool]
     tensors: int
+    # bytes of this file, and of its tensors
     expected_size: int
+    weights: int
     # arrays that were asked for, by key
     arrays: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -68,7 +70,8 @@ class _Torn(Exception):
 def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
     """The header of `path`; raises ModelProblem saying what is wrong and what to do.
 
-    Of arrays only those named in `arrays` are kept; strings in them as bytes.
+    Of arrays only those named in `arrays` are kept; strings in them as bytes. Whether it is a
+    model, or one of the files of one, is for `model_files` to say.
     """
     try:
         status = path.stat()
@@ -98,8 +101,6 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
             size=_megabytes(size),
             other_size=_megabytes(header.expected_size),
         )
-    if not header.architecture or header.tensors == 0:
-        raise ModelProblem("no-weights", name=path.name)
     return header
 
 
@@ -138,7 +139,7 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
             metadata[key] = _string(file, errors="replace")
         else:
             (metadata[key],) = _unpack(file, _format(kind))
-    end = 0
+    end = weights = 0
     for _ in range(tensors):
         _string(file)
         (dimensions,) = _unpack(file, "I")
@@ -146,12 +147,13 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
             raise _Torn("dimensions")
         shape = _unpack(file, f"{dimensions}Q")
         kind, offset = _unpack(file, "IQ")
-        end = max(end, offset + _tensor_bytes(kind, shape))
+        size = _tensor_bytes(kind, shape)
+        end, weights = max(end, offset + size), weights + size
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
     data = -(-file.tell() // alignment) * alignment
-    return GgufHeader(version, metadata, tensors, data + end if tensors else 0, arrays)
+    return GgufHeader(version, metadata, tensors, data + end if tensors else 0, weights, arrays)
 
 
 def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:

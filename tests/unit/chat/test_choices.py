@@ -6,11 +6,11 @@ from pathlib import Path
 
 from headstart.chat.changes import ChatChanged, What
 from headstart.core.model_ref import ModelRef
-from headstart.core.settings import ChatOptions, Sampling
+from headstart.core.settings import ChatOptions, SamplingChoice
 from tests.support.answers import Talk
 
 OTHER = ModelRef(Path("/models/other.gguf"), "other", 1)
-OPTIONS = ChatOptions(system_prompt="Be brief.", sampling=Sampling(temperature=0.2))
+OPTIONS = ChatOptions(system_prompt="Be brief.", sampling=SamplingChoice(temperature=0.2))
 
 
 async def test_a_model_is_that_of_the_chat_and_of_new_ones(talk: Talk, chat: str) -> None:

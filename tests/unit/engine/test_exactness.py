@@ -90,8 +90,8 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
     path = drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18])
     draft = ModelRef(path, path.stem, path.stat().st_size)
     checked = CheckedModels(tmp_path / "checked.json")
-    checked.add(starter)
-    checked.add(draft)
+    for settings in (EngineSettings(), EngineSettings(exact=True)):
+        checked.add(draft, settings)
     wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
     profiles, tried = Profiles(), []
     for gap in (0.0, 0.03):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.abilities import EVERYTHING, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.events import Finished, GenerationEvent, Loaded, TextAdded, Unloaded
 from headstart.core.model_ref import ModelRef
@@ -28,10 +29,10 @@ GB = 1 << 30
 class Checked:
     """Every file was opened before."""
 
-    def is_checked(self, model: ModelRef) -> bool:
-        return True
+    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None:
+        return EVERYTHING
 
-    def add(self, model: ModelRef) -> None: ...
+    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
 
 
 def _request(model: ModelRef, tokens: int = 12, chat_id: str = "c") -> GenerationRequest:
@@ -104,6 +105,7 @@ class World:
 
     def _open(
         self, model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool],
+        lacking: Lacking = EVERYTHING,
         clamp: bool = False,
     ) -> Decoder:  # fmt: skip
         self.opened.append(model.name)

@@ -73,7 +73,7 @@ def test_a_generated_reply_is_encoded_as_it_was_generated(
     prompt = encoder.encode(rendered)
     odd = [token for letter in "Hello there" for token in decoder.encode(letter)]
     assert odd != decoder.encode("Hello there")
-    encoder.remember_reply(rendered, "Hello there", odd)
+    encoder.remember_reply(rendered, odd)
     longer = encoder.render(
         [_user("Hi"), PromptMessage(Role.ASSISTANT, "Hello there"), _user("More")]
     )

@@ -140,7 +140,7 @@ def test_a_stop_string_ends_a_reply_even_if_the_server_does_not(
 
 
 def test_going_on_sends_what_was_written(server: ScriptedServer, asking: Asking) -> None:
-    asking.ask(server.url, "vllm", so_far="<think>\nHm.\n</think>\n\nOnce upon")
+    asking.ask(server.url, "vllm", so_far="Once upon", thought="Hm.")
     body = server.asked[0].body
     assert body["messages"][-1] == {"role": "assistant", "content": "Once upon"}
     assert body["continue_final_message"] is True

@@ -142,7 +142,7 @@ def test_going_on_after_thinking_begins_the_reply(server: ScriptedServer, asking
         await answer.end()
 
     server.handler = think
-    asking.ask(server.url, "vllm", so_far="<think>\nHm, let")
+    asking.ask(server.url, "vllm", thought="Hm, let")
     assert server.asked[0].body["messages"][-1]["role"] == "user"
     assert "continue_final_message" not in server.asked[0].body
     assert asking.said() == "It is 4."

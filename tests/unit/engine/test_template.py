@@ -27,6 +27,19 @@ HELLO = [PromptMessage(Role.USER, "Hello")]
         "{% for x in %}",
         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
         "{{ undefined_thing.attribute }}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        (
+            "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}"
+            "{{ f(40) }}"
+        ),
+        (
+            "{% set n = namespace(s='x') %}"
+            "{% for i in range(60) %}{% set n.s = n.s + n.s %}{% endfor %}"
+        ),
+        (
+            "{% set n = namespace(s='x') %}"
+            "{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}"
+        ),
     ],
 )
 def test_hostile_and_broken_templates_raise_and_do_nothing(source: str) -> None:
@@ -38,13 +51,13 @@ def test_a_model_without_a_template_gets_chatml_where_its_tokens_exist() -> None
     chosen = choose(None, "", "", frozenset({"<|im_start|>", "<|im_end|>"}))
     assert chosen.source == CHATML
     assert chosen.fallback == told("template-missing")
-    assert chosen.form == "form-chatml"
+    assert chosen.fallback_name == "form-chatml"
 
 
 def test_a_broken_template_falls_back_to_plain_with_a_stop_string() -> None:
     chosen = choose("{{ raise_exception('bad') }}", "", "", frozenset())
     assert chosen.fallback == told("template-broken", error="bad")
-    assert chosen.form == "form-plain"
+    assert chosen.fallback_name == "form-plain"
     assert chosen.render(HELLO) == "User: Hello\n\nAssistant:"
     assert chosen.stop == ("\nUser:",)
 
@@ -55,7 +68,9 @@ def test_a_template_that_refuses_system_messages_gets_them_in_the_question() -> 
         "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
     )
     system = PromptMessage(Role.SYSTEM, "Be brief.")
-    assert ChatTemplate(source).render([system, *HELLO]) == "[user]Be brief.\n\nHello"
+    template = choose(source, "", "", frozenset())
+    assert template.merges
+    assert template.render([system, *HELLO]) == "[user]Be brief.\n\nHello"
 
 
 LISTS = (
@@ -79,3 +94,58 @@ def test_a_template_that_leaves_out_the_text_is_not_used() -> None:
     )
     assert template.fallback == told("template-leaves-out")
     assert "Rivers?" in template.render([PromptMessage(Role.USER, "Rivers?")])
+
+
+def test_a_template_that_fails_at_the_second_turn_is_not_used() -> None:
+    source = (
+        "{% if messages | length > 2 %}{{ raise_exception('one turn') }}{% endif %}"
+        "{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
+    assert choose(source, "", "", frozenset()).fallback == told("template-broken", error="one turn")
+
+
+def test_tools_are_none_or_an_empty_list_as_the_template_wants_it() -> None:
+    source = "{% for tool in tools %}x{% endfor %}" + TEXTS
+    template = choose(source, "", "", frozenset())
+    assert template.fallback is None
+    assert template.render(HELLO) == "Hello"
+
+
+def test_what_marks_text_for_training_is_left_out() -> None:
+    source = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}"
+    template = choose(source, "", "", frozenset())
+    assert template.fallback is None
+    assert template.render(HELLO) == "Hello"
+
+
+TEXTS = "{% for m in messages %}{{ m.content }}{% endfor %}"
+SWITCH = (
+    TEXTS + "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
+)
+EFFORT = "Reasoning: {{ reasoning_effort | default('medium') }} " + TEXTS
+
+
+def test_thinking_is_told_to_templates_that_know_it() -> None:
+    switch = choose(SWITCH, "", "", frozenset())
+    assert switch.efforts == ("auto", "off", "on")
+    assert switch.render(HELLO) == switch.render(HELLO, "on") == "Hello"
+    assert switch.render(HELLO, "off") == "Hello<think></think>"
+    # chosen for a model that has levels
+    assert switch.render(HELLO, "high") == "Hello"
+
+    effort = choose(EFFORT, "", "", frozenset())
+    assert effort.efforts == ("auto", "low", "medium", "high")
+    assert effort.render(HELLO, "low") == "Reasoning: low Hello"
+    assert effort.render(HELLO, "max") == "Reasoning: high Hello"
+    assert effort.render(HELLO, "off") == "Reasoning: medium Hello"
+
+    plain = choose(TEXTS, "", "", frozenset())
+    assert plain.efforts == ("auto",)
+    assert plain.render(HELLO, "off") == "Hello"
+
+
+def test_earlier_reasoning_is_never_content() -> None:
+    known = "{% for m in messages %}[{{ m.thinking }}]{{ m.content }}{% endfor %}"
+    said = PromptMessage(Role.ASSISTANT, "Four.", reasoning="Two and two.")
+    assert choose(known, "", "", frozenset()).render([said]) == "[Two and two.]Four."
+    assert choose(TEXTS, "", "", frozenset()).render([said]) == "Four."

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.abilities import EVERYTHING
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
+from headstart.core.settings import EngineSettings
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels
 from headstart.hub.gguf import read_header
+
+ENGINE = EngineSettings()
 
 
 def test_the_starter_model_is_found_without_importing_its_package(starter: ModelRef) -> None:
@@ -45,12 +49,12 @@ def test_a_file_counts_as_tried_until_it_changes(tmp_path: Path, starter: ModelR
     path.write_bytes(b"one")
     model = ModelRef(path, "m", 3)
     checked = CheckedModels(tmp_path / "home" / "checked.json")
-    assert checked.is_checked(starter)
-    assert not checked.is_checked(model)
-    checked.add(model)
-    assert checked.is_checked(model)
+    assert checked.lacking(starter, ENGINE) == EVERYTHING
+    assert checked.lacking(model, ENGINE) is None
+    checked.add(model, ENGINE)
+    assert checked.lacking(model, ENGINE) == EVERYTHING
     path.write_bytes(b"other")
-    assert not checked.is_checked(model)
+    assert checked.lacking(model, ENGINE) is None
 
 
 def test_a_damaged_list_of_tried_files_is_an_empty_one(tmp_path: Path) -> None:
@@ -59,6 +63,6 @@ def test_a_damaged_list_of_tried_files_is_an_empty_one(tmp_path: Path) -> None:
     model = ModelRef(tmp_path / "m.gguf", "m", 3)
     model.path.write_bytes(b"one")
     checked = CheckedModels(path)
-    assert not checked.is_checked(model)
-    checked.add(model)
-    assert checked.is_checked(model)
+    assert checked.lacking(model, ENGINE) is None
+    checked.add(model, ENGINE)
+    assert checked.lacking(model, ENGINE) == EVERYTHING

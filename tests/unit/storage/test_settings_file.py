@@ -10,6 +10,7 @@ import pytest
 from headstart.core.settings import (
     EngineSettings,
     Sampling,
+    SamplingChoice,
     Settings,
     SettingsError,
     Speculation,
@@ -25,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_settings_round_trip(path: Path) -> None:
-    settings = changed(Settings(), theme="dark", sampling=Sampling(seed=3, stop=("END",)))
+    settings = changed(Settings(), theme="dark", sampling=SamplingChoice(seed=3, stop=("END",)))
     SettingsFile(path).save(settings)
     assert SettingsFile(path).load() == (settings, None)
     assert not list(path.parent.glob("*.partial"))
@@ -61,7 +62,7 @@ def test_only_the_bad_values_fall_back(path: Path) -> None:
     settings, notice = SettingsFile(path).load()
     assert settings.theme == "system"
     assert settings.system_prompt == "hi"
-    assert settings.sampling == Sampling(top_k=7)
+    assert settings.sampling == SamplingChoice(top_k=7)
     assert notice is not None
     assert "theme, sampling.temperature" in notice.text
 
@@ -92,7 +93,7 @@ def test_every_setting_is_in_the_docs() -> None:
     text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
     kinds = (
         (Settings, ""),
-        (Sampling, "sampling."),
+        (SamplingChoice, "sampling."),
         (EngineSettings, "engine."),
         (Speculation, "speculation."),
     )

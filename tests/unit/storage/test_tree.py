@@ -15,7 +15,7 @@ from headstart.core.parts import (
     TextPart,
     text_part,
 )
-from headstart.core.settings import ChatOptions, Sampling
+from headstart.core.settings import ChatOptions, SamplingChoice
 from headstart.core.values import (
     Chat,
     FinishReason,
@@ -189,7 +189,7 @@ def test_automatic_titles_never_replace_the_users(chats: ChatTable, chat: Chat) 
 
 
 def test_options_round_trip_and_pinned_come_first(chats: ChatTable, chat: Chat) -> None:
-    options = ChatOptions("be brief", Sampling(temperature=0.1, stop=("x",)), "drop_oldest")
+    options = ChatOptions("be brief", SamplingChoice(temperature=0.1, stop=("x",)), "drop_oldest")
     chats.set_options(chat.id, options)
     found = chats.get(chat.id)
     assert found is not None

@@ -24,6 +24,7 @@ from headstart.core.events import (
 )
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
+from headstart.core.settings import Thinking
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 
@@ -44,6 +45,7 @@ class Loader:
         # what was loaded when another model began to load, and is still
         self._beside: LoadRequest | None = None
         self._writing: dict[str, Asked] = {}
+        self._thinking: dict[str, tuple[Thinking, ...]] = {}
         self._make_way: list[Callable[[], None]] = []
         self._closing = False
         # the last start died while it loaded or prefilled: wait until a reply shows that it works
@@ -74,6 +76,10 @@ class Loader:
     def busy(self) -> bool:
         """Whether nothing can be done ahead now."""
         return self.writing or (self._held_back and self.idle)
+
+    def thinking(self, key: str) -> tuple[Thinking, ...]:
+        """What the model can be told about thinking; nothing before it was loaded once."""
+        return self._thinking.get(key, ())
 
     def has_loaded(self, model: ModelRef) -> bool:
         loaded, engine = self._loaded, self._preferences.current.engine
@@ -165,6 +171,7 @@ class Loader:
                 # it was loaded before, beside the other one, with a draft of its own
                 tell(DraftState("", False))
             self._loaded = wanted
+            self._thinking[wanted.model.key] = event.thinking
             tell(ModelState(wanted.model.name, 1.0))
         elif isinstance(event, Unloaded):
             if self._beside is not None and self._beside.model == event.model:

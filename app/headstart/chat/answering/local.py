@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
+from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, local_request
@@ -23,11 +24,13 @@ class LocalAnswerer:
         runner: Runner,
         loader: Loader,
         drafts: Drafts,
+        models: Models,
         preferences: Preferences,
     ) -> None:
         self._runner = runner
         self._loader = loader
         self._drafts = drafts
+        self._models = models
         self._preferences = preferences
 
     def check(self, model: ModelRef) -> None:
@@ -35,7 +38,8 @@ class LocalAnswerer:
 
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
-        request = local_request(asked, wanted, self._preferences.current)
+        advice = await self._models.advice(model)
+        request = local_request(asked, wanted, self._preferences.current, advice)
         waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
         return _Followed(self._runner.stream(request), self._loader, wanted, waits)

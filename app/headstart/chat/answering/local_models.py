@@ -104,7 +104,7 @@ def make_local_models(
     broadcast.on(BranchChanged, on_branch)
     broadcast.on(ReplyEnded, on_ended)
     runner.on_idle(on_idle)
-    answerer = LocalAnswerer(runner, loader, drafts, preferences)
+    answerer = LocalAnswerer(runner, loader, drafts, models, preferences)
     return LocalModels(
         answerer, drafts, Calibrating(runner, loader, drafts, broadcast), preload, ahead, loader
     )

@@ -78,6 +78,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} holds no model weights.",
         "Choose a GGUF model file.",
     ),
+    "no-chat-model": (
+        "{name} is {what:message}, not a chat model.",
+        "{what:remedy}",
+    ),
     "not-a-file": (
         "{name} is not a file.",
         "Choose a file that ends in .gguf.",
@@ -85,6 +89,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "not-a-model-folder": (
         "{name} is not a model folder (it has no config.json).",
         "Choose a GGUF file, or the folder of an MLX model.",
+    ),
+    "part-of-another-model": (
+        "{name} does not belong to {model}: parts of different models have been mixed.",
+        "Download all parts of one model into one folder.",
+    ),
+    "part-renamed": (
+        "{name} is one of {wanted} parts of a model, and its name does not say which.",
+        "Give all parts their original names (-00001-of-... at the end), in one folder.",
+    ),
+    "parts-missing": (
+        "{name} is incomplete: {missing} of {wanted} parts are missing ({shown}).",
+        "Download the missing parts into the same folder.",
     ),
     "program-code": (
         "{name} brings program code of its own ({file}), which is never run.",

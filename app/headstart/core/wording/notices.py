@@ -4,6 +4,15 @@ from __future__ import annotations
 
 NOTICES: dict[str, str] = {
     "template-fallback": "{name}: {problem:message}; {form:message}.",
+    "model-lacks-cutting": (
+        "{name} cannot take tokens back here: nothing is drafted, and an edited chat is processed "
+        "from its beginning."
+    ),
+    "model-lacks-prefixes": (
+        "The state of {name} cannot be kept here: its chats are processed again after a switch or "
+        "a restart."
+    ),
+    "model-lacks-trees": "{name} drafts without branches here.",
     "not-exact": (
         "{name} is not exact on this computer: numbers differ by up to {gap:.2g} when several are "
         "computed at once. Nothing is drafted for it while “Exact” is on."

@@ -119,4 +119,44 @@ ASIDE: dict[str, tuple[str, str]] = {
     "not-kept-aside": ("It could not be kept aside ({reason}).", ""),
 }
 
-PHRASES = {**ASIDE, **DATABASE, **SALVAGED, **MODELS, **TEMPLATES, **DRAFTS}
+# GGUF files that are no chat models
+FILES: dict[str, tuple[str, str]] = {
+    "file-is-adapter": (
+        "a LoRA adapter",
+        "Adapters are not used here. Choose a model that the adapter was merged into.",
+    ),
+    "file-is-projector": (
+        "a vision or audio projector",
+        "It belongs to a model of the same name: open that one.",
+    ),
+    "file-is-imatrix": (
+        "an importance matrix, which helps to quantize a model",
+        "Choose the quantized model itself.",
+    ),
+    "file-is-vocabulary": (
+        "a vocabulary without weights",
+        "Choose the model itself.",
+    ),
+    "file-is-head": (
+        "a head that drafts for one certain model",
+        "Open the model that it was made for.",
+    ),
+    "file-is-reranker": (
+        "a reranker: it compares texts and writes none",
+        "Choose a chat model.",
+    ),
+    "file-is-embedding": (
+        "an embedding model: it turns text into numbers and writes none",
+        "Choose a chat model.",
+    ),
+    "file-is-diffusion": (
+        "a text diffusion model, which this version cannot run",
+        "Choose a chat model.",
+    ),
+    "file-is-picture-model": (
+        "a model that makes pictures or video",
+        "Choose a chat model.",
+    ),
+}
+
+PHRASES = {**ASIDE, **DATABASE, **SALVAGED, **MODELS, **TEMPLATES, **DRAFTS, **FILES}

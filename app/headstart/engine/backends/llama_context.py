@@ -15,13 +15,17 @@ import llama_cpp as lib
 
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
+from headstart.core.split_files import parts
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_library import AbortFlag, forget_errors, recent_errors
+from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 
 # tokens of a KV chunk, and what a forward takes unless the settings say otherwise: 256 prefills
 # within 2 % as fast as 512, and what is prefilled later as chunks was prefilled in the same slices
 CHUNK = 256
+# of the progress of loading, what reading the file is
+READ_SHARE = 0.9
 # draft tokens, tree branches and measurements fit into one forward
 LEAST_BATCH = 128
 AUTOMATIC_CONTEXT = 8192
@@ -85,10 +89,14 @@ class LlamaContext:
         self, path: Path, engine: EngineSettings, progress: Callable[[float], bool] | None
     ) -> None:
         stopped = False
+        if progress is not None:
+            tell = progress
+            read_through(parts(path), lambda fraction: tell(READ_SHARE * fraction))
 
         def on_progress(fraction: float, _data: Any) -> bool:
             nonlocal stopped
-            stopped = progress is not None and not progress(fraction)
+            shown = READ_SHARE + (1 - READ_SHARE) * fraction
+            stopped = progress is not None and not progress(shown)
             return not stopped
 
         parameters = lib.llama_model_default_params()

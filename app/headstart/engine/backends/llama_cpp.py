@@ -16,6 +16,7 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
+from headstart.core.abilities import EVERYTHING, Ability, Lacking
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
@@ -53,10 +54,12 @@ class LlamaCppDecoder(DecoderBase):
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
+        lacking: Lacking = EVERYTHING,
     ) -> None:
         """Load `path`; `progress` gets the fraction and returns False to stop.
 
-        `clamp` keeps the context within what the model was trained for, whatever is asked.
+        `clamp` keeps the context within what the model was trained for, whatever is asked;
+        `lacking` is what the model was found not to do.
         Raises ModelProblem, or DecodeAborted when `progress` said to stop.
         """
         super().__init__()
@@ -74,7 +77,7 @@ class LlamaCppDecoder(DecoderBase):
                 self._context, self._memory, SPARE, ranges=llama.has_ranges, mixed=self._recurrent
             )
             self._ends = llama_vocabulary.ends(self.vocab)
-            self._facts = _facts(llama, self.vocab, self._state.ranges)
+            self._facts = _facts(llama, self.vocab, self._state.ranges, lacking)
         except BaseException:
             self.close()
             raise
@@ -195,7 +198,8 @@ class LlamaCppDecoder(DecoderBase):
         kept = self._checkpoint if seq == 0 and self._recurrent else None
         if kept is not None and 0 < kept[0] <= n and self._state.back(kept[1], kept[0]):
             return self.n_past()
-        if n > 0 and lib.llama_memory_seq_rm(self._memory, seq, n, -1):
+        cuts = Ability.CUTTING not in self._facts.lacking
+        if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, n, -1):
             # a sliding window may have dropped cells that position n still looks at
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
             needed = max(0, n - self._window + 1) if self._window > 0 else 0
@@ -210,6 +214,8 @@ class LlamaCppDecoder(DecoderBase):
         past = self.n_past()
         if n >= past:
             return past
+        if Ability.CUTTING in self._facts.lacking:
+            return 0
         if self._recurrent:
             kept = self._checkpoint[0] if self._checkpoint is not None else 0
             return kept if kept <= n else 0
@@ -251,8 +257,8 @@ class LlamaCppDecoder(DecoderBase):
         self._llama.close()
 
 
-def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool) -> ModelFacts:
-    special = llama_vocabulary.special_tokens(vocab)
+def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) -> ModelFacts:
+    special, added = llama_vocabulary.marked_tokens(vocab)
     texts = {token.id: token.text for token in special}
     begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)
     template = lib.llama_model_chat_template(llama.model, None)
@@ -261,12 +267,14 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool) -> ModelFacts:
         vocabulary_size=lib.llama_vocab_n_tokens(vocab),
         chat_template=template.decode("utf-8", "replace") if template else None,
         special_tokens=special,
+        added_tokens=added,
         begin_token=begin if begin >= 0 and lib.llama_vocab_get_add_bos(vocab) else None,
         begin_text=texts.get(begin, ""),
         end_text=texts.get(end, ""),
         batch=llama.batch,
         rollback="checkpoint" if llama.recurrent else "exact",
-        leaves=1 if llama.recurrent else LEAVES,
+        leaves=1 if llama.recurrent or Ability.TREES in lacking else LEAVES,
+        lacking=lacking,
         device=llama.device,
         chunk=_chunk(llama.window) if has_ranges else 0,
         state=f"llama.cpp {lib.__version__}, {llama.state_name}, unified, full",

@@ -19,17 +19,20 @@ _LONG_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}|\s{{{LONGEST_RUN + 1},}}")
 _KINDS = {1: "spm", 2: "bpe", 3: "wpm", 4: "ugm", 5: "rwkv"}
 
 
-def special_tokens(vocab: Any) -> tuple[SpecialToken, ...]:
-    """The control tokens, and which of them swallow the white space beside them."""
-    found = []
+def marked_tokens(vocab: Any) -> tuple[tuple[SpecialToken, ...], tuple[SpecialToken, ...]]:
+    """The control tokens, and those that a file declares as whole words."""
+    control: list[SpecialToken] = []
+    added: list[SpecialToken] = []
     for token in range(lib.llama_vocab_n_tokens(vocab)):
         attributes = lib.llama_vocab_get_attr(vocab, token)
-        if attributes & lib.LLAMA_TOKEN_ATTR_CONTROL:
+        kinds = lib.LLAMA_TOKEN_ATTR_CONTROL | lib.LLAMA_TOKEN_ATTR_USER_DEFINED
+        if attributes & kinds:
             text = lib.llama_vocab_get_text(vocab, token).decode("utf-8", "replace")
             left = bool(attributes & lib.LLAMA_TOKEN_ATTR_LSTRIP)
             right = bool(attributes & lib.LLAMA_TOKEN_ATTR_RSTRIP)
+            found = control if attributes & lib.LLAMA_TOKEN_ATTR_CONTROL else added
             found.append(SpecialToken(token, text, left, right))
-    return tuple(found)
+    return tuple(control), tuple(added)
 
 
 def ends(vocab: Any) -> frozenset[int]:

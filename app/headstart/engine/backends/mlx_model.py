@@ -64,6 +64,7 @@ class MlxModel:
             vocabulary_size=tokenizer.size,
             chat_template=tokenizer.chat_template,
             special_tokens=tokenizer.special,
+            added_tokens=tokenizer.added,
             begin_token=tokenizer.begin_token,
             begin_text=tokenizer.begin_text,
             end_text=tokenizer.end_text,

@@ -50,6 +50,11 @@ class FolderTokenizer:
             for id_, token in sorted(added.items())
             if token.special
         )
+        self.added = tuple(
+            SpecialToken(id_, token.content, token.lstrip, token.rstrip)
+            for id_, token in sorted(added.items())
+            if not token.special
+        )
         self._control = {token.id for token in self.special}
         self._added = {
             # SentencePiece writes runs of spaces as tokens of its own kind
@@ -68,6 +73,7 @@ class FolderTokenizer:
         """The model knows so many tokens; what lies beyond is never met."""
         self.size = min(self.size, rows)
         self.special = tuple(token for token in self.special if token.id < self.size)
+        self.added = tuple(token for token in self.added if token.id < self.size)
         self.ends = frozenset(token for token in self.ends if token < self.size)
 
     def _is_control(self, token: dict[str, Any], config: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ import platform
 import sys
 from collections.abc import Callable
 
+from headstart.core.abilities import EVERYTHING, Lacking
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.decoder import Decoder
@@ -52,11 +53,13 @@ def open_decoder(
     model: ModelRef,
     engine: EngineSettings,
     progress: Callable[[float], bool],
+    lacking: Lacking = EVERYTHING,
     clamp: bool = False,
 ) -> Decoder:
     """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False.
 
-    `clamp`: a context longer than the model was trained for becomes that long.
+    `lacking`: what the file was found not to do here. `clamp`: a context longer than the model was
+    trained for becomes that long.
     """
     if model.format == "mlx":
         from headstart.engine.backends.mlx import MlxDecoder
@@ -64,7 +67,7 @@ def open_decoder(
         return MlxDecoder(model.path, engine, progress, clamp)
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
-    return LlamaCppDecoder(model.path, engine, progress, clamp)
+    return LlamaCppDecoder(model.path, engine, progress, clamp, lacking)
 
 
 def has_own_memory(form: ModelFormat, engine: EngineSettings) -> bool:
@@ -79,13 +82,20 @@ def has_own_memory(form: ModelFormat, engine: EngineSettings) -> bool:
     return offloads()
 
 
-def check_unknown(model: ModelRef, stop: StopSignal) -> None:
-    """Try a file that was never opened here in a child process; raises ModelProblem.
+def check_unknown(
+    model: ModelRef,
+    engine: EngineSettings,
+    stop: StopSignal,
+    progress: Callable[[float], bool],
+) -> Lacking:
+    """Try a file that was never opened with these settings in a child process: what it cannot do.
+
+    Raises ModelProblem, and DecodeAborted when `progress` returned False.
 
     MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
     """
     if model.format == "mlx":
-        return
+        return EVERYTHING
     from headstart.engine.backends.probe import probe
 
-    probe(model.path, stop)
+    return probe(model.path, engine, stop, progress)

@@ -7,7 +7,10 @@ reading gigabytes would cost more than the prefixes save.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
+
+from headstart.core.split_files import parts
 
 _BEGINNING = 8 << 20
 _SAMPLES = 512
@@ -19,11 +22,14 @@ _FOLDER_FILES = ("*.safetensors", "config.json", "tokenizer.json")
 
 
 def fingerprint(path: Path) -> bytes:
-    """32 bytes of a model file or folder; raises OSError."""
-    if not path.is_dir():
+    """32 bytes of a model's file, of all its parts, or of a folder; raises OSError."""
+    files: Iterable[Path] = parts(path)
+    if path.is_dir():
+        files = sorted(file for form in _FOLDER_FILES for file in path.glob(form))
+    elif files == (path,):
         return _of_file(path)
     digest = hashlib.blake2b(digest_size=32)
-    for file in sorted(file for form in _FOLDER_FILES for file in path.glob(form)):
+    for file in files:
         digest.update(file.name.encode() + b"\0" + _of_file(file))
     return digest.digest()
 

@@ -22,7 +22,6 @@ from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.reply_tokens import ReplyTokens
 from headstart.engine.prompt import PromptEncoder, common_prefix
-from headstart.engine.text_stream import THINK_CLOSE
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -86,6 +85,14 @@ class Tracer:
         )
         return explain(before, now)
 
+    def kept_from(self, chat_id: str) -> str | None:
+        """The key of the oldest user message in the chat's last prompt for this model."""
+        before = self._before(chat_id)
+        if before is None or before.namespace != self._namespace:
+            return None
+        users = (item.key for item in before.messages if item.role == Role.USER.value)
+        return next(users, None)
+
     def remember(
         self,
         request: GenerationRequest,
@@ -93,13 +100,10 @@ class Tracer:
         reply: str,
         tokens: Sequence[int],
     ) -> None:
-        """After a reply: this is what the chat's text was made of."""
+        """After a reply: this is what the chat's text was made of. `reply` is its text alone."""
         chat_id = request.chat_id
         if chat_id is None:
             return
-        if THINK_CLOSE in reply:
-            # what a later prompt has of it
-            reply = reply.partition(THINK_CLOSE)[2].lstrip("\n")
         said = PromptMessage(Role.ASSISTANT, reply, request.reply_key)
         trace = Trace(self._namespace, self._facts.name, traced([*messages, said]), len(tokens))
         _put(self._memory.known, chat_id, trace)

@@ -28,12 +28,12 @@ from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
 from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
+from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
 from headstart.engine.remote.stats import Reported
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
-from headstart.engine.text_stream import THINK_CLOSE, THINK_OPEN, TextStream
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -79,8 +79,9 @@ class RemoteTurn:
         self._emit = emit
         self._signal = stop
         # what is sent as the beginning of the reply, and may come back in front of the rest
-        self._sent = _without_reasoning(request)
-        self._text = TextStream(request.sampling.stop, at_start=not self._sent)
+        self._sent = request.reply_so_far.text
+        self._text = TextStream(request.sampling.stop)
+        self._text.follow("", self._sent)
         self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
         self._echoed = ""
         self._thought = False
@@ -361,12 +362,3 @@ class RemoteTurn:
             seed=self._request.sampling.seed,
             speculation=said.speculation,
         )
-
-
-def _without_reasoning(request: RemoteRequest) -> str:
-    """What the server gets as the beginning of its own reply."""
-    so_far = request.reply_so_far
-    if not so_far.startswith(THINK_OPEN):
-        return so_far
-    _, closed, text = so_far.partition(THINK_CLOSE)
-    return text.lstrip("\n") if closed else ""

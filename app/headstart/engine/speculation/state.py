@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+import msgspec
+
+from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     DraftActivity,
@@ -24,6 +27,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.split_files import parts
 from headstart.core.told import Told, about, told
 from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
@@ -156,7 +160,7 @@ class SpeculationState:
         if wanted.path == self._model.path:
             raise EnvironmentProblem("draft-is-the-model")
         try:
-            found = wanted.path.stat().st_size
+            found = sum(part.stat().st_size for part in parts(wanted.path))
         except OSError as error:
             raise EnvironmentProblem("draft-file-gone") from error
         # of a folder only its weights count
@@ -200,6 +204,9 @@ class SpeculationState:
     ) -> Speculator:
         """The loop for one reply after the text `tokens`, which it lets grow."""
         wanted = request.speculation
+        if Ability.CUTTING in self._target.facts.lacking:
+            # a wrong draft token could not be taken back
+            wanted = msgspec.structs.replace(wanted, enabled=False)
         draft = self._draft if wanted.enabled and request.load.draft == self._draft_ref else None
         if request.load.draft is None:
             draft = None

@@ -24,6 +24,8 @@ class ModelsController(QObject):
     answering = Signal(object)  # the model that answers in the open chat, or None
     listed = Signal(object)  # ModelList
     unloaded = Signal(str, str)  # name, the model that needed its memory
+    advised = Signal(object)  # SamplingChoice: what the makers of that model advise
+    thinking_known = Signal(tuple)  # what the model of the open chat can be told about it
 
     def __init__(
         self,
@@ -39,12 +41,13 @@ class ModelsController(QObject):
         self._models = services.models
         self._servers = services.servers
         self._preload = services.local.preload
+        self._loader = services.local.loader
         self._open = open_chat
         self._consent = consent
         self._tasks = tasks
         self._problems = problems
         self._serial = 0
-        self._name = ""
+        self._name, self._key = "", ""
         open_chat.opened.connect(self.show)
         self._listen(services.broadcast)
 
@@ -77,12 +80,17 @@ class ModelsController(QObject):
             return
         if model is None:
             self._name = self._models.name_of((chat.model if chat is not None else "") or "")
+            self._key = ""
             self.answering.emit(None)
             self.model_changed.emit(self._name, "is missing" if self._name else "")
         else:
-            self._name = model.name
+            self._name, self._key = model.name, model.key
             self.answering.emit(model)
             self.model_changed.emit(model.name, "")
+            advice = await self._models.advice(model)
+            if serial == self._serial:
+                self.advised.emit(advice)
+        self._tell_thinking()
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
         with contextlib.suppress(EnvironmentProblem):
@@ -142,3 +150,7 @@ class ModelsController(QObject):
         if change.name == self._name:
             state = f"· loading {change.fraction:.0%}" if loading else ""
             self.model_changed.emit(change.name, state)
+            self._tell_thinking()
+
+    def _tell_thinking(self) -> None:
+        self.thinking_known.emit(self._loader.thinking(self._key))

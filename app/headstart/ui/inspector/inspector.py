@@ -5,42 +5,47 @@ What a chat leaves alone follows the settings; the first change makes it the cha
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
-from headstart.core.inheritance import Effective, effective
+from headstart.core.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.model_ref import AnyModel
-from headstart.core.settings import ChatOptions, Sampling, Settings, Speculation, changed
+from headstart.core.settings import (
+    ChatOptions,
+    Overrides,
+    SamplingChoice,
+    Settings,
+    Speculation,
+    changed,
+)
 from headstart.core.settings_fields import describe
 from headstart.ui import theme
-from headstart.ui.fields import SliderField, choice_box, give_room, keep_wheel_away, take_typed
+from headstart.ui.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.prefix_panel import PrefixPanel
+from headstart.ui.inspector.sampling_panel import SamplingPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
+from headstart.ui.inspector.thinking_row import ThinkingRow
 
-SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 SERVER_WORDS = (
     "{host} answers here. It decides for itself how it speculates and what it caches; what it "
     "reports is shown under each reply. Settings that it does not take are greyed out."
 )
 # a pause after which typing in the system prompt counts as meant
 TYPING_PAUSE_MS = 600
+# of what stands in front of a control
+TITLE_WIDTH = 120
 
 
 class Inspector(QFrame):
@@ -58,6 +63,7 @@ class Inspector(QFrame):
         self._chat_id: str | None = None
         self._private = False
         self._model_key = ""
+        self._advice = NO_ADVICE
         self._quiet = False
         body = QWidget()
         body.setObjectName("inspectorBody")
@@ -112,22 +118,16 @@ class Inspector(QFrame):
         key = "" if model is None else model.key
         other = key != self._model_key
         if other:
-            # what was measured belongs to the model from before
+            # what was measured, and advised, belongs to the model from before
             self.speculation.forget()
+            self._advice = NO_ADVICE
         self._model_key = key
         host, taken = ("", None) if model is None else (model.host, model.settings_taken)
         for fold in self.folds.values():
             fold.setVisible(not host)
         self.server_words.setVisible(bool(host))
         self.server_words.setText(SERVER_WORDS.format(host=host))
-        controls: dict[str, QWidget] = {
-            **self.sliders,
-            "top_k": self.top_k,
-            "max_tokens": self._max_tokens,
-            "seed": self._fixed_seed,
-            "stop": self._stop,
-        }
-        for name, control in controls.items():
+        for name, control in self.sampling.controls.items():
             fits = taken is None or name in taken
             if control.isEnabled() != fits:
                 control.setEnabled(fits)
@@ -140,7 +140,14 @@ class Inspector(QFrame):
     @property
     def _effective(self) -> Effective:
         """What holds for the chat as it is shown."""
-        return effective(self._settings, self._options, self._model_key)
+        return effective(self._settings, self._options, self._model_key, self._advice)
+
+    def set_advice(self, advice: SamplingChoice) -> None:
+        """What the makers of the model advise, for what nobody chose."""
+        if advice != self._advice:
+            self.flush()
+            self._advice = advice
+            self._show()
 
     @staticmethod
     def _tell_fit(control: QWidget, host: str) -> None:
@@ -185,44 +192,9 @@ class Inspector(QFrame):
 
     def _build_sampling(self) -> None:
         self._title("Sampling")
-        fields = describe(Sampling)
-        self.sliders: dict[str, SliderField] = {}
-        for name in SLIDERS:
-            slider = SliderField(fields[name], self)
-            slider.changed.connect(partial(self.change_sampling, name))
-            self._layout.addWidget(slider)
-            self.sliders[name] = slider
-        self.top_k = QSpinBox(self)
-        self.top_k.setRange(0, 1000)
-        self.top_k.setSpecialValueText("off")
-        self.top_k.setAccessibleName("Top-k")
-        self.top_k.setToolTip(fields["top_k"].description)
-        self.top_k.valueChanged.connect(partial(self.change_sampling, "top_k"))
-        self._row("Top-k", self.top_k)
-        self._max_tokens = QSpinBox(self)
-        self._max_tokens.setRange(0, 1_000_000)
-        self._max_tokens.setSpecialValueText("no limit")
-        self._max_tokens.setSingleStep(64)
-        self._max_tokens.setAccessibleName("Max tokens of a reply")
-        self._max_tokens.valueChanged.connect(partial(self.change_sampling, "max_tokens"))
-        self._row("Max tokens", self._max_tokens)
-        self._fixed_seed = QCheckBox("Fixed seed", self)
-        self._fixed_seed.setToolTip("the same seed and text give the same reply")
-        self._seed = QLineEdit(self)
-        self._seed.setAccessibleName("Seed")
-        self._seed.setFixedWidth(110)
-        self._fixed_seed.toggled.connect(self._seed_toggled)
-        self._seed.editingFinished.connect(self._seed_edited)
-        row = QHBoxLayout()
-        row.addWidget(self._fixed_seed, 1)
-        row.addWidget(self._seed)
-        self._layout.addLayout(row)
-        self._stop = QLineEdit(self)
-        self._stop.setAccessibleName("Stop strings, separated by |")
-        self._stop.setPlaceholderText("none")
-        self._stop.setToolTip("the reply ends before any of these; separate them with |")
-        self._stop.editingFinished.connect(self._stop_edited)
-        self._row("Stop at", self._stop)
+        self.sampling = SamplingPanel(TITLE_WIDTH, self)
+        self.sampling.edited.connect(self.change_sampling)
+        self._layout.addWidget(self.sampling)
         self._layout.addSpacing(12)
 
     def _build_context(self) -> None:
@@ -238,6 +210,9 @@ class Inspector(QFrame):
         self.when_full = choice_box(info, self._settings.when_full, self._when_full_changed)
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._row("When full", self.when_full)
+        self.thinking = ThinkingRow(TITLE_WIDTH, self)
+        self.thinking.chosen.connect(lambda value: self._set(thinking=value))
+        self._layout.addWidget(self.thinking)
         self.set_context(0, 0)
         self._layout.addSpacing(12)
         self._reset = QPushButton("Reset to the app’s settings", self)
@@ -270,7 +245,7 @@ class Inspector(QFrame):
     def _row(self, title: str, widget: QWidget) -> None:
         row = QHBoxLayout()
         label = QLabel(title, self)
-        label.setMinimumWidth(120)
+        label.setMinimumWidth(TITLE_WIDTH)
         row.addWidget(label)
         row.addWidget(widget, 1)
         self._layout.addLayout(row)
@@ -280,15 +255,7 @@ class Inspector(QFrame):
     def _show(self) -> None:
         self._quiet = True
         try:
-            sampling = self._effective.sampling
-            for name, slider in self.sliders.items():
-                slider.set_value(getattr(sampling, name))
-            self.top_k.setValue(sampling.top_k)
-            self._max_tokens.setValue(sampling.max_tokens)
-            self._fixed_seed.setChecked(sampling.seed is not None)
-            self._seed.setEnabled(sampling.seed is not None)
-            self._seed.setText("" if sampling.seed is None else str(sampling.seed))
-            self._stop.setText("|".join(sampling.stop))
+            self.sampling.show_values(self._effective)
             self._show_reset()
             prompt = self._effective.system_prompt
             if prompt != self.system_prompt.toPlainText():
@@ -306,6 +273,7 @@ class Inspector(QFrame):
             )
             rule = self._effective.when_full
             self.when_full.setCurrentIndex(self.when_full.findData(rule))
+            self.thinking.set_value(self._effective.thinking)
         finally:
             self._quiet = False
 
@@ -315,36 +283,12 @@ class Inspector(QFrame):
         if self._chat_id is not None:
             self.options_changed.emit(self._chat_id, self._options)
 
-    def change_sampling(self, name: str, value: float) -> None:
-        if self._quiet:
-            return
-        sampling = self._effective.sampling
-        self._set(sampling=changed(sampling, **{name: value}))
-
-    def _seed_toggled(self, fixed: bool) -> None:
-        self._seed.setEnabled(fixed)
-        if self._quiet:
-            return
-        sampling = self._effective.sampling
-        self._set(sampling=changed(sampling, seed=42 if fixed else None))
-        self._show()
-
-    def _seed_edited(self) -> None:
-        text = self._seed.text().strip()
-        if self._quiet or not self._fixed_seed.isChecked():
-            return
-        sampling = self._effective.sampling
-        if text.isdigit() and int(text) <= 2**32 - 2 and int(text) != sampling.seed:
-            self._set(sampling=changed(sampling, seed=int(text)))
-        self._show()
-
-    def _stop_edited(self) -> None:
-        if self._quiet:
-            return
-        sampling = self._effective.sampling
-        stop = tuple(text[:200] for text in self._stop.text().split("|") if text)
-        if stop != sampling.stop:
-            self._set(sampling=changed(sampling, stop=stop))
+    def change_sampling(self, name: str, value: object) -> None:
+        """A field of the chat's own sampling; None follows the model and the app again."""
+        own = self._options.sampling or SamplingChoice()
+        choice = changed(own, **{name: value})
+        self._set(sampling=None if choice == SamplingChoice() else choice)
+        self.sampling.show_values(self._effective)
 
     def _show_reset(self) -> None:
         own = changed(self._options, keep_on_disk=True)
@@ -352,7 +296,7 @@ class Inspector(QFrame):
 
     def _reset_all(self) -> None:
         self._typing.stop()
-        self._set(system_prompt=None, sampling=None, when_full=None, speculation=None)
+        self._set(**dict.fromkeys(Overrides.__struct_fields__))
         self._show()
 
     def _speculation_edited(self, value: Speculation) -> None:
@@ -373,12 +317,8 @@ class Inspector(QFrame):
         if self._typing.isActive():
             self._typing.stop()
             self._system_prompt_typed()
-        for field, take in ((self._stop, self._stop_edited), (self._seed, self._seed_edited)):
-            if field.isModified():
-                field.setModified(False)
-                take()
-        panel = self.speculation
-        take_typed(self.top_k, self._max_tokens, panel.depth_box, panel.confidence)
+        self.sampling.flush()
+        take_typed(self.speculation.depth_box, self.speculation.confidence)
 
     def _system_prompt_typed(self) -> None:
         text = self.system_prompt.toPlainText()

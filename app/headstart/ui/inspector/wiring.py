@@ -31,6 +31,8 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     branch.chat_shown.connect(show)
     branch.stats_shown.connect(panel.set_stats)
     branch.stats_shown.connect(prefix.set_stats)
+    controllers.models.advised.connect(inspector.set_advice)
+    controllers.models.thinking_known.connect(inspector.thinking.set_choices)
     controllers.reply.context_changed.connect(inspector.set_context)
     controllers.reply.speculating.connect(panel.set_live)
     panel.tint_changed.connect(lambda on: preferences.update(show_origins=on))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtWidgets import QFormLayout, QPlainTextEdit, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPlainTextEdit, QWidget
 
 from headstart.core.settings import PrefixSettings, Sampling, Settings, changed
 from headstart.core.settings_fields import FieldInfo, describe
-from headstart.ui.fields import check_box, choice_box, number_box
+from headstart.ui.fields import ResetButton, check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
 
 
@@ -38,15 +39,10 @@ class GeneralPage(Page):
         prompt.setFixedHeight(72)
         prompt.textChanged.connect(lambda: self.change(system_prompt=prompt.toPlainText()))
         self.row(form, "System prompt", prompt)
-        sampling = describe(Sampling)
         for name in ("temperature", "top_p", "max_tokens"):
-            box = number_box(
-                sampling[name],
-                getattr(settings.sampling, name),
-                partial(self.change_sampling, name),
-            )
-            self.row(form, sampling[name].title, box)
+            self._sampling_row(form, describe(Sampling)[name])
         self._choice(form, "when_full", fields)
+        self._choice(form, "thinking", fields)
         form = self.section("Privacy")
         days = fields["trash_days"]
         box = number_box(
@@ -72,7 +68,35 @@ class GeneralPage(Page):
         )
         self.row(form, fields[name].title, box)
 
-    def change_sampling(self, name: str, value: float) -> None:
+    def _sampling_row(self, form: QFormLayout, info: FieldInfo) -> None:
+        """A number, and a way back to what the model's makers advise."""
+        chosen = getattr(self._settings.sampling, info.name)
+        reset = ResetButton(info.title, self)
+        reset.setEnabled(chosen is not None)
+
+        def choose(value: float) -> None:
+            self.change_sampling(info.name, value)
+            reset.setEnabled(True)
+
+        box = number_box(info, info.default if chosen is None else chosen, choose)
+
+        def forget() -> None:
+            with QSignalBlocker(box):
+                box.setProperty("value", info.default)
+            self.change_sampling(info.name, None)
+            reset.setEnabled(False)
+
+        reset.clicked.connect(forget)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(box, 1)
+        row.addWidget(reset)
+        field = QWidget(self)
+        field.setLayout(row)
+        field.setFocusProxy(box)
+        self.row(form, info.title, field)
+
+    def change_sampling(self, name: str, value: float | None) -> None:
         self.change(sampling=changed(self._settings.sampling, **{name: value}))
 
     def _prefix_changed(self, name: str, value: float | bool) -> None:

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headstart.core.parts import Origin, PartKind
-from headstart.engine.text_stream import TextStream
+from headstart.core.requests import WrittenSoFar
+from headstart.engine.markup.formats import THINK
+from headstart.engine.markup.text_stream import TextStream
 
 
 def _feed(stream: TextStream, chunks: list[bytes]) -> list[tuple[PartKind, str]]:
@@ -81,7 +83,9 @@ def test_reasoning_is_told_apart_even_when_the_tag_is_cut() -> None:
 
 
 def test_a_prompt_that_opens_the_tag_begins_in_reasoning() -> None:
-    got = _feed(TextStream(reasoning=True), [b"Hm.</think>Yes."])
+    stream = TextStream()
+    stream.follow("<|assistant|>\n<think>\n")
+    got = _feed(stream, [b"Hm.</think>Yes."])
     assert got == [(PartKind.REASONING, "Hm."), (PartKind.TEXT, "Yes.")]
 
 
@@ -101,14 +105,38 @@ def test_half_a_character_is_dropped_when_the_reply_is_stopped() -> None:
     pieces = stream.push(b"ok \xf0\x9f")
     assert stream.incomplete == 2
     pieces += stream.finish(ended=False)
-    assert "".join(piece.text for piece in pieces) == stream.raw == "ok "
+    assert "".join(piece.text for piece in pieces) == stream.text == "ok "
 
 
 def test_a_reply_that_goes_on_takes_a_tag_for_text() -> None:
-    stream = TextStream(at_start=False)
+    stream = TextStream()
+    stream.follow("", "It says ")
     assert _feed(stream, [b"<think> is", b" a tag"]) == [(PartKind.TEXT, "<think> is a tag")]
 
 
 def test_broken_bytes_become_a_replacement_and_nothing_is_lost() -> None:
     got = _feed(TextStream(), [b"a\xff", b"b\xe2\x82"])
     assert got == [(PartKind.TEXT, "a\ufffdb\ufffd")]
+
+
+def test_a_mark_that_is_a_token_counts_only_as_one() -> None:
+    """A model that writes about tags spells them in other tokens."""
+    stream = TextStream(form=THINK, tokens=("<think>", "</think>"))
+    pieces = stream.push(b"<think> is a tag. ")
+    pieces += stream.push(b"<think>", mark="<think>")
+    pieces += stream.push(b"</think> closes it.")
+    pieces += stream.push(b"</think>", mark="</think>")
+    pieces += stream.push(b"So.")
+    assert [(piece.kind, piece.text) for piece in pieces] == [
+        (PartKind.TEXT, "<think> is a tag. "),
+        (PartKind.REASONING, "</think> closes it."),
+        (PartKind.TEXT, "So."),
+    ]
+
+
+def test_what_was_written_so_far_is_told_with_what_is_held_back() -> None:
+    stream = TextStream()
+    stream.push(b"<think>\nHm. </thi")
+    assert stream.so_far == WrittenSoFar("Hm. </thi")
+    stream.push(b"nk>\n\nYes")
+    assert stream.so_far == WrittenSoFar("Hm. ", "Yes", closed=True)

@@ -1,0 +1,27 @@
+"""Models in several files, named as llama.cpp splits them: `name-00001-of-00003.gguf`. Pure."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_PART = re.compile(r"(?P<name>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
+
+
+def parts(path: Path) -> tuple[Path, ...]:
+    """All files of the model that `path` is one of, in order, there or not; itself if alone."""
+    found = _PART.fullmatch(path.name)
+    count = int(found["count"]) if found else 0
+    if found is None or count < 2:
+        return (path,)
+    ending = path.name[-5:]
+    return tuple(
+        path.with_name(f"{found['name']}-{number:05}-of-{found['count']}{ending}")
+        for number in range(1, count + 1)
+    )
+
+
+def title(path: Path) -> str:
+    """What people call the model: its file's name without the part and the ending."""
+    found = _PART.fullmatch(path.name)
+    return found["name"] if found else path.name.removesuffix(".gguf")

@@ -1,0 +1,93 @@
+"""What the program does with a model, tried on it once: in the child process of `probe`.
+
+Works on any `Decoder`. A step that fails says so; one that ends the process is found by the parent,
+which tries again without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from headstart.core.abilities import Ability
+from headstart.engine.decoder import Decoder
+
+# of the text that the state is made of
+_TOKENS = 12
+
+
+class TrialError(Exception):
+    """It gave something else than it should."""
+
+
+def steps(
+    decoder: Decoder, without: Collection[Ability]
+) -> Iterator[tuple[Ability, Callable[[], None]]]:
+    """The abilities in the order in which they are tried, after `read`."""
+    tried: dict[Ability, Callable[[Decoder], None]] = {
+        Ability.CUTTING: _cut,
+        Ability.PREFIXES: _prefix,
+        Ability.TREES: _tree,
+    }
+    for ability, step in tried.items():
+        if ability not in without:
+            yield ability, lambda step=step: step(decoder)  # type: ignore[misc]
+
+
+def read(decoder: Decoder) -> None:
+    """Three forwards, as a prompt, a reply and a verification have them."""
+    tokens = _text(decoder)
+    decoder.forward(tokens[:-4], [len(tokens) - 5])
+    decoder.argmax(0)
+    decoder.forward(tokens[-4:-3], [0])
+    decoder.forward(tokens[-3:], [0, 1, 2])
+    decoder.argmax(2)
+
+
+def _text(decoder: Decoder) -> list[int]:
+    known = decoder.facts.vocabulary_size
+    return [1 + number * 7 % max(1, known - 1) for number in range(_TOKENS)]
+
+
+def _again(decoder: Decoder) -> None:
+    """A context that holds the text."""
+    decoder.truncate(0)
+    decoder.forward(_text(decoder), [_TOKENS - 1])
+
+
+def _cut(decoder: Decoder) -> None:
+    _again(decoder)
+    decoder.checkpoint()
+    decoder.forward(_text(decoder)[:3], [0, 1, 2])
+    left = decoder.truncate(_TOKENS + 1 if decoder.facts.rollback == "exact" else _TOKENS)
+    if not 0 <= left <= _TOKENS + 1:
+        raise TrialError(f"{left} tokens were left")
+    decoder.forward(_text(decoder)[:1], [0])
+
+
+def _prefix(decoder: Decoder) -> None:
+    _again(decoder)
+    chunk = decoder.facts.chunk
+    mixed = decoder.facts.rollback == "checkpoint"
+    snapshot = decoder.snapshot() if mixed else None
+    size = min(_TOKENS, chunk)
+    blob = decoder.export(0, size) if chunk else None
+    decoder.truncate(0)
+    if blob is not None and not decoder.restore(blob, 0, size, snapshot):
+        raise TrialError("its state does not come back")
+    if snapshot is not None and not decoder.back(snapshot, _TOKENS):
+        raise TrialError("its state does not come back")
+    if decoder.n_past() != (_TOKENS if mixed else size):
+        raise TrialError(f"{decoder.n_past()} tokens came back")
+    decoder.forward(_text(decoder)[:1], [0])
+
+
+def _tree(decoder: Decoder) -> None:
+    if decoder.facts.leaves < 2:
+        return
+    _again(decoder)
+    one, two, three = _text(decoder)[:3]
+    decoder.forward([one, two, three], [0, 1, 2], parents=[-1, 0, 0])
+    decoder.keep([0, 2])
+    if decoder.n_past() != _TOKENS + 2:
+        raise TrialError(f"{decoder.n_past()} tokens were kept")
+    decoder.forward([one], [0])

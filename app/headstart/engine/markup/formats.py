@@ -1,0 +1,222 @@
+"""How families of models mark what of a reply is reasoning; one table. Pure.
+
+A format is chosen by what the model's chat template contains. Its marks are either tokens of
+their own or plain text; some stand alone (`<think>`), some enclose a header that says what comes
+next (`<|channel|>analysis<|message|>`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from headstart.core.requests import WrittenSoFar
+
+
+class Mark(Enum):
+    """What follows a mark."""
+
+    REASONING = "reasoning"
+    TEXT = "text"
+    # words about what comes, not shown, up to a BODY
+    HEADER = "header"
+    # words about what has ended, up to a BODY
+    CLOSING = "closing"
+    # what the header said
+    BODY = "body"
+    # the same as before; the mark alone is left out
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFormat:
+    """The marks of one family.
+
+    `opens`, `turns` and `begins` are written before reasoning, between reasoning and text, and
+    before text without reasoning, when a reply is gone on with.
+    """
+
+    name: str
+    marks: Mapping[str, Mark]
+    opens: str
+    turns: str
+    begins: str = ""
+    # words of a header after which reasoning comes, and the other words that headers have
+    thinking: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    # marks that are plain text count everywhere, not only where a reply or its text begins
+    anywhere: bool = False
+    # the template is of this family when it contains all of these; the marks that open otherwise
+    signs: tuple[str, ...] = field(default=())
+
+    def fits(self, template: str) -> bool:
+        signs = self.signs or (self.opens.strip(),)
+        return all(sign in template for sign in signs)
+
+    def going_on(self, so_far: WrittenSoFar, opened: bool) -> list[tuple[str, bool]]:
+        """A reply's beginning as the model would have written it: pieces, and whether each is a
+        mark. `opened`: the prompt ends within reasoning."""
+        pieces: list[tuple[str, bool]] = []
+        if so_far.reasoning:
+            pieces += [] if opened else [(self.opens, True)]
+            closed = so_far.closed or bool(so_far.text)
+            pieces.append((so_far.reasoning.rstrip() if closed else so_far.reasoning, False))
+            if closed:
+                pieces += [(self.turns, True), (so_far.text, False)]
+        elif so_far.text:
+            pieces += [(self.turns if opened else self.begins, True), (so_far.text, False)]
+        return [piece for piece in pieces if piece[0]]
+
+
+def _tags(
+    opening: str,
+    closing: str,
+    more: Mapping[str, Mark] | None = None,
+    begins: str = "",
+    signs: tuple[str, ...] = (),
+) -> ReplyFormat:
+    marks = {opening: Mark.REASONING, closing: Mark.TEXT, **(more or {})}
+    turns = f"\n{closing}\n\n{begins}"
+    return ReplyFormat(opening, marks, f"{opening}\n", turns, begins, signs=signs or (opening,))
+
+
+THINK = _tags("<think>", "</think>")
+
+FORMATS = (
+    # gpt-oss
+    ReplyFormat(
+        "harmony",
+        {
+            "<|start|>": Mark.HEADER,
+            "<|channel|>": Mark.HEADER,
+            "<|constrain|>": Mark.HEADER,
+            "<|message|>": Mark.BODY,
+            "<|end|>": Mark.HEADER,
+        },
+        opens="<|channel|>analysis<|message|>",
+        turns="<|end|><|start|>assistant<|channel|>final<|message|>",
+        begins="<|channel|>final<|message|>",
+        thinking=frozenset({"analysis"}),
+        words=frozenset({"assistant", "analysis", "final", "commentary"}),
+        anywhere=True,
+        signs=("<|channel|>", "<|message|>"),
+    ),
+    # Muse Glimmer: the recipient of a message says what it is
+    ReplyFormat(
+        "recipients",
+        {
+            "<|start|>": Mark.HEADER,
+            "<|message|>": Mark.BODY,
+            "<|eom|>": Mark.HEADER,
+        },
+        opens=" to=self<|message|>",
+        turns="<|eom|><|start|>assistant to=user<|message|>",
+        begins=" to=user<|message|>",
+        thinking=frozenset({"to=self"}),
+        words=frozenset({"assistant", "to=self", "to=user"}),
+        anywhere=True,
+        signs=("<|start|>", "<|message|>", "<|eom|>"),
+    ),
+    # Solar Open
+    ReplyFormat(
+        "content",
+        {
+            "<|begin|>": Mark.HEADER,
+            "<|think|>": Mark.REASONING,
+            "<|content|>": Mark.TEXT,
+            "<|end|>": Mark.HEADER,
+        },
+        opens="<|think|>",
+        turns="<|end|><|begin|>assistant<|content|>",
+        begins="<|content|>",
+        words=frozenset({"assistant"}),
+        anywhere=True,
+        signs=("<|begin|>", "<|think|>", "<|content|>"),
+    ),
+    # Kimi K3
+    ReplyFormat(
+        "sections",
+        {
+            "<|open|>": Mark.HEADER,
+            "<|close|>": Mark.CLOSING,
+            "<|sep|>": Mark.BODY,
+            "<|end_of_msg|>": Mark.SAME,
+        },
+        opens="<|open|>think<|sep|>",
+        turns="<|close|>think<|sep|><|open|>response<|sep|>",
+        begins="<|open|>response<|sep|>",
+        thinking=frozenset({"think"}),
+        words=frozenset({"think", "response", "message", 'role="assistant"'}),
+        anywhere=True,
+        signs=("<|open|>", "<|close|>", "<|sep|>"),
+    ),
+    # Gemma 4: a channel's name ends with its line
+    ReplyFormat(
+        "channel",
+        {"<|channel>": Mark.HEADER, "\n": Mark.BODY, "<channel|>": Mark.TEXT},
+        opens="<|channel>thought\n",
+        turns="\n<channel|>",
+        thinking=frozenset({"thought"}),
+        words=frozenset({"thought"}),
+        anywhere=True,
+        signs=("<|channel>", "<channel|>"),
+    ),
+    # Cohere: text is enclosed as well
+    _tags(
+        "<|START_THINKING|>",
+        "<|END_THINKING|>",
+        {"<|START_RESPONSE|>": Mark.TEXT, "<|END_RESPONSE|>": Mark.SAME},
+        "<|START_RESPONSE|>",
+        ("<|START_THINKING|>", "<|START_RESPONSE|>"),
+    ),
+    _tags(
+        "<|START_THINKING|>",
+        "<|END_THINKING|>",
+        {"<|START_TEXT|>": Mark.TEXT, "<|END_TEXT|>": Mark.SAME},
+        "<|START_TEXT|>",
+        ("<|START_THINKING|>", "<|START_TEXT|>"),
+    ),
+    _tags("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    _tags("[THINK]", "[/THINK]"),  # Mistral
+    _tags("<seed:think>", "</seed:think>", signs=("seed:think",)),
+    _tags("<mm:think>", "</mm:think>", signs=("mm:think",)),  # MiniMax
+    _tags("<think:opensource>", "</think:opensource>", signs=("think", ":opensource")),  # Hunyuan
+    # Apriel: plain words
+    ReplyFormat(
+        "final response",
+        {
+            "Here are my reasoning steps:": Mark.REASONING,
+            "[BEGIN FINAL RESPONSE]": Mark.TEXT,
+            "[END FINAL RESPONSE]": Mark.SAME,
+        },
+        opens="Here are my reasoning steps:\n",
+        turns="\n[BEGIN FINAL RESPONSE]\n",
+        signs=("[BEGIN FINAL RESPONSE]",),
+    ),
+    # Granite 3.3
+    _tags(
+        "<think>",
+        "</think>",
+        {"<response>": Mark.TEXT, "</response>": Mark.SAME},
+        "<response>",
+        ("<think>", "<response>"),
+    ),
+    # Functionary: whom a text is for
+    ReplyFormat(
+        "addressee",
+        {">>>": Mark.HEADER, "\n": Mark.BODY},
+        opens="",
+        turns="",
+        begins="all\n",
+        words=frozenset({"all"}),
+        signs=(">>>all",),
+    ),
+    THINK,
+)
+
+
+def format_of(template: str) -> ReplyFormat:
+    """The format of a model with this template; `<think>` where it tells none, because models
+    made from others often write that all the same."""
+    return next((known for known in FORMATS if known.fits(template)), THINK)

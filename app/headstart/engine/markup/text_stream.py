@@ -1,0 +1,260 @@
+"""Tokens' bytes to text pieces: whole characters, stop strings held back, reasoning apart.
+
+Pure; one instance a reply. Every piece keeps the origin of the token that it came from.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Sequence
+
+from headstart.core.events import TextPiece
+from headstart.core.parts import Origin, OriginRun, PartKind, append_run
+from headstart.core.requests import WrittenSoFar
+from headstart.engine.markup.formats import THINK, Mark, ReplyFormat
+
+# a header that is longer is text
+LONGEST_HEADER = 96
+
+
+class TextStream:
+    """Feed it bytes, get pieces. `stopped` turns true at a stop string, which is not emitted.
+
+    `reasoning` and `text` are what came out so far.
+    """
+
+    def __init__(
+        self,
+        stop: Sequence[str] = (),
+        form: ReplyFormat = THINK,
+        tokens: Collection[str] = (),
+    ) -> None:
+        """`tokens`: the marks that are tokens of their own; as plain text they are text."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._stop = tuple(text for text in stop if text)
+        self._form = form
+        self._plain = {text: mark for text, mark in form.marks.items() if text not in tokens}
+        self._kind = PartKind.TEXT
+        # None where no header is being read
+        self._header: str | None = None
+        self._closing = False
+        # whether a mark that opens something may be plain text here: nothing was said yet
+        self._fresh = True
+        self._marked = False
+        self._trim = False
+        self._held = ""
+        self._runs: list[OriginRun] = []
+        self._written: dict[PartKind, list[str]] = {PartKind.TEXT: [], PartKind.REASONING: []}
+        self._marks = self._expected()
+        self.stopped = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self._written[PartKind.TEXT])
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(self._written[PartKind.REASONING])
+
+    @property
+    def so_far(self) -> WrittenSoFar:
+        """What the model has written, with what is still held back."""
+        reasoning, text = self.reasoning, self.text
+        if self._header is None and self._kind is PartKind.REASONING:
+            return WrittenSoFar(reasoning + self._held, text)
+        held = self._held if self._header is None else ""
+        return WrittenSoFar(reasoning, text + held, closed=True)
+
+    @property
+    def reasons(self) -> bool:
+        """Whether what comes next is reasoning."""
+        return self._header is None and self._kind is PartKind.REASONING
+
+    def follow(self, prompt: str, so_far: str = "") -> None:
+        """Begin in the state that the end of a prompt, after the last message's text, and what the
+        reply has already led to."""
+        stop, plain = self._stop, self._plain
+        self._stop, self._plain = (), dict(self._form.marks)
+        self._marked, self._fresh = True, True
+        for text in (prompt, so_far):
+            self._follow(text)
+        self._fresh = not so_far
+        self._trim = bool(so_far) and self._trim
+        self._stop, self._plain = stop, plain
+        self._held, self._runs = "", []
+        for pieces in self._written.values():
+            pieces.clear()
+        self._marks = self._expected()
+
+    def push(
+        self, data: bytes, origin: Origin = Origin.TARGET, mark: str | None = None
+    ) -> list[TextPiece]:
+        """What can be shown after these bytes; nothing after `stopped`. `mark`: the token is this
+        mark of the format."""
+        if mark is not None:
+            pieces = self._advance("", origin, last=True)
+            if not self.stopped:
+                self._apply(self._form.marks[mark])
+            return pieces
+        text = self._decoder.decode(data)
+        looking = self._marks or self._held or self._trim or self.stopped or self._fresh
+        if not looking and self._header is None:
+            # nearly every token: there is nothing to look for
+            if not text:
+                return []
+            self._written[self._kind].append(text)
+            return [TextPiece(self._kind, text, origin)]
+        return self._advance(text, origin, last=False)
+
+    @property
+    def incomplete(self) -> int:
+        """How many bytes of a character that is not whole yet have come."""
+        return len(self._decoder.getstate()[0])
+
+    def finish(self, ended: bool = True) -> list[TextPiece]:
+        """What was held back: the reply ended before it became a stop string or a mark.
+
+        When it was stopped from outside (not `ended`), half a character is dropped; the model's
+        own broken bytes show as a replacement character.
+        """
+        rest = self._decoder.decode(b"", final=True) if ended else ""
+        pieces = self._advance(rest, Origin.TARGET, last=True)
+        if self._header is not None and not self._is_header(self._header):
+            self._release(pieces)
+        return pieces
+
+    def _advance(self, text: str, origin: Origin, last: bool) -> list[TextPiece]:
+        if self.stopped:
+            return []
+        self._held += text
+        append_run(self._runs, len(text), origin)
+        pieces: list[TextPiece] = []
+        while True:
+            found = [(at, mark) for mark in self._marks if (at := self._held.find(mark)) >= 0]
+            if not found:
+                break
+            # the longest of those that begin at the same place
+            at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
+            if mark in self._stop:
+                self._take(at, pieces)
+                self._held, self._runs, self.stopped = "", [], True
+                return pieces
+            self._take(at, pieces)
+            if mark not in self._marks:
+                # what came before it has made it text
+                continue
+            self._take(len(mark), None)
+            self._apply(self._plain[mark])
+        keep = 0 if last else self._unsure()
+        self._take(len(self._held) - keep, pieces)
+        if self._header is not None and len(self._header) > LONGEST_HEADER:
+            self._release(pieces)
+        return pieces
+
+    def _follow(self, text: str) -> None:
+        while True:
+            marks = [mark for mark in self._plain if mark != "\n" or self._header is not None]
+            found = [(at, mark) for mark in marks if (at := text.find(mark)) >= 0]
+            if not found:
+                break
+            at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
+            if self._header is not None:
+                self._header += text[:at]
+            self._apply(self._plain[mark])
+            text = text[at + len(mark) :]
+        if self._header is not None:
+            self._header += text
+        elif text.strip():
+            self._trim = False
+
+    def _apply(self, mark: Mark) -> None:
+        """What the mark changes."""
+        self._marked = True
+        if mark in (Mark.HEADER, Mark.CLOSING):
+            # one header may have several of these marks
+            self._header = f"{self._header} " if self._header else ""
+            self._closing = mark is Mark.CLOSING
+        elif mark is Mark.BODY:
+            words = set((self._header or "").split())
+            thinks = bool(words & self._form.thinking) and not self._closing
+            self._begin(PartKind.REASONING if thinks else PartKind.TEXT)
+        elif mark is not Mark.SAME:
+            self._begin(PartKind.REASONING if mark is Mark.REASONING else PartKind.TEXT)
+        self._marks = self._expected()
+
+    def _begin(self, kind: PartKind) -> None:
+        self._header, self._closing = None, False
+        self._kind, self._trim = kind, True
+        # after reasoning, text may begin with a mark of its own
+        self._fresh = kind is PartKind.TEXT
+
+    def _expected(self) -> tuple[str, ...]:
+        """The texts that mean something here."""
+        if self._header is not None:
+            inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT)
+            return tuple(text for text, mark in self._plain.items() if mark in inside)
+        marks = []
+        for text, mark in self._plain.items():
+            if mark is Mark.BODY:
+                continue
+            if (
+                self._form.anywhere
+                or (mark is Mark.TEXT and (self._kind is PartKind.REASONING))
+                or (mark is Mark.TEXT and self._marked and self._fresh)
+                or (mark is Mark.SAME and self._marked)
+                or (mark in (Mark.REASONING, Mark.HEADER) and self._fresh)
+            ):
+                marks.append(text)
+        return (*self._stop, *marks)
+
+    def _unsure(self) -> int:
+        """Length of the longest tail that may still become a mark."""
+        limit = max((len(mark) for mark in self._marks), default=1) - 1
+        for size in range(min(limit, len(self._held)), 0, -1):
+            tail = self._held[-size:]
+            if any(mark.startswith(tail) for mark in self._marks):
+                return size
+        return 0
+
+    def _is_header(self, text: str) -> bool:
+        words = self._form.words
+        return all(word in words or word.startswith("to=") for word in text.split())
+
+    def _release(self, pieces: list[TextPiece]) -> None:
+        """What was taken for a header is text."""
+        text, self._header = (self._header or "").lstrip(), None
+        self._begin(PartKind.TEXT)
+        self._fresh = self._trim = False
+        self._marks = self._expected()
+        self._put(text, Origin.TARGET, pieces)
+
+    def _take(self, count: int, pieces: list[TextPiece] | None) -> None:
+        """Move `count` characters out of what is held, into `pieces` or away."""
+        while count > 0:
+            run = self._runs[0]
+            size = min(count, run.length)
+            text, self._held = self._held[:size], self._held[size:]
+            if size == run.length:
+                self._runs.pop(0)
+            else:
+                self._runs[0] = OriginRun(run.length - size, run.origin)
+            count -= size
+            if pieces is None:
+                continue
+            if self._header is not None:
+                self._header += text
+                continue
+            if self._trim:
+                text = text.lstrip("\n")
+            if text:
+                self._put(text, run.origin, pieces)
+
+    def _put(self, text: str, origin: Origin, pieces: list[TextPiece]) -> None:
+        self._trim = False
+        self._written[self._kind].append(text)
+        if self._fresh and not text.isspace():
+            self._fresh = False
+            self._marks = self._expected()
+        if pieces and pieces[-1].kind is self._kind and pieces[-1].origin is origin:
+            text = pieces.pop().text + text
+        pieces.append(TextPiece(self._kind, text, origin))

@@ -1,0 +1,84 @@
+"""How a model's makers advise to sample from it, as its file or folder says. Worker threads."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from headstart.core.errors import ModelProblem
+from headstart.core.model_ref import ModelRef
+from headstart.core.settings import SamplingChoice
+from headstart.hub.gguf import read_header
+
+# our name -> what GGUF files and `generation_config.json` call it
+_GGUF = {
+    "temperature": "general.sampling.temp",
+    "top_p": "general.sampling.top_p",
+    "top_k": "general.sampling.top_k",
+    "min_p": "general.sampling.min_p",
+    "repeat_penalty": "general.sampling.penalty_repeat",
+}
+_FOLDER = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "min_p": "min_p",
+    "repeat_penalty": "repetition_penalty",
+}
+_LARGEST = 1 << 20
+
+
+def read_advice(model: ModelRef) -> SamplingChoice:
+    """What is said, and makes sense; a file that cannot be read says nothing."""
+    try:
+        changed = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
+    except OSError:
+        return SamplingChoice()
+    return _read(model, changed.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(model: ModelRef, _changed: int) -> SamplingChoice:
+    if model.format == "mlx":
+        said = _json(model.path / "generation_config.json")
+        # drawn greedily, whatever temperature is written beside it
+        greedy = said.get("do_sample") is False
+        return _choice(said, _FOLDER, {"temperature": 0.0} if greedy else {})
+    try:
+        return _choice(read_header(model.path).metadata, _GGUF, {})
+    except ModelProblem:
+        return SamplingChoice()
+
+
+def _choice(
+    said: Mapping[str, object], names: Mapping[str, str], fixed: dict[str, float]
+) -> SamplingChoice:
+    found: dict[str, float] = {}
+    for name, key in names.items():
+        value = said.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            # single precision shows as 0.6000000238
+            whole = name == "top_k"
+            found[name] = max(0, int(value)) if whole else round(float(value), 4)
+    found |= fixed
+    choice = SamplingChoice()
+    for name, number in found.items():
+        # one that is out of bounds leaves the others
+        with contextlib.suppress(msgspec.ValidationError):
+            choice = msgspec.convert({**msgspec.to_builtins(choice), name: number}, SamplingChoice)
+    return choice
+
+
+def _json(path: Path) -> dict[str, object]:
+    with contextlib.suppress(OSError, ValueError):
+        if path.stat().st_size <= _LARGEST:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                return found
+    return {}

@@ -1,0 +1,48 @@
+"""Files that are GGUF and no chat model: what they are instead, told from their headers. Pure."""
+
+from __future__ import annotations
+
+from headstart.hub.gguf import GgufHeader
+
+_EMBEDDING = frozenset(
+    (
+        "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
+        "jina-bert-v3", "eurobert", "gemma-embedding", "t5encoder",
+    )
+)  # fmt: skip
+_DIFFUSION = frozenset(("dream", "llada", "llada-moe", "rnd1", "diffusion-gemma"))
+_PICTURES = frozenset(
+    (
+        "flux", "sd1", "sd2", "sd3", "sdxl", "aura", "ltxv", "hyvid", "hidream", "wan", "cosmos",
+        "lumina2", "qwen_image", "pig",
+    )
+)  # fmt: skip
+_HEADS = frozenset(("eagle", "eagle3", "dflash", "gemma4-assistant", "medusa"))
+# llama.cpp's pooling types: mean, first, last; and the one of rerankers
+_POOLED, _RANKED = (1, 2, 3), 4
+
+
+def why_no_chat(header: GgufHeader) -> str | None:
+    """The code of the phrase that says what the file is; None for a chat model."""
+    architecture, metadata = header.architecture, header.metadata
+    kind = str(metadata.get("general.type", "model"))
+    pooling = metadata.get(f"{architecture}.pooling_type", 0)
+    if kind == "adapter":
+        return "file-is-adapter"
+    if kind in ("mmproj", "clip-vision") or architecture == "clip":
+        return "file-is-projector"
+    if kind == "imatrix":
+        return "file-is-imatrix"
+    if kind == "vocab" or (not header.tensors and "tokenizer.ggml.model" in metadata):
+        return "file-is-vocabulary"
+    if architecture in _HEADS:
+        return "file-is-head"
+    if pooling == _RANKED:
+        return "file-is-reranker"
+    if architecture in _EMBEDDING or pooling in _POOLED:
+        return "file-is-embedding"
+    if architecture in _DIFFUSION:
+        return "file-is-diffusion"
+    if architecture in _PICTURES:
+        return "file-is-picture-model"
+    return None

@@ -1,0 +1,53 @@
+"""How much a model thinks before it replies: a row that is there where a model can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from headstart.core.settings import Settings, Thinking
+from headstart.core.settings_fields import describe
+
+
+class ThinkingRow(QWidget):
+    """Emits `chosen` with the value that the user chose."""
+
+    chosen = Signal(str)
+
+    def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._info = describe(Settings)["thinking"]
+        self._value: str = self._info.default
+        label = QLabel(self._info.title, self)
+        label.setMinimumWidth(title_width)
+        self.box = QComboBox(self)
+        self.box.setAccessibleName(self._info.title)
+        self.box.setToolTip(self._info.description)
+        self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.box.activated.connect(self._choose)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(label)
+        row.addWidget(self.box, 1)
+        self.set_choices(())
+
+    def set_choices(self, choices: Sequence[Thinking]) -> None:
+        """What the model can be told; nothing, or a single choice, hides the row."""
+        self.box.clear()
+        for choice in choices:
+            self.box.addItem(self._info.labels[choice], choice)
+        self.setVisible(len(choices) > 1)
+        self.set_value(self._value)
+
+    def set_value(self, value: str) -> None:
+        """A value that was chosen for another model's choices shows as the automatic one."""
+        self._value = value
+        self.box.setCurrentIndex(max(0, self.box.findData(value)))
+
+    def _choose(self) -> None:
+        value = str(self.box.currentData())
+        if value != self._value:
+            self._value = value
+            self.chosen.emit(value)

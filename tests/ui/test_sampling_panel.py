@@ -1,0 +1,66 @@
+"""Sampling beside a chat: automatic values, the chat's own, and the way back."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from headstart.core.settings import ChatOptions, SamplingChoice, Settings
+from headstart.ui.inspector.inspector import Inspector
+
+
+def _inspector(qtbot: QtBot, options: ChatOptions | None = None) -> Inspector:
+    inspector = Inspector(Settings())
+    qtbot.addWidget(inspector)
+    inspector.set_chat("a", options or ChatOptions())
+    return inspector
+
+
+def _reset(inspector: Inspector, title: str) -> QToolButton:
+    (button,) = [
+        each
+        for each in inspector.findChildren(QToolButton)
+        if each.accessibleName() == f"{title}: automatic"
+    ]
+    return button
+
+
+def test_advice_shows_where_nobody_chose(qtbot: QtBot) -> None:
+    inspector = _inspector(qtbot, ChatOptions(sampling=SamplingChoice(top_k=5)))
+    inspector.set_advice(SamplingChoice(temperature=0.6, top_k=20))
+    assert inspector.sampling.sliders["temperature"].slider.value() == 30
+    assert inspector.sampling.top_k.value() == 5
+    assert not _reset(inspector, "Temperature").isEnabled()
+    assert _reset(inspector, "Top-k").isEnabled()
+
+
+def test_a_change_is_the_chats_own_and_goes_back(qtbot: QtBot) -> None:
+    inspector = _inspector(qtbot)
+    inspector.set_advice(SamplingChoice(temperature=0.6))
+    with qtbot.waitSignal(inspector.options_changed) as told:
+        inspector.sampling.sliders["temperature"].slider.setValue(50)
+    assert told.args == ["a", ChatOptions(sampling=SamplingChoice(temperature=1.0))]
+    button = _reset(inspector, "Temperature")
+    assert button.isEnabled()
+    with qtbot.waitSignal(inspector.options_changed) as told:
+        button.click()
+    assert told.args == ["a", ChatOptions()]
+    assert inspector.sampling.sliders["temperature"].slider.value() == 30
+    assert not button.isEnabled()
+
+
+def test_what_is_being_typed_elsewhere_stays(qtbot: QtBot) -> None:
+    inspector = _inspector(qtbot)
+    inspector.system_prompt.setPlainText("You are a bard.")
+    inspector.sampling.sliders["top_p"].slider.setValue(10)
+    assert inspector.system_prompt.toPlainText() == "You are a bard."
+
+
+def test_a_seed_is_fixed_and_drawn_again(qtbot: QtBot) -> None:
+    inspector = _inspector(qtbot)
+    with qtbot.waitSignal(inspector.options_changed) as told:
+        inspector.sampling.fixed_seed.setChecked(True)
+    assert told.args[1].sampling == SamplingChoice(seed=42)
+    with qtbot.waitSignal(inspector.options_changed) as told:
+        inspector.sampling.fixed_seed.setChecked(False)
+    assert told.args[1] == ChatOptions()
