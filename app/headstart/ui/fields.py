@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -30,9 +30,11 @@ class ResetButton(QToolButton):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setObjectName("reset")
         self.setIcon(icon("rotate-ccw"))
         self.setAutoRaise(True)
         self.setFixedSize(22, 22)
+        self.setIconSize(QSize(14, 14))
         self.setAccessibleName(f"{title}: automatic")
         self.setToolTip("Back to automatic: what the model’s makers advise, else the default")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -29,6 +29,7 @@ class ThinkingRow(QWidget):
         self.box.activated.connect(self._choose)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
         row.addWidget(label)
         row.addWidget(self.box, 1)
         self.set_choices(())
