@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from headstart.core.abilities import EVERYTHING, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
@@ -229,7 +229,7 @@ def replaying(target: ModelRef, make: Callable[[], Engine]) -> tuple[Engine, Rep
         model: ModelRef,
         engine: EngineSettings,
         progress: Callable[[float], bool],
-        lacking: Lacking = EVERYTHING,
+        lacking: Lacking = LACKS_NOTHING,
         clamp: bool = False,
     ) -> Decoder:
         decoder = real(model, engine, progress, lacking, clamp)

@@ -40,7 +40,7 @@ class Asked:
     branch: tuple[Message, ...]
     reply_id: str
     written: tuple[Part, ...] = ()
-    # the key of the model that wrote it
+    # the key of the model that wrote it; "" where that is not known
     written_by: str = ""
 
     def so_far(self, model: AnyModel) -> WrittenSoFar:
@@ -48,7 +48,8 @@ class Asked:
         thinking has ended then."""
         reasoning = _reasoning(self.written)
         text = "".join(part.text for part in self.written if isinstance(part, TextPart))
-        return WrittenSoFar(reasoning, text, bool(text) or self.written_by != model.key)
+        by_another = self.written_by not in ("", model.key)
+        return WrittenSoFar(reasoning, text, bool(text) or by_another)
 
 
 def new_question(

@@ -15,12 +15,12 @@ class Ability(StrEnum):
 
 
 Lacking = frozenset[Ability]
-EVERYTHING: Lacking = frozenset()
+LACKS_NOTHING: Lacking = frozenset()
 
 
 def from_names(names: object) -> Lacking:
     """Those that a file names; others are nothing that this version knows."""
     known = {ability.value for ability in Ability}
     if not isinstance(names, list):
-        return EVERYTHING
+        return LACKS_NOTHING
     return frozenset(Ability(name) for name in names if name in known)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from headstart.core.abilities import EVERYTHING, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
 
@@ -68,7 +68,7 @@ class ModelFacts:
     # the most tokens of KV that `export` gives at once, a power of two; 0: a state has no ranges
     chunk: int = 256
     # what it was found not to do here
-    lacking: Lacking = EVERYTHING
+    lacking: Lacking = LACKS_NOTHING
     # what else decides what KV bytes mean, besides the model file: library, KV types, layout
     state: str = ""
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -120,8 +120,9 @@ class LoadedModel:
     parts: TurnParts
     template: template.ChatTemplate
     speeds: speeds.PrefixSpeeds
-    # where the settings ask for it
-    exactness: Exactness | None = None
+    exactness: Exactness | None = None  # where the settings ask for it
+    # what it cannot do, until the user heard of it
+    untold: Sequence[Ability] = ()
 
     @property
     def decoder(self) -> Decoder:
@@ -157,8 +158,9 @@ class LoadedModel:
         if why is not None:
             said = about("template-fallback", why, name=name, form=self.template.fallback_name)
             emit(Notice("template", said))
-        for ability in sorted(self.decoder.facts.lacking):
+        for ability in self.untold:
             emit(Notice("model", told(f"model-lacks-{ability.value}", name=name)))
+        self.untold = ()
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:
@@ -362,7 +364,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)
     parts = TurnParts(decoder, encoder, prefiller, speculation, tracer, chosen.stop)
-    return LoadedModel(wanted, resources, parts, chosen, measured)
+    lacking = sorted(facts.lacking)
+    return LoadedModel(wanted, resources, parts, chosen, measured, untold=lacking)
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:

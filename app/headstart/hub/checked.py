@@ -12,7 +12,7 @@ import json
 import logging
 from pathlib import Path
 
-from headstart.core.abilities import EVERYTHING, Lacking, from_names
+from headstart.core.abilities import LACKS_NOTHING, Lacking, from_names
 from headstart.core.files import write_whole
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
@@ -30,18 +30,20 @@ class CheckedModels:
         """What the model was found not to do; None when it was not tried like this."""
         starter = starter_model()
         if starter is not None and starter.path == model.path:
-            return EVERYTHING
+            return LACKS_NOTHING
         known = self._load().get(model.key)
         if isinstance(known, list):
             # of earlier versions
-            return EVERYTHING if known == _signature(model) else None
+            return LACKS_NOTHING if known == _signature(model) else None
         if not isinstance(known, dict) or known.get("file") != _signature(model):
             return None
         by_settings = known.get("lacking")
         names = by_settings.get(_settings(engine)) if isinstance(by_settings, dict) else None
         return None if names is None else from_names(names)
 
-    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking = EVERYTHING) -> None:
+    def add(
+        self, model: ModelRef, engine: EngineSettings, lacking: Lacking = LACKS_NOTHING
+    ) -> None:
         known = self._load()
         before, signature = known.get(model.key), _signature(model)
         same = isinstance(before, dict) and before.get("file") == signature

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.abilities import EVERYTHING, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.events import Finished, GenerationEvent, Loaded, TextAdded, Unloaded
 from headstart.core.model_ref import ModelRef
@@ -30,7 +30,7 @@ class Checked:
     """Every file was opened before."""
 
     def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None:
-        return EVERYTHING
+        return LACKS_NOTHING
 
     def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
 
@@ -105,7 +105,7 @@ class World:
 
     def _open(
         self, model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool],
-        lacking: Lacking = EVERYTHING,
+        lacking: Lacking = LACKS_NOTHING,
         clamp: bool = False,
     ) -> Decoder:  # fmt: skip
         self.opened.append(model.name)

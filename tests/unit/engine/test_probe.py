@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.abilities import EVERYTHING, Ability, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
@@ -59,7 +59,7 @@ def test_every_family_passes_what_the_program_does(
 
 
 def test_a_sound_file_lacks_nothing(tiny: Path) -> None:
-    assert _probe(tiny) == EVERYTHING
+    assert _probe(tiny) == LACKS_NOTHING
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,5 @@ def test_what_was_found_belongs_to_the_settings(tiny: Path, tmp_path: Path) -> N
     assert checked.lacking(model, ENGINE) == no_trees
     assert checked.lacking(model, EngineSettings(kv_type="q8_0")) is None
     checked.add(model, EngineSettings(kv_type="q8_0"))
-    assert checked.lacking(model, EngineSettings(kv_type="q8_0")) == EVERYTHING
+    assert checked.lacking(model, EngineSettings(kv_type="q8_0")) == LACKS_NOTHING
     assert checked.lacking(model, ENGINE) == no_trees

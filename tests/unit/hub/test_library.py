@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.abilities import EVERYTHING
+from headstart.core.abilities import LACKS_NOTHING
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
@@ -49,10 +49,10 @@ def test_a_file_counts_as_tried_until_it_changes(tmp_path: Path, starter: ModelR
     path.write_bytes(b"one")
     model = ModelRef(path, "m", 3)
     checked = CheckedModels(tmp_path / "home" / "checked.json")
-    assert checked.lacking(starter, ENGINE) == EVERYTHING
+    assert checked.lacking(starter, ENGINE) == LACKS_NOTHING
     assert checked.lacking(model, ENGINE) is None
     checked.add(model, ENGINE)
-    assert checked.lacking(model, ENGINE) == EVERYTHING
+    assert checked.lacking(model, ENGINE) == LACKS_NOTHING
     path.write_bytes(b"other")
     assert checked.lacking(model, ENGINE) is None
 
@@ -65,4 +65,4 @@ def test_a_damaged_list_of_tried_files_is_an_empty_one(tmp_path: Path) -> None:
     checked = CheckedModels(path)
     assert checked.lacking(model, ENGINE) is None
     checked.add(model, ENGINE)
-    assert checked.lacking(model, ENGINE) == EVERYTHING
+    assert checked.lacking(model, ENGINE) == LACKS_NOTHING

@@ -16,7 +16,7 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.abilities import EVERYTHING, Ability, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
@@ -54,7 +54,7 @@ class LlamaCppDecoder(DecoderBase):
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
-        lacking: Lacking = EVERYTHING,
+        lacking: Lacking = LACKS_NOTHING,
     ) -> None:
         """Load `path`; `progress` gets the fraction and returns False to stop.
 
@@ -184,7 +184,7 @@ class LlamaCppDecoder(DecoderBase):
         return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names)
 
     def checkpoint(self) -> None:
-        if not self._recurrent:
+        if not self._recurrent or Ability.CUTTING in self._facts.lacking:
             return
         kept = self._checkpoint[1] if self._checkpoint is not None else None
         kept = self._state.snapshot(kept)

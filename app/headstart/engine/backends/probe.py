@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from headstart.core.abilities import EVERYTHING, Ability, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
@@ -56,7 +56,7 @@ def probe(
     `progress` as in `read_through`: the child finds the file in memory.
     """
     read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
-    lacking = EVERYTHING
+    lacking = LACKS_NOTHING
     while True:
         trial = _Trial(engine, tuple(sorted(lacking)))
         code, output = _run(path, msgspec.json.encode(trial).decode(), stop)

@@ -12,7 +12,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from headstart.core.abilities import EVERYTHING, Lacking
+from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.decoder import Decoder
@@ -53,7 +53,7 @@ def open_decoder(
     model: ModelRef,
     engine: EngineSettings,
     progress: Callable[[float], bool],
-    lacking: Lacking = EVERYTHING,
+    lacking: Lacking = LACKS_NOTHING,
     clamp: bool = False,
 ) -> Decoder:
     """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False.
@@ -95,7 +95,7 @@ def check_unknown(
     MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
     """
     if model.format == "mlx":
-        return EVERYTHING
+        return LACKS_NOTHING
     from headstart.engine.backends.probe import probe
 
     return probe(model.path, engine, stop, progress)

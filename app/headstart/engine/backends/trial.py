@@ -7,6 +7,7 @@ which tries again without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 from headstart.core.abilities import Ability
 from headstart.engine.decoder import Decoder
@@ -30,7 +31,7 @@ def steps(
     }
     for ability, step in tried.items():
         if ability not in without:
-            yield ability, lambda step=step: step(decoder)  # type: ignore[misc]
+            yield ability, partial(step, decoder)
 
 
 def read(decoder: Decoder) -> None:

@@ -7,6 +7,7 @@ next (`<|channel|>analysis<|message|>`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -216,6 +217,7 @@ FORMATS = (
 )
 
 
+@functools.lru_cache(maxsize=16)
 def format_of(template: str) -> ReplyFormat:
     """The format of a model with this template; `<think>` where it tells none, because models
     made from others often write that all the same."""
