@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.core.model_ref import ModelRef
 from headstart.core.requests import Pair
+from headstart.core.settings import KvType
 from headstart.core.told import Told
 
 
@@ -56,6 +58,16 @@ class ModelState:
     name: str
     fraction: float
     problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SmallerContext:
+    """A model does not fit into memory as it was asked for (`told`); with these it would."""
+
+    model: ModelRef
+    context: int
+    kv_type: KvType
+    told: Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +138,7 @@ Change = (
     | BranchChanged
     | ReplyEvent
     | ModelState
+    | SmallerContext
     | ModelUnloaded
     | DraftState
     | DraftProgress

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 
 CacheKind = Literal["full", "window", "recurrent", "hybrid"]
@@ -31,10 +32,15 @@ class ModelCard:
     architecture: str
     cache: CacheKind
     context_length: int
-    # of f16 keys and values, for each token of context; recurrent states are small beside it
-    kv_bytes_per_token: int
+    # what decides how much memory it takes
+    shape: ModelShape
     vocabulary_size: int
     vocabulary: Vocabulary
+
+    @property
+    def kv_bytes_per_token(self) -> int:
+        """Of f16 keys and values, for each token of context; recurrent states are small."""
+        return 2 * (self.shape.keys + self.shape.values)
 
 
 def spelled(kind: str, text: bytes) -> bytes:

@@ -262,6 +262,14 @@ class EngineSettings(Struct, frozen=True):
             extra_json_schema={"label": "faster and smaller"},
         ),
     ] = True
+    check_memory: Annotated[
+        bool,
+        Meta(
+            title="Check memory",
+            description="refuse models that do not fit into memory, with what would fit",
+            extra_json_schema={"label": "refuse models that do not fit"},
+        ),
+    ] = True
     batch: Annotated[
         int,
         Meta(

@@ -20,7 +20,9 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 
-# what a prompt must leave free for the reply, in tokens, at most a quarter of the context
+# what a prompt must leave free for the reply: a share of the context, at least so many tokens, at
+# most a quarter of a small one
+REPLY_SHARE = 1 / 8
 REPLY_ROOM = 256
 # dropping turns makes room down to this share, so that the next turns find their prefix again
 DROP_TO_SHARE = 0.7
@@ -49,7 +51,7 @@ class Fitting:
 
     @property
     def limit(self) -> int:
-        return self._size - min(REPLY_ROOM, self._size // 4)
+        return self._size - min(max(REPLY_ROOM, int(self._size * REPLY_SHARE)), self._size // 4)
 
     @property
     def kept(self) -> list[PromptMessage]:

@@ -8,33 +8,32 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import msgspec
 
 from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
+from headstart.core.fit import Need
 from headstart.core.model_ref import ModelRef
-from headstart.core.prefixes import Traces
-from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.running import Doing, NotNoted, Running, noted
+from headstart.core.running import Doing, noted
 from headstart.core.settings import EngineSettings
 from headstart.core.told import about, told
 from headstart.core.values import Role
-from headstart.engine import exactness, template
+from headstart.engine import exactness, room, template
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
+from headstart.engine.memory import memory
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
-from headstart.engine.prefix import fingerprint, keys, speeds
+from headstart.engine.prefix import speeds
 from headstart.engine.prefix.prefix_cache import PrefixCache
-from headstart.engine.prefix.store import PrefixStore
-from headstart.engine.prefix.tracer import TracedModel, TraceMemory, Tracer
+from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
@@ -47,70 +46,6 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 60.0
 
 
-class CheckedModels(Protocol):
-    """Remembers which files were opened without harm; see `backends.probe`."""
-
-    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None: ...
-
-    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What all loaded models share."""
-
-    checked: CheckedModels
-    profiles: Profiles | None = None
-    store: PrefixStore | None = None
-    traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
-    running: Running = field(default_factory=NotNoted)
-
-    @classmethod
-    def of(
-        cls,
-        checked: CheckedModels,
-        profiles: Profiles | None,
-        store: PrefixStore | None,
-        traces: Traces | None,
-        running: Running | None,
-    ) -> Resources:
-        return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
-
-    def check(
-        self,
-        model: ModelRef,
-        engine: EngineSettings,
-        progress: Callable[[float], bool],
-        stop: StopSignal,
-    ) -> Lacking:
-        """What the model cannot do; raises ModelProblem where it cannot run, or be opened."""
-        why = select.cannot_run(model.format, engine.backend)
-        if why is not None:
-            raise ModelProblem("cannot-run", name=model.name, why=why)
-        lacking = self.checked.lacking(model, engine)
-        if lacking is None:
-            lacking = select.check_unknown(model, engine, stop, progress)
-            self.checked.add(model, engine, lacking)
-        return lacking
-
-    def make_prefix_cache(
-        self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
-    ) -> PrefixCache | None:
-        """What keeps a decoder's prefixes; None without a store, for a file that is gone, and for a
-        model that they cannot be kept of."""
-        if self.store is None or Ability.PREFIXES in decoder.facts.lacking:
-            return None
-        try:
-            weights = fingerprint.fingerprint(model.path)
-        except OSError as error:
-            log.warning("prefixes of %s are not kept: %s", model.name, error)
-            return None
-        self.store.wait_until_ready()
-        namespace = keys.namespace(weights, decoder.facts.state, decoder.facts.chunk)
-        self.store.prepare(namespace)
-        return PrefixCache(decoder, self.store, namespace, measured)
-
-
 @dataclass(slots=True)
 class LoadedModel:
     """`wanted` is what it was loaded for; its draft is loaded, and changed, with requests."""
@@ -120,6 +55,8 @@ class LoadedModel:
     parts: TurnParts
     template: template.ChatTemplate
     speeds: speeds.PrefixSpeeds
+    # bytes that it takes with its draft, about
+    need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
     # what it cannot do, until the user heard of it
     untold: Sequence[Ability] = ()
@@ -212,11 +149,15 @@ class LoadedModel:
     def load_draft(self, draft: ModelRef | None, emit: Emit, stop: StopSignal) -> None:
         """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
         context = self.decoder.facts.context_length
+        shape = self.resources.checked.shape
         engine = msgspec.structs.replace(self.wanted.engine, context_length=context)
 
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
+            found = room.shapes(shape, LoadRequest(model)).target
+            if not select.has_own_memory(model.format, settings):
+                room.check_draft(found, self.wanted, memory(), context)
             lacking = self.resources.check(model, settings, progress, stop)
             return select.open_decoder(model, settings.as_run, progress, lacking, clamp=True)
 
@@ -225,6 +166,7 @@ class LoadedModel:
             self.speculation.load_draft(draft, engine, open_draft, emit, stop)
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)
+            self.need = room.shapes(shape, self.wanted).need(context, engine)
             curve = self.speculation.curve(0)
             if curve is not None:
                 emit(curve)
@@ -297,32 +239,39 @@ class LoadedModel:
         return Doing("reading", self.wanted.model.name)
 
 
+def find_model(wanted: LoadRequest, progress: LoadProgress) -> None:
+    """Whether its file is there; raises ModelProblem."""
+    progress.begin()
+    if not _exists(wanted.model):
+        raise ModelProblem("model-gone", path=wanted.model.path)
+
+
 def check_model(
     resources: Resources, wanted: LoadRequest, progress: LoadProgress, stop: StopSignal
 ) -> Lacking:
     """What it cannot do; before others make room for it. Raises ModelProblem, DecodeAborted."""
-    model = wanted.model
-    progress.begin()
-    if not _exists(model):
-        raise ModelProblem("model-gone", path=model.path)
-    return resources.check(model, wanted.engine, progress, stop)
+    return resources.check(wanted.model, wanted.engine, progress, stop)
 
 
 def open_model(
     resources: Resources,
     wanted: LoadRequest,
+    fitted: room.Room,
     lacking: Lacking,
     progress: LoadProgress,
     stop: StopSignal,
 ) -> LoadedModel:
-    """Load a model that was checked, without its draft. Raises ModelProblem, DecodeAborted."""
+    """Load a model that was checked, without its draft, with the context that it has room for.
+    Raises ModelProblem, DecodeAborted."""
     emit = progress.emit
     model, engine = wanted.model, wanted.engine
+    run = msgspec.structs.replace(engine.as_run, context_length=fitted.context)
     began = time.perf_counter()
     with noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, engine.as_run, progress, lacking)
+        decoder = select.open_decoder(model, run, progress, lacking)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
+        loaded.need = fitted.need
         if engine.exact:
             loaded.exactness = _check_exactness(loaded, emit, stop)
     except BaseException:

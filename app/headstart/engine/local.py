@@ -6,24 +6,26 @@ one that was used longest ago goes first.
 
 from __future__ import annotations
 
-from headstart.core.events import Emit, Loaded, Loading, Unloaded
+from headstart.core.events import Emit, Loaded, Loading, Notice, Unloaded
+from headstart.core.fit import Memory, Pair
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.running import Running
+from headstart.engine import room
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.load_progress import LoadProgress
 from headstart.engine.loaded_model import (
-    CheckedModels,
     LoadedModel,
-    Resources,
     check_model,
+    find_model,
     open_model,
 )
-from headstart.engine.memory import crowded_out, footprint, memory
+from headstart.engine.memory import crowded_out, memory
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.resources import CheckedModels, Resources
 from headstart.engine.speculation.full_calibration import calibrate
 from headstart.engine.stop import StopSignal
 
@@ -121,14 +123,9 @@ class LocalGenerator:
         """The model, loaded now or before; it is the one used last then."""
         loaded = self._find(wanted)
         if loaded is None:
-            progress = LoadProgress(wanted.model, emit, stop)
-            lacking = check_model(self._resources, wanted, progress, stop)
-            self._make_room(wanted, emit, stop)
-            loaded = open_model(self._resources, wanted, lacking, progress, stop)
-            self._models.append(loaded)
-            return loaded
+            return self._open(wanted, emit, stop)
         if wanted.draft not in (None, loaded.wanted.draft):
-            self._make_room(wanted, emit, stop, beside=loaded)
+            self._make_room(wanted, self._shapes(wanted), emit, stop, beside=loaded)
         if loaded is not self.loaded:
             self._models.remove(loaded)
             self._models.append(loaded)
@@ -138,9 +135,34 @@ class LocalGenerator:
                 emit(Loading(loaded.wanted.draft, 1.0, draft=True))
         return loaded
 
+    def _open(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> LoadedModel:
+        progress = LoadProgress(wanted.model, emit, stop)
+        find_model(wanted, progress)
+        pair = self._shapes(wanted)
+        own_memory = select.has_own_memory(wanted.model.format, wanted.engine)
+        if not own_memory:
+            # what can never be loaded is not tried first, and nothing makes room for it
+            free = sum(loaded.need.beside for loaded in self._models)
+            now = memory()
+            room.find_room(pair, wanted, Memory(now.total, now.available + free))
+        lacking = check_model(self._resources, wanted, progress, stop)
+        self._make_room(wanted, pair, emit, stop)
+        found = memory()
+        fitted = room.find_room(pair, wanted, found, check=not own_memory)
+        said = room.tight(wanted.model, fitted, found)
+        if said is not None and not own_memory:
+            emit(Notice("memory", said))
+        loaded = open_model(self._resources, wanted, fitted, lacking, progress, stop)
+        self._models.append(loaded)
+        return loaded
+
+    def _shapes(self, wanted: LoadRequest) -> Pair:
+        return room.shapes(self._resources.checked.shape, wanted)
+
     def _make_room(
         self,
         wanted: LoadRequest,
+        pair: Pair,
         emit: Emit,
         stop: StopSignal,
         beside: LoadedModel | None = None,
@@ -151,9 +173,8 @@ class LocalGenerator:
             # how much of it is free is not known: one model at a time
             leaving = others
         else:
-            sizes = [footprint(loaded.wanted) for loaded in others]
-            count = crowded_out(sizes, footprint(wanted), *memory())
-            leaving = others[:count]
+            needs = [loaded.need for loaded in others]
+            leaving = others[: crowded_out(needs, room.least(pair, wanted), memory())]
         # the same model with other settings
         leaving += [
             loaded

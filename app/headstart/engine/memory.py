@@ -1,47 +1,62 @@
-"""How many models fit in this computer's memory at once. Pure, but for asking the system."""
+"""This computer's memory, and how many models fit in it at once. Engine and worker threads."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import psutil
 
-from headstart.core.requests import LoadRequest
+from headstart.core.fit import Memory, Need
 
 # weights and KV state of all loaded models may take so much of the memory; programs need the rest
 MOST_SHARE = 0.7
-# beside its weights, a model needs about so much for KV state and what is computed with it
-KV_SHARE, KV_LEAST = 0.1, 256 << 20
+_CGROUPS = Path("/sys/fs/cgroup")
 
 
-def footprint(wanted: LoadRequest) -> int:
-    """Bytes that a model and its draft take, about."""
-    files = [wanted.model.size] + ([wanted.draft.size] if wanted.draft is not None else [])
-    return sum(size + beside_weights(size) for size in files)
+def memory(cgroups: Path = _CGROUPS) -> Memory:
+    """What this program may use: the computer's memory, or what its container has of it."""
+    found = psutil.virtual_memory()
+    total, available = found.total, found.available
+    if sys.platform == "linux":
+        limit = _limit(cgroups)
+        if limit is not None and limit[0] < total:
+            total, available = limit[0], min(available, limit[1])
+    return Memory(total, max(0, available))
 
 
-def beside_weights(size: int) -> int:
-    """Bytes that a model with so many bytes of weights needs besides them."""
-    return int(size * KV_SHARE) + KV_LEAST
-
-
-def crowded_out(oldest_first: Sequence[int], need: int, total: int, available: int) -> int:
+def crowded_out(oldest_first: Sequence[Need], wanted: Need, memory: Memory) -> int:
     """How many of the loaded models have to go, so that another one has room.
 
-    `oldest_first` are the sizes of those that are loaded, `need` is the new one's, `total` and
-    `available` are the computer's memory. Weights are mapped files, which count as available while
-    they are loaded: they are bounded by the total, what is beside them by what is available.
+    `oldest_first` is what those take that are loaded. Weights are mapped files, which count as
+    available while they are loaded: they are bounded by the total, what is beside them by what is
+    available.
     """
-    loaded, least = sum(oldest_first), beside_weights(need)
-    for count, size in enumerate(oldest_first):
-        if loaded + need <= MOST_SHARE * total and least <= available:
+    loaded, available = sum(need.total for need in oldest_first), memory.available
+    for count, need in enumerate(oldest_first):
+        if loaded + wanted.total <= MOST_SHARE * memory.total and wanted.beside <= available:
             return count
-        loaded -= size
-        available += beside_weights(size)
+        loaded -= need.total
+        available += need.beside
     return len(oldest_first)
 
 
-def memory() -> tuple[int, int]:
-    """Total and available bytes of this computer."""
-    found = psutil.virtual_memory()
-    return found.total, found.available
+def _limit(root: Path) -> tuple[int, int] | None:
+    """Total and available bytes of the control group that the program is in, version 2 or 1."""
+    for limit, usage, cache in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            most, used = int(_read(root / limit)), int(_read(root / usage))
+            stats = _read((root / limit).with_name("memory.stat")).splitlines()
+            # what was read of files goes when it is needed for something else
+            kept = (line.split() for line in stats if line.startswith(f"{cache} "))
+            return most, most - used + sum(int(words[1]) for words in kept)
+    return None
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="ascii")

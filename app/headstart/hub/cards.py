@@ -10,13 +10,13 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, read_header
+from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
 _KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "rwkv": "rwkv", "bert": "wpm"}
 # layers that keep a state instead of keys and values announce themselves by these
 _STATEFUL = ("ssm.", "wkv.", "shortconv.", "token_shift_count")
 _MLX_STATEFUL = ("ssm_", "mamba_", "linear_", "conv_", "state_size", "time_mix_")
-_F16 = 2
 
 
 def read_card(model: ModelRef) -> ModelCard:
@@ -29,16 +29,16 @@ def read_card(model: ModelRef) -> ModelCard:
 def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
     if model.format == "mlx":
         return _read_mlx(model)
-    header = read_header(model.path, _Wanted())
+    header = read_header(model.path, (_TOKENS,))
     architecture = header.architecture
     kind = _KINDS.get(str(header.metadata.get("tokenizer.ggml.model", "")), "other")
     texts = tuple(spelled(kind, text) for text in header.arrays.get(_TOKENS, ()))
     return ModelCard(
         model=model,
         architecture=architecture,
-        cache=_cache(header),
+        cache=_cache(header, has_keys=read_shape(model).keys > 0),
         context_length=_number(header, "context_length"),
-        kv_bytes_per_token=_kv_bytes(header),
+        shape=read_shape(model),
         vocabulary_size=len(texts),
         vocabulary=Vocabulary(
             kind, texts, _id(header, "bos_token_id"), _id(header, "eos_token_id")
@@ -55,14 +55,12 @@ def _read_mlx(model: ModelRef) -> ModelCard:
         spelled(kind, by_id.get(id_, "").encode()) for id_ in range(1 + max(by_id, default=-1))
     )
     heads = _whole(config, "num_attention_heads")
-    size = _whole(config, "head_dim") or _whole(config, "hidden_size") // max(1, heads)
-    kv_heads = _whole(config, "num_key_value_heads") or heads
     return ModelCard(
         model=model,
         architecture=str(config.get("model_type", "")),
         cache=_mlx_cache(config, heads),
         context_length=_whole(config, "max_position_embeddings"),
-        kv_bytes_per_token=_whole(config, "num_hidden_layers") * kv_heads * size * 2 * _F16,
+        shape=read_shape(model),
         vocabulary_size=len(texts),
         vocabulary=Vocabulary(kind, texts, known.get(folder.begin), known.get(folder.end)),
     )
@@ -79,35 +77,12 @@ def _whole(config: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-class _Wanted:
-    """Which arrays of a header are kept: the tokens, and heads that differ from layer to layer."""
-
-    def __contains__(self, key: object) -> bool:
-        return key == _TOKENS or str(key).endswith(".attention.head_count_kv")
-
-
-def _cache(header: GgufHeader) -> CacheKind:
+def _cache(header: GgufHeader, has_keys: bool) -> CacheKind:
     prefix = f"{header.architecture}."
     keys = [key.removeprefix(prefix) for key in header.metadata if key.startswith(prefix)]
     if any(key.startswith(_STATEFUL) for key in keys):
-        return "hybrid" if _kv_bytes(header) else "recurrent"
+        return "hybrid" if has_keys else "recurrent"
     return "window" if _number(header, "attention.sliding_window") else "full"
-
-
-def _kv_bytes(header: GgufHeader) -> int:
-    """Bytes of f16 keys and values for one token, over all layers that have them."""
-    layers, heads = _number(header, "block_count"), _number(header, "attention.head_count")
-    if not heads:
-        return 0
-    size = _number(header, "embedding_length") // heads
-    key = _number(header, "attention.key_length") or size
-    value = _number(header, "attention.value_length") or size
-    by_layer = header.arrays.get(f"{header.architecture}.attention.head_count_kv")
-    if by_layer is not None:
-        total = sum(by_layer)
-    else:
-        total = layers * (_number(header, "attention.head_count_kv") or heads)
-    return int(total) * (key + value) * _F16
 
 
 def _number(header: GgufHeader, name: str) -> int:

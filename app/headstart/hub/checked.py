@@ -14,10 +14,12 @@ from pathlib import Path
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking, from_names
 from headstart.core.files import write_whole
+from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.hub.library import starter_model
+from headstart.hub.shapes import read_shape
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +58,10 @@ class CheckedModels:
             write_whole(self._path, json.dumps(known, indent=1).encode(), wait=False)
         except OSError as error:
             log.warning("the list of checked models could not be written: %s", error)
+
+    def shape(self, model: ModelRef) -> ModelShape:
+        """What decides the memory that it takes; raises ModelProblem, OSError."""
+        return read_shape(model)
 
     def _load(self) -> dict[str, object]:
         with contextlib.suppress(OSError, ValueError):

@@ -57,6 +57,8 @@ class GgufHeader:
     weights: int
     # arrays that were asked for, by key
     arrays: dict[str, list[Any]] = field(default_factory=dict)
+    # how many elements every array has
+    lengths: dict[str, int] = field(default_factory=dict)
 
     @property
     def architecture(self) -> str:
@@ -128,13 +130,18 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         raise _Torn("counts")
     metadata: dict[str, str | int | float | bool] = {}
     arrays: dict[str, list[Any]] = {}
+    lengths: dict[str, int] = {}
     for _ in range(pairs):
         key = _string(file)
         (kind,) = _unpack(file, "I")
-        if kind == _ARRAY and key in wanted:
-            arrays[key] = _array(file)
-        elif kind == _ARRAY:
-            _skip_array(file)
+        if kind == _ARRAY:
+            at = file.tell()
+            lengths[key] = _unpack(file, "IQ")[1]
+            file.seek(at)
+            if key in wanted:
+                arrays[key] = _array(file)
+            else:
+                _skip_array(file)
         elif kind == _STRING:
             metadata[key] = _string(file, errors="replace")
         else:
@@ -153,7 +160,9 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
     data = -(-file.tell() // alignment) * alignment
-    return GgufHeader(version, metadata, tensors, data + end if tensors else 0, weights, arrays)
+    return GgufHeader(
+        version, metadata, tensors, data + end if tensors else 0, weights, arrays, lengths
+    )
 
 
 def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:

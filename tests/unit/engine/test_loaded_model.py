@@ -9,16 +9,26 @@ import pytest
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import ModelProblem
-from headstart.core.events import Finished, GenerationEvent, Loaded, TextAdded, Unloaded
+from headstart.core.events import (
+    Finished,
+    GenerationEvent,
+    Loaded,
+    Notice,
+    TextAdded,
+    Unloaded,
+)
+from headstart.core.fit import Memory, ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
+from headstart.core.told import Told
 from headstart.core.values import FinishReason, Role
 from headstart.engine import local, template
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder
-from headstart.engine.loaded_model import Resources, assemble
+from headstart.engine.loaded_model import assemble
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from tests.support.fake_decoder import FakeDecoder, table
 
@@ -33,6 +43,10 @@ class Checked:
         return LACKS_NOTHING
 
     def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
+
+    def shape(self, model: ModelRef) -> ModelShape:
+        """A file of so many bytes, with 64 kB of keys and values for each token."""
+        return ModelShape(model.size, 131_072, keys=16_384, values=16_384, vocabulary=32_000)
 
 
 def _request(model: ModelRef, tokens: int = 12, chat_id: str = "c") -> GenerationRequest:
@@ -75,7 +89,8 @@ class World:
     """A generator whose models are made of tables, on a computer with so much memory."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.memory = (32 * GB, 30 * GB)
+        self.memory = Memory(32 * GB, 30 * GB)
+        self.contexts: list[int] = []
         self.own_memory = False
         self.opened: list[str] = []
         self.closed: list[str] = []
@@ -109,6 +124,7 @@ class World:
         clamp: bool = False,
     ) -> Decoder:  # fmt: skip
         self.opened.append(model.name)
+        self.contexts.append(engine.context_length)
         decoder = FakeDecoder(LOGITS)
         close = decoder.close
 
@@ -143,7 +159,7 @@ def test_a_model_stays_loaded_beside_another_one(world: World) -> None:
 
 
 def test_the_one_used_longest_ago_is_unloaded_when_memory_is_short(world: World) -> None:
-    models = [world.model(name, 6 * GB) for name in ("one", "two", "three")]
+    models = [world.model(name, 5 * GB) for name in ("one", "two", "three")]
     for model in models:
         world.ask(model)
     assert world.closed == []
@@ -152,6 +168,74 @@ def test_the_one_used_longest_ago_is_unloaded_when_memory_is_short(world: World)
     assert world.closed == ["two"]
     assert world.unloaded == ["two"]
     assert world.names() == ["three", "one", "four"]
+
+
+def test_a_context_is_as_long_as_the_model_was_trained_for_and_memory_allows(world: World) -> None:
+    world.ask(world.model("one", GB))
+    # 64 kB for each token: 32,768 take 2 GiB, an eighth of 32 GiB is 4
+    assert world.contexts == [32_768]
+    world.memory = Memory(12 * GB, 11 * GB)
+    world.ask(world.model("two", GB))
+    assert world.contexts[-1] == 24_576
+    world.memory = Memory(4 * GB, 2 * GB)
+    world.ask(world.model("three", GB))
+    assert world.contexts[-1] == 8_192
+
+
+def test_a_model_that_fits_in_no_memory_is_refused_before_anything_is_unloaded(
+    world: World,
+) -> None:
+    world.ask(world.model("one", 4 * GB))
+    with pytest.raises(ModelProblem) as raised:
+        world.ask(world.model("vast", 40 * GB))
+    problem = raised.value.told
+    assert problem.code == "does-not-fit"
+    assert "42.9 GB" in problem.message
+    assert "34.4 GB" in problem.message
+    assert world.opened == ["one"]
+    assert world.names() == ["one"]
+    # a user who knows better can have it tried
+    wanted = LoadRequest(world.model("vast", 40 * GB), EngineSettings(check_memory=False))
+    world.generator.preload(wanted, world.events.append, StopSignal())
+    assert world.opened == ["one", "vast"]
+
+
+def test_a_context_that_is_too_long_is_refused_with_one_that_fits(world: World) -> None:
+    world.memory = Memory(16 * GB, 12 * GB)
+    model = world.model("one", 4 * GB)
+
+    def refused(context: int, kv: KvType = "f16") -> Told:
+        wanted = LoadRequest(model, EngineSettings(context_length=context, kv_type=kv))
+        with pytest.raises(ModelProblem) as raised:
+            world.generator.preload(wanted, world.events.append, StopSignal())
+        return raised.value.told
+
+    # 64 kB for each token: 131,072 take 8 GiB as f16, and a little more than half as q8_0
+    problem = refused(200_000)
+    assert problem.code == "does-not-fit-kv"
+    assert problem.facts["offer_context"] == 200_000
+    problem = refused(400_000, "q8_0")
+    assert problem.code == "does-not-fit-context"
+    offered = problem.facts["offer_context"]
+    assert isinstance(offered, int)
+    assert f"{offered:,}" in problem.remedy
+    fitting = LoadRequest(model, EngineSettings(context_length=offered, kv_type="q8_0"))
+    world.generator.preload(fitting, world.events.append, StopSignal())
+    assert world.contexts == [offered]
+
+
+def test_what_leaves_little_for_other_programs_is_told(world: World) -> None:
+    def told() -> list[str]:
+        notices = [event for event in world.events if isinstance(event, Notice)]
+        return [notice.told.text for notice in notices if notice.kind == "memory"]
+
+    world.memory = Memory(16 * GB, 8 * GB)
+    world.ask(world.model("one", 4 * GB))
+    assert told() == []
+    world.memory = Memory(16 * GB, 6 * GB)
+    world.ask(world.model("two", 8 * GB))
+    (text,) = told()
+    assert "6.4 GB is free" in text
 
 
 def test_a_graphics_card_holds_one_model_at_a_time(world: World) -> None:

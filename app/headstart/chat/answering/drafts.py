@@ -9,24 +9,21 @@ import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from headstart.chat.branches import Branches
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import ModelProblem
+from headstart.core.fit import Pair, automatic_context
 from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Speculation
+from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.told import about, told
 from headstart.core.values import Chat
+from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict, judge
 from headstart.hub import library
 from headstart.hub.cards import read_card
-
-# what the engine takes where the user leaves the context length to it
-AUTOMATIC_CONTEXT = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +45,9 @@ class Drafts:
         target = None if chat is None else await self._models.here(chat)
         if target is None:
             return []
-        context_length = self._preferences.current.engine.context_length
+        engine = self._preferences.current.engine
         installed = await self._models.installed()
-        choices = await asyncio.to_thread(_judged, target, installed, context_length)
+        choices = await asyncio.to_thread(_judged, target, installed, engine)
         told = [self._with_reason(choice) for choice in choices]
         return sorted(told, key=lambda choice: choice.verdict.works == "no")
 
@@ -94,14 +91,15 @@ class Drafts:
             return ModelRef(path, path.name.removesuffix(".gguf"), 0)
 
 
-def _judged(target: ModelRef, installed: list[ModelRef], context_length: int) -> list[DraftChoice]:
-    card = read_card(target)
-    context = context_length or min(card.context_length or AUTOMATIC_CONTEXT, AUTOMATIC_CONTEXT)
-    free = psutil.virtual_memory().available
+def _judged(
+    target: ModelRef, installed: list[ModelRef], engine: EngineSettings
+) -> list[DraftChoice]:
+    card, free = read_card(target), memory()
+    context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
     choices = []
     for model in installed:
         try:
-            verdict = judge(card, read_card(model), context, free)
+            verdict = judge(card, read_card(model), context, engine, free)
         except ModelProblem as problem:
             verdict = Verdict("no", (about("draft-unreadable", problem.told),))
         except OSError as error:

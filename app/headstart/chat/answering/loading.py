@@ -9,7 +9,13 @@ from collections.abc import Callable
 from typing import Literal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import Calibrated, DraftState, ModelState, ModelUnloaded
+from headstart.chat.changes import (
+    Calibrated,
+    DraftState,
+    ModelState,
+    ModelUnloaded,
+    SmallerContext,
+)
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
 from headstart.core.events import (
@@ -22,9 +28,11 @@ from headstart.core.events import (
     TextAdded,
     Unloaded,
 )
+from headstart.core.fit import KV_BYTES
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import Thinking
+from headstart.core.told import Told
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 
@@ -107,10 +115,10 @@ class Loader:
         self._loading = wanted
         trouble = None
         async for event in stream:
-            self.follow(event, wanted)
             if isinstance(event, Failed):
                 trouble = event.told.text
                 self._broadcast.tell(ModelState(wanted.model.name, 0.0, trouble))
+            self.follow(event, wanted)
         if self._stream is stream:
             self._stream = None
         self.settle()
@@ -177,7 +185,16 @@ class Loader:
             if self._beside is not None and self._beside.model == event.model:
                 self._beside = None
             tell(ModelUnloaded(event.model.name, event.other.name))
+        elif isinstance(event, Failed):
+            self._offer(event.told, wanted)
         elif isinstance(event, TextAdded):
             self._held_back = False
             if self._loaded is not None:
                 self._loaded = wanted
+
+    def _offer(self, problem: Told, wanted: LoadRequest) -> None:
+        """What would fit where the model did not."""
+        context, kv_type = problem.facts.get("offer_context"), problem.facts.get("offer_kv_type")
+        if isinstance(context, int) and context and kv_type in KV_BYTES:
+            kind = next(name for name in KV_BYTES if name == kv_type)
+            self._broadcast.tell(SmallerContext(wanted.model, context, kind, problem))

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+_DOES_NOT_FIT = (
+    "{name} does not fit into this computer's memory: it needs {need:size} ({weights:size} of "
+    "weights, {kv:size} for a context of {context:,} tokens, and buffers), and {free:size} of "
+    "{total:size} is free."
+)
+
 PROBLEMS: dict[str, tuple[str, str]] = {
     "chat-too-long": (
         (
@@ -19,6 +25,28 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "If memory is short, choose a smaller context length in the settings; else "
             "the model is of a kind that this version cannot run."
         ),
+    ),
+    "does-not-fit": (
+        _DOES_NOT_FIT,
+        (
+            "Choose a smaller model or a smaller file of this one, or close other programs. "
+            "“Check memory” in the settings lets it be tried all the same."
+        ),
+    ),
+    "does-not-fit-context": (
+        _DOES_NOT_FIT,
+        "A context of {offer_context:,} tokens fits.",
+    ),
+    "does-not-fit-kv": (
+        _DOES_NOT_FIT,
+        (
+            "With {offer_kv_type} keys and values, which take half the memory, a context of "
+            "{offer_context:,} tokens fits."
+        ),
+    ),
+    "draft-without-room": (
+        "It needs {need:size} of memory beside the model, and {free:size} is free.",
+        "Choose a smaller draft, or a smaller context.",
     ),
     "draft-failed": (
         "It failed while it drafted ({kind}).",

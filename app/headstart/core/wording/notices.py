@@ -17,6 +17,10 @@ NOTICES: dict[str, str] = {
         "{name} is not exact on this computer: numbers differ by up to {gap:.2g} when several are "
         "computed at once. Nothing is drafted for it while “Exact” is on."
     ),
+    "memory-tight": (
+        "{name} needs {need:size} of memory, and {free:size} is free: other programs may become "
+        "slow while it is loaded."
+    ),
     "context-nearly-full-stop": (
         "This chat uses {used:,} of the model's {size:,} tokens. When it is full, replies stop."
     ),

@@ -11,7 +11,7 @@ def explain() -> dict[str, str]:
     import llama_cpp as lib
 
     from headstart.engine.backends.cores import automatic_threads
-    from headstart.engine.backends.llama_context import AUTOMATIC_CONTEXT, CHUNK
+    from headstart.engine.backends.llama_context import CHUNK
 
     if lib.llama_supports_gpu_offload():
         layers = "Automatic: as many as the GPU has memory for."
@@ -26,8 +26,8 @@ def explain() -> dict[str, str]:
     threads = automatic_threads()
     return {
         "backend": backend,
-        "context_length": f"Automatic: {AUTOMATIC_CONTEXT:,} tokens, or what the model was trained "
-        "for if that is less. Memory for all of it is taken at once.",
+        "context_length": "Automatic: what the model was trained for, at most 32,768 tokens and "
+        "as far as memory allows: all of it is taken at once.",
         "threads": f"Automatic: up to {threads}, one for each fast core that this program may use; "
         "fewer while other programs keep cores busy. A number is always used as it is. For "
         "llama.cpp.",

@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from headstart.core import fit
+from headstart.core.fit import Memory
 from headstart.core.models import ModelCard, Vocabulary
+from headstart.core.settings import EngineSettings
 from headstart.core.told import Told, told
 
 Tier = Literal["same", "near", "mapped", "text", "none"]
@@ -22,8 +25,6 @@ NEAR_SHARE = 100
 MAPPED_OVERLAP = 0.9
 # a draft that takes more of the target's time than this per token seldom pays
 COSTLY_SHARE = 0.5
-# what a context needs beside weights and KV (compute buffers), as the probes showed
-OVERHEAD = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,18 @@ def compare(target: Vocabulary, draft: Vocabulary) -> VocabularyMatch:
     return VocabularyMatch("text" if overlap > 0.02 else "none", different, overlap)
 
 
-def judge(target: ModelCard, draft: ModelCard, context: int, free_memory: int) -> Verdict:
-    """What `draft` is worth as a draft of `target` with so much context and free memory."""
+def judge(
+    target: ModelCard, draft: ModelCard, context: int, engine: EngineSettings, memory: Memory
+) -> Verdict:
+    """What `draft` is worth as a draft of `target` with so much context and memory."""
     if draft.model.path == target.model.path:
         return Verdict("no", (told("draft-same-model"),))
     if draft.model.size >= target.model.size:
         return Verdict("no", (told("draft-too-large", size=draft.model.size),))
-    need = memory_needed(draft, context)
-    if need > free_memory:
-        return Verdict("no", (told("draft-needs-memory", need=need, free=free_memory),))
+    need = fit.need(draft.shape, min(context, draft.context_length or context), engine)
+    if fit.judge(need, memory) == "no":
+        why = told("draft-needs-memory", need=need.total, free=memory.available)
+        return Verdict("no", (why,))
     match = compare(target.vocabulary, draft.vocabulary)
     if match.tier == "none":
         return Verdict("no", (told("draft-shares-nothing"),))
@@ -101,11 +105,5 @@ def judge(target: ModelCard, draft: ModelCard, context: int, free_memory: int) -
         notes.append(told("draft-cannot-go-back"))
     if draft.model.size > COSTLY_SHARE * target.model.size:
         notes.append(told("draft-costs-much"))
-    notes.append(told("draft-fits", need=need))
+    notes.append(told("draft-fits", need=need.total))
     return Verdict(works, tuple(notes))
-
-
-def memory_needed(card: ModelCard, context: int) -> int:
-    """Bytes of weights, of f16 keys and values for `context` tokens, and of buffers."""
-    kept = min(context, card.context_length) if card.context_length else context
-    return card.model.size + card.kv_bytes_per_token * kept + OVERHEAD

@@ -8,11 +8,19 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ModelState, ModelUnloaded, ReplyEnded, What
+from headstart.chat.changes import (
+    ChatChanged,
+    ModelState,
+    ModelUnloaded,
+    ReplyEnded,
+    SmallerContext,
+    What,
+)
 from headstart.chat.models import ModelList
 from headstart.chat.services import Services
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
+from headstart.core.settings import changed
 from headstart.core.values import Chat
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
@@ -23,6 +31,7 @@ class ModelsController(QObject):
     model_changed = Signal(str, str)  # name, state
     answering = Signal(object)  # the model that answers in the open chat, or None
     listed = Signal(object)  # ModelList
+    smaller_fits = Signal(object)  # SmallerContext
     unloaded = Signal(str, str)  # name, the model that needed its memory
     advised = Signal(object)  # SamplingChoice: what the makers of that model advise
     thinking_known = Signal(tuple)  # what the model of the open chat can be told about it
@@ -39,6 +48,7 @@ class ModelsController(QObject):
         self._branches = services.branches
         self._choices = services.choices
         self._models = services.models
+        self._preferences = services.preferences
         self._servers = services.servers
         self._preload = services.local.preload
         self._loader = services.local.loader
@@ -65,6 +75,14 @@ class ModelsController(QObject):
     def open_file(self, path: str) -> None:
         chat = self._open.chat
         self._consent.asking(lambda: self._open_file(chat, Path(path)))
+
+    def use_smaller(self, fits: SmallerContext) -> None:
+        """Load a model with what fits into memory, from now on."""
+        engine = changed(
+            self._preferences.current.engine, context_length=fits.context, kv_type=fits.kv_type
+        )
+        self._preferences.update(engine=engine)
+        self.choose(fits.model)
 
     def reload(self) -> None:
         """Load what is loaded with the engine settings of now."""
@@ -130,6 +148,7 @@ class ModelsController(QObject):
     def _listen(self, broadcast: Broadcast) -> None:
         broadcast.on(ModelState, self._on_state)
         broadcast.on(ModelUnloaded, lambda change: self.unloaded.emit(change.name, change.other))
+        broadcast.on(SmallerContext, self.smaller_fits.emit)
         broadcast.on(ReplyEnded, lambda change: self._on_other(change.chat_id))
         broadcast.on(ChatChanged, self._on_chat)
 

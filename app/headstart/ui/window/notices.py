@@ -33,12 +33,17 @@ class Banner(QFrame):
         self._label = QLabel(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._action = QPushButton(self)
+        self._action.hide()
+        self._act: Callable[[], None] = lambda: None
+        self._action.clicked.connect(self._on_action)
         self._close = QToolButton(self)
         self._close.setAccessibleName("Dismiss this notice")
         self._close.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
         layout.addWidget(self._label, 1)
+        layout.addWidget(self._action)
         layout.addWidget(self._close)
         self.hide()
 
@@ -48,10 +53,25 @@ class Banner(QFrame):
             self._at_start = text
         elif self._at_start:
             text = f"{self._at_start}\n\n{text}"
+        if text != self._label.text():
+            self._action.hide()
         self._label.setText(text)
         self.refresh_theme()
         self.setAccessibleName(text)
         self.show()
+
+    def offer(self, label: str, act: Callable[[], None]) -> None:
+        """A button beside what is told, for as long as that is."""
+        self._act = act
+        self._action.setText(label)
+        self._action.show()
+
+    def act(self) -> None:
+        self._action.click()
+
+    def _on_action(self) -> None:
+        self.withdraw()
+        self._act()
 
     def refresh_theme(self) -> None:
         self._close.setIcon(icons.icon("x", theme.current().warning))
@@ -68,6 +88,8 @@ class Banner(QFrame):
 
     def dismiss(self) -> None:
         self.kind = self._at_start = ""
+        self._label.clear()
+        self._action.hide()
         self.hide()
         self.closed.emit()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
+from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
 from headstart.core.text import shortened
@@ -84,6 +85,12 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
             # the reply says that it ended for that
             banner.withdraw()
 
+    def show_smaller(fits: SmallerContext) -> None:
+        window.show_problem(fits.told.message, fits.told.remedy)
+        kv = "" if fits.told.code != "does-not-fit-kv" else f" and {fits.kv_type}"
+        label = f"Use {fits.context:,} tokens{kv}"
+        banner.offer(label, partial(controllers.models.use_smaller, fits))
+
     controllers.reply.context_changed.connect(on_context)
     controllers.branch.stats_shown.connect(on_stats)
     controllers.reply.noticed.connect(banner.show_text)
@@ -96,6 +103,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.models.unloaded.connect(
         lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")
     )
+    controllers.models.smaller_fits.connect(show_smaller)
     controllers.chat.exported.connect(lambda path: toast.show_text(f"Exported to {path}"))
 
 

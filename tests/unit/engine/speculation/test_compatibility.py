@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.fit import Memory, ModelShape, need
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import ModelCard, Vocabulary, spelled
-from headstart.engine.speculation.compatibility import compare, judge, memory_needed
+from headstart.core.settings import EngineSettings
+from headstart.engine.speculation.compatibility import compare, judge
 
+ENGINE = EngineSettings()
 WORDS = tuple(f"w{number}".encode() for number in range(2000))
 GB = 1_000_000_000
 
@@ -21,7 +24,8 @@ def vocabulary(*texts: bytes) -> Vocabulary:
 
 def card(name: str, size: int, words: tuple[bytes, ...] = WORDS) -> ModelCard:
     ref = ModelRef(Path(f"/models/{name}.gguf"), name, size)
-    return ModelCard(ref, "llama", "full", 8192, 20_000, len(words), vocabulary(*words))
+    shape = ModelShape(size, 8192, keys=5_000, values=5_000)
+    return ModelCard(ref, "llama", "full", 8192, shape, len(words), vocabulary(*words))
 
 
 TARGET = card("target", 8 * GB)
@@ -50,15 +54,16 @@ TARGET = card("target", 8 * GB)
 def test_every_draft_gets_a_verdict_with_its_reason(
     draft: ModelCard, works: str, reason: str
 ) -> None:
-    verdict = judge(TARGET, draft, 8192, 16 * GB)
+    verdict = judge(TARGET, draft, 8192, ENGINE, Memory(32 * GB, 16 * GB))
     assert verdict.works == works
     assert reason in verdict.reason
 
 
 def test_memory_counts_weights_keys_values_and_context() -> None:
     draft = card("small", GB)
-    assert memory_needed(draft, 8192) - memory_needed(draft, 4096) == 4096 * 20_000
-    verdict = judge(TARGET, draft, 8192, GB)
+    more, less = (need(draft.shape, context, ENGINE) for context in (8192, 4096))
+    assert more.kv - less.kv == 4096 * 20_000
+    verdict = judge(TARGET, draft, 8192, ENGINE, Memory(GB, GB))
     assert verdict.works == "no"
     assert "memory" in verdict.reason
     assert "is free" in verdict.reason

@@ -1,0 +1,94 @@
+"""What all loaded models share: what is known of files, kept prefixes, profiles. Engine thread."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from headstart.core.abilities import Ability, Lacking
+from headstart.core.errors import ModelProblem
+from headstart.core.fit import ModelShape
+from headstart.core.model_ref import ModelRef
+from headstart.core.prefixes import Traces
+from headstart.core.profiles import Profiles
+from headstart.core.running import NotNoted, Running
+from headstart.core.settings import EngineSettings
+from headstart.engine.backends import select
+from headstart.engine.decoder import Decoder
+from headstart.engine.prefix import fingerprint, keys, speeds
+from headstart.engine.prefix.prefix_cache import PrefixCache
+from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.tracer import TraceMemory
+from headstart.engine.stop import StopSignal
+
+log = logging.getLogger(__name__)
+
+
+class CheckedModels(Protocol):
+    """Remembers which files were opened without harm; see `backends.probe`."""
+
+    def lacking(self, model: ModelRef, engine: EngineSettings) -> Lacking | None: ...
+
+    def add(self, model: ModelRef, engine: EngineSettings, lacking: Lacking) -> None: ...
+
+    def shape(self, model: ModelRef) -> ModelShape:
+        """What decides the memory that it takes; raises ModelProblem, OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What all loaded models share."""
+
+    checked: CheckedModels
+    profiles: Profiles | None = None
+    store: PrefixStore | None = None
+    traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
+    running: Running = field(default_factory=NotNoted)
+
+    @classmethod
+    def of(
+        cls,
+        checked: CheckedModels,
+        profiles: Profiles | None,
+        store: PrefixStore | None,
+        traces: Traces | None,
+        running: Running | None,
+    ) -> Resources:
+        return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
+
+    def check(
+        self,
+        model: ModelRef,
+        engine: EngineSettings,
+        progress: Callable[[float], bool],
+        stop: StopSignal,
+    ) -> Lacking:
+        """What the model cannot do; raises ModelProblem where it cannot run, or be opened."""
+        why = select.cannot_run(model.format, engine.backend)
+        if why is not None:
+            raise ModelProblem("cannot-run", name=model.name, why=why)
+        lacking = self.checked.lacking(model, engine)
+        if lacking is None:
+            lacking = select.check_unknown(model, engine, stop, progress)
+            self.checked.add(model, engine, lacking)
+        return lacking
+
+    def make_prefix_cache(
+        self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
+    ) -> PrefixCache | None:
+        """What keeps a decoder's prefixes; None without a store, for a file that is gone, and for a
+        model that they cannot be kept of."""
+        if self.store is None or Ability.PREFIXES in decoder.facts.lacking:
+            return None
+        try:
+            weights = fingerprint.fingerprint(model.path)
+        except OSError as error:
+            log.warning("prefixes of %s are not kept: %s", model.name, error)
+            return None
+        self.store.wait_until_ready()
+        namespace = keys.namespace(weights, decoder.facts.state, decoder.facts.chunk)
+        self.store.prepare(namespace)
+        return PrefixCache(decoder, self.store, namespace, measured)

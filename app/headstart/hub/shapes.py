@@ -1,0 +1,173 @@
+"""What decides the memory that a model takes, from the head of its file. Worker and engine thread.
+
+Follows llama.cpp's `llama_hparams`: which layers have keys and values, how wide they are, and what
+recurrent layers keep instead. What a file does not say is taken as for a plain transformer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from headstart.core.fit import ModelShape
+from headstart.core.model_ref import ModelRef
+from headstart.core.split_files import parts
+from headstart.hub import mlx_folder
+from headstart.hub.gguf import GgufHeader, read_header
+
+# architectures that keep a state in most layers and keys in every fourth, unless they say otherwise
+_INTERVAL = ("qwen35", "qwen35moe", "qwen3next")
+# in every layer both
+_BOTH = ("falcon-h1",)
+
+
+class _Wanted:
+    """Which arrays of a header are kept: numbers that differ from layer to layer."""
+
+    _ENDS = (".head_count_kv", ".head_count", ".feed_forward_length", ".recurrent_layers")
+
+    def __contains__(self, key: object) -> bool:
+        return str(key).endswith(self._ENDS)
+
+
+WANTED = _Wanted()
+
+
+def read_shape(model: ModelRef) -> ModelShape:
+    """Raises ModelProblem, OSError. What did not change is read once."""
+    status = (model.path / "config.json" if model.format == "mlx" else model.path).stat()
+    return _read(model, status.st_size, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
+    if model.format == "mlx":
+        return of_config(mlx_folder.read_folder(model.path).config, model.size)
+    first, *others = parts(model.path)
+    header = read_header(first, WANTED)
+    weights = header.weights + sum(read_header(part).weights for part in others)
+    return replace(of_header(header), weights=weights)
+
+
+def of_header(header: GgufHeader) -> ModelShape:
+    """Also of a file that is not here: its first bytes are enough."""
+    says = _Says(header)
+    layers, width, heads = (
+        says("block_count"),
+        says("embedding_length"),
+        says.most("attention.head_count"),
+    )
+    layers -= says("nextn_predict_layers")
+    recurrent = _recurrent_layers(header, says, layers)
+    size = width // heads if heads else 0
+    own = says.each("attention.head_count_kv", layers)
+    kv_heads = own if own is not None else [says("attention.head_count_kv") or heads] * layers
+    if own is None and recurrent is not None and header.architecture not in _BOTH:
+        kv_heads = [0 if state else count for count, state in zip(kv_heads, recurrent, strict=True)]
+    # the last layers of some look at the keys of earlier ones
+    kv_heads = kv_heads[: max(0, layers - says("attention.shared_kv_layers"))]
+    key = says("attention.key_length") or size
+    value = says("attention.value_length") or size
+    if says("attention.key_length_mla"):
+        # one compressed row serves as both
+        value = 0
+    if not heads:
+        kv_heads = []
+    return ModelShape(
+        weights=header.weights,
+        trained=says("context_length"),
+        keys=sum(kv_heads) * key,
+        values=sum(kv_heads) * value,
+        state=_state(says, width, sum(recurrent) if recurrent is not None else 0),
+        vocabulary=says("vocab_size") or header.lengths.get("tokenizer.ggml.tokens", 0),
+        width=width,
+        feed_forward=_feed_forward(says),
+        heads=heads,
+        masks=2 if says("attention.sliding_window") else 1,
+    )
+
+
+def of_config(config: Mapping[str, Any], weights: int) -> ModelShape:
+    """Of a folder's `config.json`."""
+
+    def whole(*names: str) -> int:
+        found = (config.get(name) for name in names)
+        return next((value for value in found if isinstance(value, int) and value), 0)
+
+    heads, layers = whole("num_attention_heads"), whole("num_hidden_layers")
+    size = whole("head_dim") or whole("hidden_size") // max(1, heads)
+    numbers = layers * whole("num_key_value_heads", "num_attention_heads") * size
+    experts = whole("num_experts_per_tok") * whole("moe_intermediate_size", "intermediate_size")
+    return ModelShape(
+        weights=weights,
+        trained=whole("max_position_embeddings"),
+        keys=numbers,
+        values=numbers,
+        vocabulary=whole("vocab_size"),
+        width=whole("hidden_size"),
+        feed_forward=max(whole("intermediate_size"), experts),
+        heads=heads,
+    )
+
+
+class _Says:
+    """The numbers that a header has for its architecture; 0 where it says nothing."""
+
+    def __init__(self, header: GgufHeader) -> None:
+        self._header = header
+
+    def __call__(self, name: str) -> int:
+        value = self._header.metadata.get(f"{self._header.architecture}.{name}", 0)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def each(self, name: str, layers: int) -> list[int] | None:
+        """By layer, where they differ."""
+        found = self._header.arrays.get(f"{self._header.architecture}.{name}")
+        return None if found is None else [int(value) for value in found[:layers]]
+
+    def most(self, name: str) -> int:
+        return max(self.each(name, self("block_count")) or [self(name)])
+
+
+def _recurrent_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool] | None:
+    """Which layers keep a state; None where none do."""
+    stateful = any(says(name) for name in ("ssm.inner_size", "wkv.head_size", "shortconv.l_cache"))
+    if not stateful:
+        return None
+    named = says.each("attention.recurrent_layers", layers)
+    if named is not None:
+        return [bool(value) for value in named]
+    architecture = header.architecture
+    by_layer = says.each("attention.head_count_kv", layers)
+    if architecture in _INTERVAL:
+        interval = says("full_attention_interval") or 4
+        return [(layer + 1) % interval != 0 for layer in range(layers)]
+    if by_layer is None or architecture in _BOTH:
+        return [True] * layers
+    forward = says.each("feed_forward_length", layers)
+    if architecture == "nemotron_h" and forward is not None:
+        return [not kv and not ff for kv, ff in zip(by_layer, forward, strict=True)]
+    return [not kv for kv in by_layer]
+
+
+def _state(says: _Says, width: int, layers: int) -> int:
+    """Bytes of all recurrent layers, for one sequence."""
+    head, convolution = says("wkv.head_size"), says("shortconv.l_cache")
+    if head:
+        numbers = (says("token_shift_count") or 2) * width + width * head
+    elif convolution:
+        numbers = width * (convolution - 1)
+    else:
+        inner, state = says("ssm.inner_size"), says("ssm.state_size")
+        shifted = max(0, says("ssm.conv_kernel") - 1)
+        numbers = shifted * (inner + 2 * says("ssm.group_count") * state) + state * inner
+    return 4 * layers * numbers
+
+
+def _feed_forward(says: _Says) -> int:
+    """The widest layer, for one token."""
+    experts = says("expert_used_count") * says("expert_feed_forward_length")
+    shared = says("expert_shared_feed_forward_length")
+    return max(says.most("feed_forward_length"), experts + shared, 2 * says("ssm.inner_size"))

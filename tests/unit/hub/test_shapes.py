@@ -1,0 +1,58 @@
+"""What a file's head says of the memory that its model takes, beside llama.cpp's own account."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headstart.core.fit import need
+from headstart.core.model_ref import ModelRef
+from headstart.core.settings import EngineSettings, KvType
+from headstart.hub.shapes import read_shape
+from tests.models.split import split
+from tests.models.tiny import FAMILIES, make_tiny
+from tests.support.dry_load import MIB, dry_load
+
+
+def _ref(path: Path) -> ModelRef:
+    return ModelRef(path, "m", path.stat().st_size)
+
+
+def _agree(model: ModelRef, context: int, kv_type: KvType = "f16", flash: bool = True) -> None:
+    shape = read_shape(model)
+    engine = EngineSettings(kv_type=kv_type, flash_attention=flash)
+    ours, theirs = need(shape, context, engine), dry_load(model.path, context, kv_type, flash)
+    kept = theirs["kv"] + theirs["state"]
+    # the log has two digits after the point
+    assert ours.kv == pytest.approx(kept, abs=0.04 * MIB)
+    computed = ours.buffers - need(shape, 0, engine).buffers
+    least = theirs["compute"] - need(shape, 0, engine).buffers
+    assert computed >= least - MIB
+    assert ours.buffers <= 1.1 * theirs["compute"] + 350 * shape.vocabulary + 13 * MIB
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_keys_values_and_states_are_those_that_llama_cpp_allocates(
+    family: str, starter: ModelRef, tmp_path: Path
+) -> None:
+    model = _ref(make_tiny(family, starter.path, tmp_path / "model.gguf"))
+    shape = read_shape(model)
+    assert shape.trained == 8192
+    assert shape.vocabulary == 4096
+    assert 0 < shape.weights < model.size
+    _agree(model, 8192)
+
+
+@pytest.mark.parametrize(
+    ("context", "kv_type", "flash"),
+    [(8192, "q8_0", True), (8192, "f16", False), (8192, "q8_0", False), (32_768, "bf16", True)],
+)
+def test_the_settings_count(context: int, kv_type: KvType, flash: bool, starter: ModelRef) -> None:
+    _agree(starter, context, kv_type, flash)
+
+
+def test_a_model_in_several_files_has_the_weights_of_all(starter: ModelRef, tmp_path: Path) -> None:
+    parts = split(starter.path, tmp_path, 3)
+    whole = ModelRef(parts[0], "m", sum(part.stat().st_size for part in parts))
+    assert read_shape(whole).weights == read_shape(starter).weights
