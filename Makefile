@@ -12,8 +12,9 @@ help:
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
-	@echo "make setup   only the set-up"
+	@echo "make setup   only the set-up; GPU=cuda, vulkan, metal or none chooses what llama.cpp is compiled for"
 
+setup: export GPU := $(GPU)
 setup:
 	@$(PYTHON) packaging/bootstrap.py
 

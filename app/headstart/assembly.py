@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from headstart.chat.preferences import Preferences
@@ -73,6 +74,13 @@ async def open_app(home: Home) -> App:
     services = make_services(storage, Runner(make_generator), preferences, Keychain(), prefix_store)
     controllers = make_controllers(services)
     window = MainWindow(controllers, preferences)
+
+    def wake() -> None:
+        # not before the list is there: two imports at once would hold each other up
+        controllers.wake()
+        window.transcript.highlighter.prepare()
+
+    controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)
     controllers.start()
     said = [notice.text] if notice is not None else []
     if died is not None:
@@ -101,8 +109,6 @@ async def close_app(app: App) -> None:
 async def database_opens(app: App) -> None:
     """Wait for the database, and show what it has to say."""
     store = await app.storage.ready()
-    # not before: two imports at once would hold each other up
-    app.window.transcript.highlighter.prepare()
     app.controllers.chat_list.sweep_trash()
     said = [notice.text for notice in store.notices]
     if store.interrupted:

@@ -9,6 +9,9 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from headstart.ui import qt_first  # noqa: F401
+
+# isort: split
 import filelock
 import qasync
 from PySide6.QtGui import QIcon

@@ -1,7 +1,8 @@
 """Whether models get their chats as their templates mean it, and replies come out without markup.
 
 Over llama.cpp's own templates and vocabularies. Also how long a paste takes to be guarded against
-control tokens, with as many of them as the largest vocabularies have.
+control tokens, with as many of them as the largest vocabularies have; how soon a cancelled load
+ends; and whether the memory that a model takes is what was estimated.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.template import TemplateError, choose
+from tests.benchmarks.fit import add_fit
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.prefix import wide
 from tests.benchmarks.report import Report, json_path, spread
@@ -42,6 +44,7 @@ def main() -> None:
     _formats(report)
     _guarding(report)
     _cancelling(report)
+    add_fit(report)
     report.write(path)
 
 

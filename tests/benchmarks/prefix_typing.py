@@ -17,7 +17,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
 from headstart.assembly import App
-from headstart.core.settings import PrefixSettings, SamplingChoice, Speculation
+from headstart.core.prefix_settings import PrefixSettings
+from headstart.core.settings import SamplingChoice, Speculation
 from headstart.home import Home
 from headstart.launch import run
 from tests.benchmarks.peers import bench_cache

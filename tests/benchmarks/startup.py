@@ -17,10 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.benchmarks.starting import run_watched
+
+# isort: split
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
+from headstart.assembly import App
 from headstart.ui.composer.composer import Composer
 from tests.benchmarks.report import Report, json_path, spread
 
@@ -58,22 +62,26 @@ class _FirstKey(QObject):
 
 
 def child(home: str) -> int:
-    from headstart.assembly import App
-    from headstart.home import Home
-    from headstart.launch import make_application, run
+    from headstart.launch import make_application
 
-    first = _FirstKey(make_application())
+    first, there = _FirstKey(make_application()), 0.0
+
+    def watch(app: App) -> None:
+        def listed(*_: object) -> None:
+            nonlocal there
+            there = there or time.monotonic()
+
+        app.controllers.chat_list.listed.connect(listed)
 
     async def measure(_app: App) -> int:
         import psutil
 
-        there = time.monotonic()
         await asyncio.sleep(2)
         memory = psutil.Process().memory_info().rss
         print(json.dumps({"ready": first.ready, "there": there, "rss": memory}), flush=True)
         return 0
 
-    return run(Home(Path(home)), script=measure)
+    return run_watched(Path(home), watch, measure)
 
 
 def measure_once(home: Path) -> tuple[float, float, float]:

@@ -11,8 +11,11 @@ from PySide6.QtGui import QDropEvent
 
 from headstart.assembly import App
 from headstart.core.errors import ModelProblem
+from headstart.core.fit import Memory
 from headstart.core.model_ref import ModelRef
+from headstart.core.settings import EngineSettings
 from headstart.core.values import MessageStatus
+from headstart.engine import local
 from headstart.hub.gguf import read_header
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
@@ -53,6 +56,30 @@ async def test_bad_files_are_refused_with_a_reason_and_the_app_goes_on(
         use_sampling(app)
         reply = await ask(app, "Are you still there?")
         assert reply.status is not MessageStatus.FAILED
+
+
+@pytest.mark.logs("a request failed")
+async def test_a_context_that_does_not_fit_is_refused_with_one_click_to_what_does(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 84 MB of weights, 180 MB for 8,192 tokens, buffers of 80 MB
+    monkeypatch.setattr(local, "memory", lambda: Memory(400_000_000, 240_000_000))
+    async with running() as app:
+        use_sampling(app)
+        app.services.preferences.update(engine=EngineSettings(context_length=8192))
+        reply = await ask(app, "Where is Lisbon?")
+        assert reply.status is MessageStatus.FAILED
+        said = app.window.banner.text()
+        assert "does not fit into this computer's memory" in said
+        assert "240 MB of 400 MB is free" in said
+        app.window.banner.act()
+        await until(lambda: app.services.local.loader.loaded is not None)
+        await app.controllers.settle()
+        assert not app.window.banner.isVisible()
+        engine = app.services.preferences.current.engine
+        assert (engine.context_length, engine.kv_type) == (8192, "q8_0")
+        reply = await ask(app, "Where is Porto?")
+        assert reply.status is MessageStatus.COMPLETE
 
 
 @pytest.mark.logs("a request failed")

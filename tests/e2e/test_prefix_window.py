@@ -14,7 +14,8 @@ from PySide6.QtTest import QTest
 from headstart.assembly import App
 from headstart.chat.answering import battery
 from headstart.chat.changes import AheadState
-from headstart.core.settings import PrefixSettings, SamplingChoice
+from headstart.core.prefix_settings import PrefixSettings
+from headstart.core.settings import SamplingChoice
 from headstart.home import Home
 from headstart.ui.transcript.words import stats_text
 from tests.conftest import OpenApp, until

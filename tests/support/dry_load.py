@@ -1,7 +1,7 @@
 """What llama.cpp would take for a model, by its own account: a load that allocates nothing.
 
 Run as a program, because its log is the only place where the sizes stand:
-`python -m tests.support.dry_load FILE CONTEXT KV FLASH` prints MiB as JSON.
+`python -m tests.support.dry_load FILE CONTEXT KV FLASH WHOLE` prints MiB as JSON.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from headstart.core.settings import EngineSettings
+
 MIB = 1 << 20
 _KV = {"f16": 1, "bf16": 30, "q8_0": 8}
 _SIZE = re.compile(r"= +([0-9.]+) MiB")
 
 
-def dry_load(
-    path: Path, context: int, kv_type: str = "f16", flash: bool = True
-) -> dict[str, float]:
+def dry_load(path: Path, context: int, engine: EngineSettings) -> dict[str, float]:
     """Bytes of `kv`, `state` and `compute`."""
-    command = [sys.executable, "-m", "tests.support.dry_load", str(path), str(context), kv_type]
-    done = subprocess.run([*command, str(int(flash))], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-m", "tests.support.dry_load", str(path), str(context)]
+    command += [engine.kv_type, str(int(engine.flash_attention))]
+    command += [str(int(engine.window_cache != "window"))]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(done.stdout.splitlines()[-1])
     return {name: size * MIB for name, size in found.items()}
 
 
-def _main(path: str, context: int, kv_type: str, flash: bool) -> dict[str, float]:
+def _main(path: str, context: int, kv_type: str, flash: bool, whole: bool) -> dict[str, float]:
     import llama_cpp as lib
 
     said: list[str] = []
@@ -45,7 +47,7 @@ def _main(path: str, context: int, kv_type: str, flash: bool) -> dict[str, float
     of_context = lib.llama_context_default_params()
     of_context.n_ctx, of_context.n_seq_max = context, 4
     of_context.n_batch = of_context.n_ubatch = 256
-    of_context.kv_unified = of_context.swa_full = True
+    of_context.kv_unified, of_context.swa_full = True, whole
     of_context.flash_attn_type = int(flash)
     of_context.type_k = _KV[kv_type]
     of_context.type_v = _KV[kv_type] if flash else _KV["f16"]
@@ -64,5 +66,5 @@ def _main(path: str, context: int, kv_type: str, flash: bool) -> dict[str, float
 
 
 if __name__ == "__main__":
-    _path, _context, _kv_type, _flash = sys.argv[1:]
-    print(json.dumps(_main(_path, int(_context), _kv_type, _flash == "1")))
+    _path, _context, _kv_type, _flash, _whole = sys.argv[1:]
+    print(json.dumps(_main(_path, int(_context), _kv_type, _flash == "1", _whole == "1")))

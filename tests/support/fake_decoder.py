@@ -65,6 +65,7 @@ class FakeDecoder:
             end_text="",
             batch=4096,
             rollback="checkpoint" if checkpoints else "exact",
+            snapshots=checkpoints,
             leaves=1 if checkpoints else leaves,
             chunk=chunk,
         )

@@ -14,7 +14,7 @@ import pytest
 from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
+from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation, WindowCache
 from headstart.core.values import Chat, Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
@@ -43,11 +43,18 @@ class PrefixEngine:
     """`ask` on this thread, as the engine thread would; `rest` does what time would."""
 
     def __init__(
-        self, folder: Path, model: ModelRef, kv: KvType = "bf16", context: int = 2048
+        self,
+        folder: Path,
+        model: ModelRef,
+        kv: KvType = "bf16",
+        context: int = 2048,
+        window_cache: WindowCache = "auto",
     ) -> None:
         self.folder = folder
         self.model = model
-        self.settings = EngineSettings(context_length=context, kv_type=kv)
+        self.settings = EngineSettings(
+            context_length=context, kv_type=kv, window_cache=window_cache
+        )
         self.start()
 
     def start(self) -> None:

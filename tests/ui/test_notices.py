@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from headstart.ui.window import notices
 from headstart.ui.window.notices import START, Banner, Toast
@@ -24,6 +24,26 @@ def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplicati
     banner.show_text("problem", "The disk is full.")
     assert banner.text() == "The disk is full."
     banner.withdraw()
+    assert banner.isHidden()
+
+
+def test_an_offer_goes_with_what_it_belongs_to(qapp: QApplication) -> None:
+    banner = Banner()
+    taken: list[int] = []
+    banner.show_text("problem", "It does not fit.")
+    banner.offer("Use 8,192 tokens", lambda: taken.append(8192))
+    # told once more, by another part of the program
+    banner.show_text("problem", "It does not fit.")
+    button = banner.findChild(QPushButton)
+    assert button is not None
+    assert (button.text(), button.isHidden()) == ("Use 8,192 tokens", False)
+    banner.show_text("problem", "The disk is full.")
+    assert button.isHidden()
+    banner.show_text("problem", "It does not fit.")
+    assert button.isHidden()
+    banner.offer("Use 4,096 tokens", lambda: taken.append(4096))
+    banner.act()
+    assert taken == [4096]
     assert banner.isHidden()
 
 

@@ -9,7 +9,7 @@ import pytest
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
 from headstart.core.parts import text_part
-from headstart.core.settings import PrefixSettings
+from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from tests.conftest import OpenApp, until
 

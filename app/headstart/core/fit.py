@@ -36,6 +36,8 @@ _MOST_SHARE = 0.9
 # a token's text and merges in the tokenizer, and what every context takes
 _VOCABULARY_BYTES, _FIXED_BYTES = 350, 12 << 20
 _STEP = 256
+# a cache of the window only needs snapshots where prompts are to go on from: worth this much memory
+_WINDOW_PAYS = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class ModelShape:
     heads: int = 0
     # masks of a batch: one for each kind of attention
     masks: int = 1
+    # tokens that layers with a sliding window see, and what of keys and values is theirs
+    window: int = 0
+    window_keys: int = 0
+    window_values: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +103,13 @@ class Pair:
     def need(self, context: int, engine: EngineSettings) -> Need:
         found = need(self.target, context, engine)
         if self.draft is not None:
-            found += need(self.draft, min(context, self.draft.trained or context), engine)
+            found += need(self.draft, min(context, self.draft.trained or context), of_draft(engine))
         return found
+
+
+def of_draft(engine: EngineSettings) -> EngineSettings:
+    """The settings for a draft: what it keeps of windows has to come back without snapshots."""
+    return msgspec.structs.replace(engine, window_cache="whole")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +120,47 @@ class Offer:
     kv_type: KvType
 
 
+def windowed(shape: ModelShape, context: int, engine: EngineSettings) -> bool:
+    """Whether layers with a sliding window keep no more than that: where it pays."""
+    run = engine.as_run
+    if run.window_cache != "auto":
+        return run.window_cache == "window" and shape.window > 0
+    saved = (context - _window_cells(shape, engine)) * (shape.window_keys + shape.window_values)
+    return saved * KV_BYTES[run.kv_type] >= _WINDOW_PAYS
+
+
 def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
     """What a model takes with a context of so many tokens."""
     run = engine.as_run
     cells = -(-context // _STEP) * _STEP
-    batch = max(128, run.batch) if run.batch else BATCH
+    batch = _batch(engine)
     key_bytes = KV_BYTES[run.kv_type]
     # quantized values exist with flash attention only
     value_bytes = key_bytes if run.flash_attention else KV_BYTES["f16"]
     kv = int(cells * (shape.keys * key_bytes + shape.values * value_bytes))
+    masked = shape.masks * cells
+    if windowed(shape, context, engine):
+        unused = max(0, cells - _window_cells(shape, engine))
+        kv -= int(unused * (shape.window_keys * key_bytes + shape.window_values * value_bytes))
+        masked -= unused
     kv += SEQUENCES * shape.state
     layer = 4 * batch * (3 * shape.feed_forward + 4 * shape.width)
     if shape.keys:
         # the mask, and without flash attention every score
-        layer += shape.masks * cells * batch * (2 if run.flash_attention else 4)
+        layer += masked * batch * (2 if run.flash_attention else 4)
         layer += 0 if run.flash_attention else 4 * shape.heads * cells * batch
     logits = 4 * batch * (shape.vocabulary + shape.width)
     rest = shape.vocabulary * _VOCABULARY_BYTES + _FIXED_BYTES
     return Need(shape.weights, kv, max(layer, logits) + rest)
+
+
+def _batch(engine: EngineSettings) -> int:
+    return max(128, engine.batch) if engine.batch else BATCH
+
+
+def _window_cells(shape: ModelShape, engine: EngineSettings) -> int:
+    """What llama.cpp gives them: the window for each sequence, and a batch."""
+    return -(-(SEQUENCES * shape.window + _batch(engine)) // _STEP) * _STEP
 
 
 def judge(wanted: Need, memory: Memory) -> Verdict:

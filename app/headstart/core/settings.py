@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import Meta, Struct, field
 
+from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.servers import Connection
 
 WhenFull = Literal["stop", "drop_oldest"]
@@ -20,6 +21,7 @@ KvType = Literal["f16", "bf16", "q8_0"]
 Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
 TreeBranches = Literal["auto", "always", "never"]
+WindowCache = Literal["auto", "whole", "window"]
 TextFont = Literal["inter", "system"]
 Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 
@@ -119,46 +121,6 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
     tree_branches: TreeBranches = "auto"
 
 
-class PrefixSettings(Struct, frozen=True):
-    """What is kept of prompts that were computed, so that they are not recomputed."""
-
-    on_disk: Annotated[
-        bool,
-        Meta(
-            title="Prompt cache on disk",
-            description="so that nothing is recomputed after a restart",
-        ),
-    ] = True
-    most_gb: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=10_000,
-            title="Max disk space",
-            description="never more than a quarter of what is free",
-            extra_json_schema={"unit": "GB"},
-        ),
-    ] = 8
-    memory_mb: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=1_000_000,
-            title="Max memory",
-            description="for what is not in a loaded model's context; 0 is automatic",
-            extra_json_schema={"unit": "MB", "special": "automatic"},
-        ),
-    ] = 0
-    prefill_ahead: Annotated[
-        bool,
-        Meta(
-            title="Prefill ahead",
-            description="while you type or look at a chat; costs battery, pauses when it is low",
-            extra_json_schema={"label": "while you type or look at a chat"},
-        ),
-    ] = True
-
-
 class Overrides(Struct, frozen=True, omit_defaults=True):
     """What a model or a chat decides for itself; None follows what it belongs to."""
 
@@ -190,10 +152,12 @@ class EngineSettings(Struct, frozen=True):
     @property
     def as_run(self) -> EngineSettings:
         """With what `exact` asks for: KV types and attention that add up in the same order
-        however many rows there are."""
+        however many rows there are, and cells that lie in the order of the text."""
         if not self.exact:
             return self
-        return msgspec.structs.replace(self, kv_type="bf16", flash_attention=True)
+        return msgspec.structs.replace(
+            self, kv_type="bf16", flash_attention=True, window_cache="whole"
+        )
 
     backend: Annotated[
         Backend,
@@ -262,6 +226,16 @@ class EngineSettings(Struct, frozen=True):
             extra_json_schema={"label": "faster and smaller"},
         ),
     ] = True
+    window_cache: Annotated[
+        WindowCache,
+        Meta(
+            title="Sliding-window cache",
+            description="what layers with a sliding window keep: their window, or the context",
+            extra_json_schema={
+                "labels": {"auto": "Automatic", "whole": "Whole context", "window": "Window only"}
+            },
+        ),
+    ] = "auto"
     check_memory: Annotated[
         bool,
         Meta(

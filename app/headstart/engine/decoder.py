@@ -61,6 +61,8 @@ class ModelFacts:
     added_tokens: tuple[SpecialToken, ...] = ()
     # how `truncate` goes back: exactly, or to a checkpoint from which the rest is recomputed
     rollback: Literal["exact", "checkpoint"] = "exact"
+    # whether `export` leaves a part out that only `snapshot` has
+    snapshots: bool = False
     # the most leaves of a tree in one forward; 1 where only a single path is possible
     leaves: int = 1
     # what else decides the speed: backend, threads, KV type
@@ -200,7 +202,7 @@ class Decoder(Protocol):
     def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
         """Append what `export` gave to a live sequence of `start` tokens, in order.
 
-        Models that keep more than ranges (`facts.rollback` "checkpoint") need the snapshot of
+        Models that keep more than ranges (`facts.snapshots`) need the snapshot of
         the place that is to be reached; `back` follows. False: the bytes do not fit, and what
         the sequence holds has to be looked at.
         """

@@ -14,11 +14,11 @@ import msgspec
 from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
-from headstart.core.fit import Need
+from headstart.core.fit import Need, of_draft
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, noted
-from headstart.core.settings import EngineSettings
+from headstart.core.settings import EngineSettings, WindowCache
 from headstart.core.told import about, told
 from headstart.core.values import Role
 from headstart.engine import exactness, room, template
@@ -150,7 +150,7 @@ class LoadedModel:
         """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
         context = self.decoder.facts.context_length
         shape = self.resources.checked.shape
-        engine = msgspec.structs.replace(self.wanted.engine, context_length=context)
+        engine = of_draft(msgspec.structs.replace(self.wanted.engine, context_length=context))
 
         def open_draft(
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
@@ -166,7 +166,7 @@ class LoadedModel:
             self.speculation.load_draft(draft, engine, open_draft, emit, stop)
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)
-            self.need = room.shapes(shape, self.wanted).need(context, engine)
+            self.need = room.shapes(shape, self.wanted).need(context, self.wanted.engine)
             curve = self.speculation.curve(0)
             if curve is not None:
                 emit(curve)
@@ -265,7 +265,8 @@ def open_model(
     Raises ModelProblem, DecodeAborted."""
     emit = progress.emit
     model, engine = wanted.model, wanted.engine
-    run = msgspec.structs.replace(engine.as_run, context_length=fitted.context)
+    kept: WindowCache = "window" if fitted.windowed else "whole"
+    run = msgspec.structs.replace(engine.as_run, context_length=fitted.context, window_cache=kept)
     began = time.perf_counter()
     with noted(resources.running, Doing("loading", model.name)):
         decoder = select.open_decoder(model, run, progress, lacking)

@@ -24,11 +24,12 @@ _USEFUL_CONTEXT = 8192
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """`context` in tokens, and what a pair takes with it."""
+    """`context` in tokens, and what a pair takes with it; `windowed` as `fit.windowed`."""
 
     context: int
     need: Need
     verdict: Verdict
+    windowed: bool
 
 
 def shapes(read_shape: ReadShape, wanted: LoadRequest) -> Pair:
@@ -52,12 +53,13 @@ def find_room(pair: Pair, wanted: LoadRequest, memory: Memory, check: bool = Tru
     context = engine.context_length or fit.automatic_context(pair, engine, memory)
     need = pair.need(context, engine)
     verdict = fit.judge(need, memory)
+    room = Room(context, need, verdict, fit.windowed(pair.target, context, engine))
     if verdict == "no" and pair.draft is not None:
         # the model matters more: a draft that has no room is told when its turn comes
         return find_room(Pair(pair.target), wanted, memory, check)
     if verdict == "no" and check and engine.check_memory:
-        raise _does_not_fit(pair, wanted, Room(context, need, verdict), memory)
-    return Room(context, need, verdict)
+        raise _does_not_fit(pair, wanted, room, memory)
+    return room
 
 
 def tight(model: ModelRef, room: Room, memory: Memory) -> Told | None:
@@ -69,7 +71,7 @@ def tight(model: ModelRef, room: Room, memory: Memory) -> Told | None:
 
 def check_draft(shape: ModelShape, wanted: LoadRequest, memory: Memory, context: int) -> None:
     """Whether a draft has room beside its target; raises ModelProblem."""
-    engine = wanted.engine
+    engine = fit.of_draft(wanted.engine)
     need = fit.need(shape, min(context, shape.trained or context), engine)
     if engine.check_memory and fit.judge(need, memory) == "no":
         raise ModelProblem("draft-without-room", need=need.total, free=memory.available)

@@ -17,6 +17,16 @@ from headstart.core.split_files import parts
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, read_header
 
+# every so manyth layer looks at the whole context, where the file says nothing else
+_PERIODS = {
+    "gemma2": 2,
+    "gemma3": 6,
+    "gemma3n": 5,
+    "gpt-oss": 2,
+    "cohere2": 4,
+    "exaone4": 4,
+    "olmo2": 4,
+}
 # architectures that keep a state in most layers and keys in every fourth, unless they say otherwise
 _INTERVAL = ("qwen35", "qwen35moe", "qwen3next")
 # in every layer both
@@ -26,7 +36,13 @@ _BOTH = ("falcon-h1",)
 class _Wanted:
     """Which arrays of a header are kept: numbers that differ from layer to layer."""
 
-    _ENDS = (".head_count_kv", ".head_count", ".feed_forward_length", ".recurrent_layers")
+    _ENDS = (
+        ".head_count_kv",
+        ".head_count",
+        ".feed_forward_length",
+        ".sliding_window_pattern",
+        ".recurrent_layers",
+    )
 
     def __contains__(self, key: object) -> bool:
         return str(key).endswith(self._ENDS)
@@ -75,17 +91,25 @@ def of_header(header: GgufHeader) -> ModelShape:
         value = 0
     if not heads:
         kv_heads = []
+    windows = _window_layers(header, says, len(kv_heads))
+    of_windows = sum(count for count, is_one in zip(kv_heads, windows, strict=True) if is_one)
+    window_key = says("attention.key_length_swa") or key
+    window_value = says("attention.value_length_swa") or value
+    others = sum(kv_heads) - of_windows
     return ModelShape(
         weights=header.weights,
         trained=says("context_length"),
-        keys=sum(kv_heads) * key,
-        values=sum(kv_heads) * value,
+        keys=others * key + of_windows * window_key,
+        values=others * value + of_windows * window_value,
         state=_state(says, width, sum(recurrent) if recurrent is not None else 0),
         vocabulary=says("vocab_size") or header.lengths.get("tokenizer.ggml.tokens", 0),
         width=width,
         feed_forward=_feed_forward(says),
         heads=heads,
         masks=2 if says("attention.sliding_window") else 1,
+        window=says("attention.sliding_window") if of_windows else 0,
+        window_keys=of_windows * window_key,
+        window_values=of_windows * window_value,
     )
 
 
@@ -150,6 +174,17 @@ def _recurrent_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool
     if architecture == "nemotron_h" and forward is not None:
         return [not kv and not ff for kv, ff in zip(by_layer, forward, strict=True)]
     return [not kv for kv in by_layer]
+
+
+def _window_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool]:
+    """Which layers see a window only; none where that is not known."""
+    own = says.each("attention.sliding_window_pattern", layers)
+    if own is not None:
+        return [bool(value) for value in own] + [False] * (layers - len(own))
+    period = says("attention.sliding_window_pattern") or _PERIODS.get(header.architecture, 0)
+    if not period or not says("attention.sliding_window"):
+        return [False] * layers
+    return [layer % period < period - 1 for layer in range(layers)]
 
 
 def _state(says: _Says, width: int, layers: int) -> int:

@@ -16,8 +16,9 @@ from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import GenerationEvent, PrefilledAhead
 from headstart.core.model_ref import ModelRef
+from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.requests import AheadRequest, LoadRequest
-from headstart.core.settings import PrefixSettings, Settings
+from headstart.core.settings import Settings
 from headstart.storage.settings_file import SettingsFile
 
 MODEL = ModelRef(Path("m.gguf"), "m", 1)

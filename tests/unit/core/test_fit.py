@@ -14,6 +14,7 @@ from headstart.core.fit import (
     largest_context,
     need,
     offer,
+    windowed,
 )
 from headstart.core.settings import LEAST_CONTEXT, EngineSettings
 
@@ -80,6 +81,27 @@ def test_what_does_not_fit_gets_an_offer() -> None:
     assert 0 < found.context < 131_072
     vast = ModelShape(weights=40 * GB, trained=8192, keys=1000, values=1000)
     assert offer(Pair(vast), 8192, ENGINE, memory).context == 0
+
+
+def test_a_window_is_all_that_is_kept_where_that_saves_much() -> None:
+    # Gemma 3 12B: 40 of 48 layers see 1,024 tokens
+    gemma = ModelShape(
+        weights=8 * GB, trained=131_072, keys=98_304, values=98_304, masks=2,
+        window=1024, window_keys=81_920, window_values=81_920,
+    )  # fmt: skip
+    whole = EngineSettings(window_cache="whole")
+    assert windowed(gemma, 8192, ENGINE)
+    assert need(gemma, 8192, whole).kv == 8192 * 4 * 98_304
+    assert need(gemma, 8192, ENGINE).kv < 0.7 * need(gemma, 8192, whole).kv
+    assert need(gemma, 32_768, ENGINE).kv < 0.3 * need(gemma, 32_768, whole).kv
+    # a short context, or a small model, keeps what it can cut anywhere
+    assert not windowed(gemma, 4096, ENGINE)
+    assert not windowed(SMALL, 8192, EngineSettings(window_cache="window"))
+    assert not windowed(gemma, 32_768, EngineSettings(exact=True))
+    # a draft has to come back without snapshots
+    pair = Pair(EIGHT, gemma)
+    extra = pair.need(8192, ENGINE).kv - Pair(EIGHT).need(8192, ENGINE).kv
+    assert extra == need(gemma, 8192, whole).kv
 
 
 @given(shapes, memories)

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.retention import Retention, decide, owner_of
-from headstart.core.settings import ChatOptions, PrefixSettings, Settings
+from headstart.core.settings import ChatOptions, Settings
 from headstart.core.values import Chat
 
 CHAT = Chat("c", "Rivers", 0, 0)

@@ -19,10 +19,9 @@ def _ref(path: Path) -> ModelRef:
     return ModelRef(path, "m", path.stat().st_size)
 
 
-def _agree(model: ModelRef, context: int, kv_type: KvType = "f16", flash: bool = True) -> None:
+def _agree(model: ModelRef, context: int, engine: EngineSettings) -> None:
     shape = read_shape(model)
-    engine = EngineSettings(kv_type=kv_type, flash_attention=flash)
-    ours, theirs = need(shape, context, engine), dry_load(model.path, context, kv_type, flash)
+    ours, theirs = need(shape, context, engine), dry_load(model.path, context, engine)
     kept = theirs["kv"] + theirs["state"]
     # the log has two digits after the point
     assert ours.kv == pytest.approx(kept, abs=0.04 * MIB)
@@ -41,7 +40,13 @@ def test_keys_values_and_states_are_those_that_llama_cpp_allocates(
     assert shape.trained == 8192
     assert shape.vocabulary == 4096
     assert 0 < shape.weights < model.size
-    _agree(model, 8192)
+    _agree(model, 8192, EngineSettings())
+    if FAMILIES[family].memory == "window":
+        # narrower than the context, and beside layers that see all of it
+        _agree(model, 8192, EngineSettings(window_cache="window"))
+        assert 0 < shape.window_keys < shape.keys
+    else:
+        assert shape.window_keys == 0
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,8 @@ def test_keys_values_and_states_are_those_that_llama_cpp_allocates(
     [(8192, "q8_0", True), (8192, "f16", False), (8192, "q8_0", False), (32_768, "bf16", True)],
 )
 def test_the_settings_count(context: int, kv_type: KvType, flash: bool, starter: ModelRef) -> None:
-    _agree(starter, context, kv_type, flash)
+    engine = EngineSettings(kv_type=kv_type, flash_attention=flash, window_cache="window")
+    _agree(starter, context, engine)
 
 
 def test_a_model_in_several_files_has_the_weights_of_all(starter: ModelRef, tmp_path: Path) -> None:

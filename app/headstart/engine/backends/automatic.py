@@ -38,6 +38,8 @@ def explain() -> dict[str, str]:
         "gpu_layers": layers,
         "flash_attention": "For llama.cpp. Like the KV cache type, a change makes chats be "
         "processed once more.",
+        "window_cache": "Automatic: the window where that saves half a gigabyte. The whole context "
+        "takes more memory, and less work where an earlier message is edited. For llama.cpp.",
         "batch": f"Automatic: {CHUNK}, the size of a stored chunk. Larger needs a larger buffer, "
         "and a stop may take longer to be heard. For llama.cpp.",
     }

@@ -71,8 +71,11 @@ class LlamaContext:
             layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
             flash = "" if engine.flash_attention else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
+            # layers with a sliding window keep that only
+            self.windowed = self.window > 0 and engine.window_cache == "window"
             flash = "flash attention" if engine.flash_attention else "plain attention"
-            self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}"
+            kept = "windowed" if self.windowed else "full"
+            self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}, unified, {kept}"
         except BaseException:
             self.close()
             raise
@@ -138,8 +141,7 @@ class LlamaContext:
         if engine.gpu_layers == 0:
             # else llama.cpp would still compute large batches on the graphics card
             parameters.offload_kqv = parameters.op_offload = False
-        # without the whole cache a window model could not take back what it drafted
-        parameters.swa_full = True
+        parameters.swa_full = engine.window_cache != "window"
         parameters.no_perf = True
         parameters.abort_callback = self.abort.callback
         parameters.abort_callback_data = ctypes.addressof(self.abort.buffer)

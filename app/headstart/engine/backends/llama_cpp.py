@@ -26,7 +26,7 @@ from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
 from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
 from headstart.engine.backends.llama_library import recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
-from headstart.engine.backends.llama_state import SequenceState
+from headstart.engine.backends.llama_state import Apart, SequenceState
 from headstart.engine.backends.thread_count import ThreadCount
 from headstart.engine.decoder import (
     Blob,
@@ -74,7 +74,11 @@ class LlamaCppDecoder(DecoderBase):
             self._thread_count = llama.threads
             self._batch = LlamaBatch(llama.batch, LEAVES)
             self._state = SequenceState(
-                self._context, self._memory, SPARE, ranges=llama.has_ranges, mixed=self._recurrent
+                self._context,
+                self._memory,
+                SPARE,
+                ranges=llama.has_ranges,
+                apart=_apart(llama),
             )
             self._ends = llama_vocabulary.ends(self.vocab)
             self._facts = _facts(llama, self.vocab, self._state.ranges, lacking)
@@ -219,7 +223,7 @@ class LlamaCppDecoder(DecoderBase):
         if self._recurrent:
             kept = self._checkpoint[0] if self._checkpoint is not None else 0
             return kept if kept <= n else 0
-        # whether a window lost cells is only known by cutting; `swa_full` keeps them
+        # a window that keeps no more than itself loses cells: those before the first one
         first = lib.llama_memory_seq_pos_min(self._memory, 0)
         needed = max(0, n - self._window + 1) if self._window > 0 else 0
         return n if first <= needed else 0
@@ -273,12 +277,20 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         end_text=texts.get(end, ""),
         batch=llama.batch,
         rollback="checkpoint" if llama.recurrent else "exact",
+        snapshots=_apart(llama) is not None,
         leaves=1 if llama.recurrent or Ability.TREES in lacking else LEAVES,
         lacking=lacking,
         device=llama.device,
-        chunk=_chunk(llama.window) if has_ranges else 0,
-        state=f"llama.cpp {lib.__version__}, {llama.state_name}, unified, full",
+        chunk=_chunk(0 if llama.windowed else llama.window) if has_ranges else 0,
+        state=f"llama.cpp {lib.__version__}, {llama.state_name}",
     )
+
+
+def _apart(llama: LlamaContext) -> Apart | None:
+    """What of a state has no ranges."""
+    if llama.recurrent:
+        return "recurrent"
+    return "window" if llama.windowed else None
 
 
 def _chunk(window: int) -> int:

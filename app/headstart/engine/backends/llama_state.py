@@ -3,17 +3,17 @@
 Engine thread. A range goes through a spare sequence: in a unified cache `seq_cp` only marks
 cells, it copies nothing. The bytes of a sequence are
 
-    header (8 bytes: magic, sequence)  [attention cells]  [recurrent state]
+    header (8 bytes: magic, sequence)  [attention cells]  [recurrent state, or windows' cells]
 
 and with PARTIAL_ONLY the attention part is missing. Models that have both are stored as ranges
-of attention cells, which can be had at any time, and snapshots of the recurrent state, which can
-only be taken when the text is there.
+of attention cells, which can be had at any time, and snapshots of the other part, which can
+only be taken when the text is there: of a sliding window, only the cells that the next token sees.
 """
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Literal
 
 import llama_cpp as lib
 import numpy as np
@@ -23,6 +23,8 @@ from headstart.engine.decoder import Blob
 _HEADER = 8
 _PARTIAL = lib.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY
 _LIVE = 0
+# what of a state has no ranges
+Apart = Literal["recurrent", "window"]
 
 
 class StateError(RuntimeError):
@@ -30,14 +32,16 @@ class StateError(RuntimeError):
 
 
 class SequenceState:
-    """Of sequence 0 of one context. `mixed`: a state has a part without ranges."""
+    """Of sequence 0 of one context. `apart`: the part of a state that has no ranges."""
 
-    def __init__(self, context: Any, memory: Any, spare: int, *, ranges: bool, mixed: bool) -> None:
+    def __init__(
+        self, context: Any, memory: Any, spare: int, *, ranges: bool, apart: Apart | None
+    ) -> None:
         self._context = context
         self._memory = memory
         self._spare = spare
         self.ranges = ranges
-        self._mixed = mixed
+        self._apart = apart
 
     def export(self, start: int, end: int) -> Blob:
         """The cells of the tokens `start` to `end`. Raises StateError."""
@@ -45,34 +49,38 @@ class SequenceState:
         lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
         try:
             blob = self._get(spare, 0)
-            if not self._mixed:
+            if self._apart is None:
                 return blob
-            recurrent = self._get(spare, _PARTIAL)[_HEADER:]
+            other = self._get(spare, _PARTIAL)[_HEADER:]
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
-        cut = len(blob) - len(recurrent)
+        cut = len(blob) - len(other)
         # a newer architecture with a third part would be cut in the wrong place
-        if cut <= _HEADER or not np.array_equal(blob[cut:], recurrent):
+        if cut <= _HEADER or not np.array_equal(blob[cut:], other):
             raise StateError("this model's state has parts in another order")
         return blob[:cut].copy()
 
     def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None) -> bool:
         """Append a range to a sequence of `start` tokens."""
         memory, spare = self._memory, self._spare
-        if self._mixed:
+        if self._apart is not None:
             if snapshot is None:
                 return False
-            blob = np.concatenate([blob, snapshot[_HEADER:]])
+            # no window's cells: they come once, with `back`
+            other = self._get(spare, _PARTIAL) if self._apart == "window" else snapshot
+            blob = np.concatenate([blob, other[_HEADER:]])
         try:
             if not self._put(spare, blob, 0):
                 return False
-            if not self._mixed and not self._covers(spare, start, end):
+            if self._apart is None and not self._covers(spare, start, end):
                 return False
             lib.llama_memory_seq_cp(memory, spare, _LIVE, -1, -1)
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
-        # with a recurrent part, the position is only right once `back` was called
-        return self._mixed or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == end - 1
+        # where a part is missing, the position is only right once `back` was called
+        return (
+            self._apart is not None or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == end - 1
+        )
 
     def snapshot(self, into: Blob | None = None) -> Blob | None:
         """The part without ranges (all of it, where there are none) as it is now."""

@@ -70,6 +70,7 @@ class MlxModel:
             end_text=tokenizer.end_text,
             batch=BATCH,
             rollback="checkpoint" if state.mixed else "exact",
+            snapshots=state.mixed,
             device=f"{versions()}, {device}",
             chunk=BATCH if state.ranges else 0,
             state=f"{versions()}, {device}, {layout}",

@@ -68,7 +68,7 @@ def _cut(decoder: Decoder) -> None:
 def _prefix(decoder: Decoder) -> None:
     _again(decoder)
     chunk = decoder.facts.chunk
-    mixed = decoder.facts.rollback == "checkpoint"
+    mixed = decoder.facts.snapshots
     snapshot = decoder.snapshot() if mixed else None
     size = min(_TOKENS, chunk)
     blob = decoder.export(0, size) if chunk else None

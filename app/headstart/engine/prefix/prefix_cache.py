@@ -58,7 +58,7 @@ class PrefixCache:
         self._ranges = decoder.facts.chunk > 0
         self._chunk = decoder.facts.chunk or _NO_RANGES
         # models that cannot be cut need a snapshot for each place they are to come back to
-        self.needs_snapshots = decoder.facts.rollback == "checkpoint"
+        self.needs_snapshots = decoder.facts.snapshots
         self._token_size = 0.0
         self._context = decoder.facts.context_length
         # of the chat at hand, the latest last

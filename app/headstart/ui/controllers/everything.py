@@ -46,6 +46,10 @@ class Controllers:
         self.speculation.list()
         self.prefixes.list()
 
+    def wake(self) -> None:
+        """The list of chats is there: do what nobody waited for."""
+        self.speculation.wake()
+
     async def settle(self, seconds: float = 30) -> None:
         """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
         await self.tasks.settle(seconds)

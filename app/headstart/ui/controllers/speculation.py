@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 
 from PySide6.QtCore import QObject, Signal
@@ -43,6 +44,8 @@ class SpeculationController(QObject):
         self._open = open_chat
         self._tasks = tasks
         self._serial = 0
+        # nobody looks at drafts before the list of chats is there
+        self._awake = asyncio.Event()
         # what is known of each pair, and the open chat's
         self._known: dict[Pair, Calibrated] = {}
         self._pair: Pair | None = None
@@ -52,6 +55,10 @@ class SpeculationController(QObject):
         broadcast.on(DraftState, lambda draft: self.draft_changed.emit(draft.name, draft.loaded))
         broadcast.on(Calibrated, self._on_calibrated)
         broadcast.on(DraftProgress, self._on_progress)
+
+    def wake(self) -> None:
+        """The program has started: there is time to look at files."""
+        self._awake.set()
 
     def list(self) -> None:
         self._tasks.spawn(self._list())
@@ -96,6 +103,10 @@ class SpeculationController(QObject):
     async def _list(self) -> None:
         self._serial += 1
         serial, chat_id = self._serial, self._open.id
+        await self._awake.wait()
+        if serial != self._serial:
+            # asked for once more meanwhile
+            return
         await self._find_pair()
         try:
             choices = await self._drafts.choices(chat_id)

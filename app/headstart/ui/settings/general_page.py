@@ -8,7 +8,8 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPlainTextEdit, QWidget
 
-from headstart.core.settings import PrefixSettings, Sampling, Settings, changed
+from headstart.core.prefix_settings import PrefixSettings
+from headstart.core.settings import Sampling, Settings, changed
 from headstart.core.settings_fields import FieldInfo, describe
 from headstart.ui.fields import ResetButton, check_box, choice_box, number_box
 from headstart.ui.settings.form import Page

@@ -34,6 +34,7 @@ class Banner(QFrame):
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._action = QPushButton(self)
+        self._action.setAccessibleName("What is offered")
         self._action.hide()
         self._act: Callable[[], None] = lambda: None
         self._action.clicked.connect(self._on_action)
@@ -64,6 +65,7 @@ class Banner(QFrame):
         """A button beside what is told, for as long as that is."""
         self._act = act
         self._action.setText(label)
+        self._action.setAccessibleName(label)
         self._action.show()
 
     def act(self) -> None:

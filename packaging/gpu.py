@@ -1,0 +1,135 @@
+"""Which graphics card llama.cpp is compiled for; a part of the set-up.
+
+Standard library only. What is there decides, unless `make setup GPU=cuda|vulkan|metal|none` does;
+a choice is kept in the virtual environment until another one is made.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+KINDS = ("cuda", "vulkan", "metal", "none")
+# what compiling for Vulkan needs, and the Debian package that has it
+_VULKAN = {
+    "the Vulkan loader": "libvulkan1",
+    "Vulkan's headers": "libvulkan-dev",
+    "glslc": "glslc",
+    "SPIR-V's headers": "spirv-headers",
+}
+_CMAKE = {
+    "cuda": "-DGGML_CUDA=ON",
+    "vulkan": "-DGGML_VULKAN=ON",
+    "metal": "-DGGML_METAL=ON",
+    # it is llama.cpp's default on Macs
+    "none": "-DGGML_METAL=OFF",
+}
+
+
+@dataclass(frozen=True)
+class Computer:
+    """What was found: graphics cards by the names of their makers' devices, and tools."""
+
+    nvidia: bool = False
+    # any card that Vulkan may know
+    other: bool = False
+    apple: bool = False
+    nvcc: str | None = None
+    # what Vulkan still needs
+    vulkan_lacks: tuple[str, ...] = tuple(_VULKAN)
+
+
+def look() -> Computer:
+    apple = sys.platform == "darwin" and platform.machine() == "arm64"
+    nvcc = shutil.which("nvcc") or _first("/usr/local/cuda/bin/nvcc", "/opt/cuda/bin/nvcc")
+    headers = ("/usr/include/vulkan/vulkan.h", "/usr/local/include/vulkan/vulkan.h")
+    spirv = ("/usr/include/spirv/unified1/spirv.hpp", "/usr/local/include/spirv/unified1/spirv.hpp")
+    there = {
+        "the Vulkan loader": ctypes.util.find_library("vulkan") is not None,
+        "Vulkan's headers": _first(*headers) is not None or "VULKAN_SDK" in os.environ,
+        "glslc": shutil.which("glslc") is not None,
+        "SPIR-V's headers": _first(*spirv) is not None or "VULKAN_SDK" in os.environ,
+    }
+    return Computer(
+        nvidia=Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists(),
+        other=any(Path("/dev/dri").glob("renderD*")) if Path("/dev/dri").is_dir() else False,
+        apple=apple,
+        nvcc=nvcc,
+        vulkan_lacks=tuple(name for name, found in there.items() if not found),
+    )
+
+
+def choose(computer: Computer, asked: str) -> str:
+    """One of `KINDS`: what was asked for, else the fastest that this computer is ready for.
+
+    Raises ValueError for a word that means nothing here.
+    """
+    if asked in KINDS:
+        return asked
+    if asked not in ("", "auto"):
+        raise ValueError(f"GPU={asked} is none of {', '.join((*KINDS, 'auto'))}")
+    if computer.apple:
+        return "metal"
+    if computer.nvidia and computer.nvcc is not None:
+        return "cuda"
+    if (computer.nvidia or computer.other) and not computer.vulkan_lacks:
+        return "vulkan"
+    return "none"
+
+
+def missing(computer: Computer, kind: str) -> tuple[str, ...]:
+    """What compiling for this kind needs and is not there."""
+    if kind == "cuda" and computer.nvcc is None:
+        return ("nvcc, of NVIDIA's CUDA toolkit",)
+    if kind == "metal" and not computer.apple:
+        return ("a Mac with Apple Silicon",)
+    return computer.vulkan_lacks if kind == "vulkan" else ()
+
+
+def packages(computer: Computer) -> list[str]:
+    """Debian's names of what Vulkan still needs."""
+    return [_VULKAN[name] for name in computer.vulkan_lacks]
+
+
+def hint(computer: Computer, kind: str) -> str:
+    """What could be had besides; empty where nothing could."""
+    if kind != "none" or not (computer.nvidia or computer.other):
+        return ""
+    lines = ["There is a graphics card, and llama.cpp is compiled without it. For Vulkan:"]
+    lines.append("  make setup GPU=vulkan")
+    if computer.vulkan_lacks:
+        lines[0] = lines[0].replace(
+            "For Vulkan:", f"Vulkan lacks {', '.join(computer.vulkan_lacks)} here."
+        )
+        lines.insert(1, f"On Debian or Ubuntu: apt-get install {' '.join(packages(computer))}")
+    if computer.nvidia:
+        lines.append("or, with NVIDIA's CUDA toolkit installed: make setup GPU=cuda")
+    return "\n".join(lines)
+
+
+def cmake_arguments(computer: Computer, kind: str) -> list[str]:
+    """What llama.cpp's build is told."""
+    if kind == "none" and not computer.apple:
+        return []
+    found = [_CMAKE[kind]]
+    if kind == "cuda" and shutil.which("nvcc") is None and computer.nvcc is not None:
+        found.append(f"-DCMAKE_CUDA_COMPILER={computer.nvcc}")
+    return found
+
+
+def remembered(file: Path) -> str:
+    """What was chosen the last time, "" for nothing."""
+    try:
+        kept = file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+    return kept if kept in KINDS else ""
+
+
+def _first(*paths: str) -> str | None:
+    return next((path for path in paths if Path(path).exists()), None)

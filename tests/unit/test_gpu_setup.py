@@ -1,0 +1,82 @@
+"""What the set-up compiles llama.cpp for, by what it finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def gpu() -> ModuleType:
+    path = Path(__file__).parents[2] / "packaging" / "gpu.py"
+    spec = importlib.util.spec_from_file_location("setup_gpu", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["setup_gpu"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        ({}, "none"),
+        ({"apple": True}, "metal"),
+        ({"nvidia": True}, "none"),
+        ({"nvidia": True, "nvcc": "/usr/local/cuda/bin/nvcc"}, "cuda"),
+        ({"nvidia": True, "vulkan_lacks": ()}, "vulkan"),
+        ({"other": True, "vulkan_lacks": ()}, "vulkan"),
+        ({"other": True, "vulkan_lacks": ("glslc",)}, "none"),
+        # the tools alone are no card
+        ({"vulkan_lacks": (), "nvcc": "/usr/bin/nvcc"}, "none"),
+    ],
+)
+def test_the_fastest_that_the_computer_is_ready_for(
+    gpu: ModuleType, found: dict[str, object], kind: str
+) -> None:
+    computer = gpu.Computer(**found)
+    assert gpu.choose(computer, "") == gpu.choose(computer, "auto") == kind
+    assert gpu.missing(computer, kind) == ()
+    for asked in gpu.KINDS:
+        assert gpu.choose(computer, asked) == asked
+
+
+def test_a_word_that_means_nothing_is_refused(gpu: ModuleType) -> None:
+    with pytest.raises(ValueError, match="GPU=opencl is none of cuda, vulkan"):
+        gpu.choose(gpu.Computer(), "opencl")
+
+
+def test_what_is_missing_is_offered_by_its_name(gpu: ModuleType) -> None:
+    computer = gpu.Computer(other=True, vulkan_lacks=("glslc", "SPIR-V's headers"))
+    said = gpu.hint(computer, "none")
+    assert "apt-get install glslc spirv-headers" in said
+    assert "make setup GPU=vulkan" in said
+    assert "CUDA" not in said
+    assert "GPU=cuda" in gpu.hint(gpu.Computer(nvidia=True), "none")
+    # nothing to say without a card, or with one that is used
+    assert gpu.hint(gpu.Computer(), "none") == ""
+    assert gpu.hint(computer, "vulkan") == ""
+    assert gpu.missing(gpu.Computer(), "cuda") != ()
+
+
+def test_each_kind_is_another_build(gpu: ModuleType) -> None:
+    computer = gpu.Computer(nvcc="/opt/cuda/bin/nvcc")
+    told = {kind: " ".join(gpu.cmake_arguments(computer, kind)) for kind in gpu.KINDS}
+    assert len(set(told.values())) == len(gpu.KINDS)
+    assert told["none"] == ""
+    assert "GGML_VULKAN=ON" in told["vulkan"]
+    # Macs have Metal unless it is switched off
+    assert gpu.cmake_arguments(gpu.Computer(apple=True), "none") == ["-DGGML_METAL=OFF"]
+
+
+def test_a_choice_is_remembered(gpu: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "chosen"
+    assert gpu.remembered(file) == ""
+    file.write_text("vulkan\n")
+    assert gpu.remembered(file) == "vulkan"
+    file.write_text("nonsense")
+    assert gpu.remembered(file) == ""
