@@ -58,6 +58,9 @@ class ModelShape:
     heads: int = 0
     # masks of a batch: one for each kind of attention
     masks: int = 1
+    # how many layers, and the bytes of their weights
+    layers: int = 0
+    layer_weights: int = 0
     # tokens that layers with a sliding window see, and what of keys and values is theirs
     window: int = 0
     window_keys: int = 0
@@ -161,6 +164,23 @@ def _batch(engine: EngineSettings) -> int:
 def _window_cells(shape: ModelShape, engine: EngineSettings) -> int:
     """What llama.cpp gives them: the window for each sequence, and a batch."""
     return -(-(SEQUENCES * shape.window + _batch(engine)) // _STEP) * _STEP
+
+
+def on_card(shape: ModelShape, layers: int, context: int, engine: EngineSettings) -> int:
+    """Bytes on a graphics card with so many layers there; one more than the model has is all of it
+    but the input's table, which llama.cpp keeps beside the processor."""
+    if layers <= 0 or not shape.layers:
+        return 0
+    whole = need(shape, context, engine)
+    share = min(layers - 1, shape.layers) / shape.layers
+    moved = share * (shape.layer_weights + whole.kv)
+    return int(moved) + shape.weights - shape.layer_weights + whole.buffers
+
+
+def card_layers(shape: ModelShape, context: int, engine: EngineSettings, free: int) -> int:
+    """The most layers that fit into `free` bytes of a graphics card's memory."""
+    counts = range(shape.layers + 1, 0, -1)
+    return next((n for n in counts if on_card(shape, n, context, engine) <= free), 0)
 
 
 def judge(wanted: Need, memory: Memory) -> Verdict:

@@ -156,8 +156,12 @@ class LoadedModel:
             model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
         ) -> Decoder:
             found = room.shapes(shape, LoadRequest(model)).target
-            if not select.has_own_memory(model.format, settings):
+            cards = select.card_memory(model.format, settings)
+            if cards is None:
                 room.check_draft(found, self.wanted, memory(), context)
+            elif settings.gpu_layers < 0:
+                layers = room.draft_layers(found, context, settings, cards)
+                settings = msgspec.structs.replace(settings, gpu_layers=layers)
             lacking = self.resources.check(model, settings, progress, stop)
             return select.open_decoder(model, settings.as_run, progress, lacking, clamp=True)
 
@@ -266,7 +270,12 @@ def open_model(
     emit = progress.emit
     model, engine = wanted.model, wanted.engine
     kept: WindowCache = "window" if fitted.windowed else "whole"
-    run = msgspec.structs.replace(engine.as_run, context_length=fitted.context, window_cache=kept)
+    run = msgspec.structs.replace(
+        engine.as_run,
+        context_length=fitted.context,
+        window_cache=kept,
+        gpu_layers=engine.gpu_layers if fitted.layers is None else fitted.layers,
+    )
     began = time.perf_counter()
     with noted(resources.running, Doing("loading", model.name)):
         decoder = select.open_decoder(model, run, progress, lacking)

@@ -6,12 +6,17 @@ one that was used longest ago goes first.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from headstart.core.abilities import Lacking
+from headstart.core.errors import ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice, Unloaded
 from headstart.core.fit import Memory, Pair
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.running import Running
+from headstart.core.told import told
 from headstart.engine import room
 from headstart.engine.backends import select
 from headstart.engine.decoder import DecodeAborted
@@ -23,7 +28,7 @@ from headstart.engine.loaded_model import (
     find_model,
     open_model,
 )
-from headstart.engine.memory import crowded_out, memory
+from headstart.engine.memory import crowded_out, give_back, memory
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.resources import CheckedModels, Resources
 from headstart.engine.speculation.full_calibration import calibrate
@@ -49,6 +54,8 @@ class LocalGenerator:
         self._resources = Resources.of(checked, profiles, store, traces, running)
         # the one that was used longest ago first
         self._models: list[LoadedModel] = []
+        # whether there was a reply since memory was given back
+        self._worked = False
 
     @property
     def loaded(self) -> LoadedModel:
@@ -63,6 +70,7 @@ class LocalGenerator:
         return tuple(self._models)
 
     def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
+        self._worked = True
         try:
             loaded = self._load(request.load, emit, stop)
             request = loaded.exactly(request, emit)
@@ -87,7 +95,12 @@ class LocalGenerator:
         return min(waits, default=None)
 
     def learn_when_idle(self, stop: StopSignal, emit: Emit) -> bool:
-        return bool(self._models) and self.loaded.learn(emit, stop)
+        if self._models and self.loaded.learn(emit, stop):
+            return True
+        if self._worked and not stop.stopped:
+            self._worked = False
+            give_back()
+        return False
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         try:
@@ -139,22 +152,45 @@ class LocalGenerator:
         progress = LoadProgress(wanted.model, emit, stop)
         find_model(wanted, progress)
         pair = self._shapes(wanted)
-        own_memory = select.has_own_memory(wanted.model.format, wanted.engine)
-        if not own_memory:
-            # what can never be loaded is not tried first, and nothing makes room for it
-            free = sum(loaded.need.beside for loaded in self._models)
-            now = memory()
-            room.find_room(pair, wanted, Memory(now.total, now.available + free))
+        cards = select.card_memory(wanted.model.format, wanted.engine)
+        # what can never be loaded is not tried first, and nothing makes room for it
+        free = sum(loaded.need.beside for loaded in self._models)
+        now = memory()
+        emptied = None if cards is None else Memory(cards.total, cards.total)
+        room.find_room(pair, wanted, Memory(now.total, now.available + free), emptied)
         lacking = check_model(self._resources, wanted, progress, stop)
         self._make_room(wanted, pair, emit, stop)
-        found = memory()
-        fitted = room.find_room(pair, wanted, found, check=not own_memory)
+        found, cards = memory(), select.card_memory(wanted.model.format, wanted.engine)
+        fitted = room.find_room(pair, wanted, found, cards)
         said = room.tight(wanted.model, fitted, found)
-        if said is not None and not own_memory:
+        if said is not None:
             emit(Notice("memory", said))
-        loaded = open_model(self._resources, wanted, fitted, lacking, progress, stop)
+        loaded = self._open_fitted(wanted, fitted, lacking, progress, stop)
         self._models.append(loaded)
         return loaded
+
+    def _open_fitted(
+        self,
+        wanted: LoadRequest,
+        fitted: room.Room,
+        lacking: Lacking,
+        progress: LoadProgress,
+        stop: StopSignal,
+    ) -> LoadedModel:
+        """With fewer layers on the graphics card where as many as there should be room for fail."""
+        wished = fitted.layers
+        while True:
+            try:
+                loaded = open_model(self._resources, wanted, fitted, lacking, progress, stop)
+            except ModelProblem:
+                if not fitted.layers or wanted.engine.gpu_layers >= 0:
+                    raise
+                fitted = replace(fitted, layers=room.fewer_layers(fitted.layers))
+                continue
+            if fitted.layers != wished:
+                said = told("gpu-fewer-layers", name=wanted.model.name, layers=fitted.layers)
+                progress.emit(Notice("gpu", said))
+            return loaded
 
     def _shapes(self, wanted: LoadRequest) -> Pair:
         return room.shapes(self._resources.checked.shape, wanted)
@@ -169,8 +205,8 @@ class LocalGenerator:
     ) -> None:
         """Unload what has no room beside what is wanted; `beside` is loaded and lacks its draft."""
         others = [loaded for loaded in self._models if loaded is not beside]
-        if select.has_own_memory(wanted.model.format, wanted.engine):
-            # how much of it is free is not known: one model at a time
+        if select.card_memory(wanted.model.format, wanted.engine) is not None:
+            # the layers of one model fill the card
             leaving = others
         else:
             needs = [loaded.need for loaded in others]

@@ -13,6 +13,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.fit import Memory, ModelShape, Need, Pair, Verdict
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
+from headstart.core.settings import EngineSettings
 from headstart.core.told import Told, told
 
 ReadShape = Callable[[ModelRef], ModelShape]
@@ -24,12 +25,17 @@ _USEFUL_CONTEXT = 8192
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """`context` in tokens, and what a pair takes with it; `windowed` as `fit.windowed`."""
+    """`context` in tokens, and what a pair takes with it; `windowed` as `fit.windowed`.
+
+    `layers` go to graphics cards, with `on_cards` bytes; None leaves them to the settings.
+    """
 
     context: int
     need: Need
     verdict: Verdict
     windowed: bool
+    layers: int | None = None
+    on_cards: int = 0
 
 
 def shapes(read_shape: ReadShape, wanted: LoadRequest) -> Pair:
@@ -44,22 +50,65 @@ def least(pair: Pair, wanted: LoadRequest) -> Need:
     return pair.need(engine.context_length or _useful(pair), engine)
 
 
-def find_room(pair: Pair, wanted: LoadRequest, memory: Memory, check: bool = True) -> Room:
+def find_room(pair: Pair, wanted: LoadRequest, memory: Memory, cards: Memory | None = None) -> Room:
     """Raises ModelProblem where there is no memory for it, with what would fit instead.
 
-    `check`: whether this is the memory that the model is going to lie in.
+    `cards`: the memory of graphics cards that have one of their own; the draft comes first there.
     """
     engine = wanted.engine
-    context = engine.context_length or fit.automatic_context(pair, engine, memory)
+    context = engine.context_length or _automatic(pair, engine, memory, cards)
+    layers, on_cards = _on_cards(pair, context, engine, cards)
     need = pair.need(context, engine)
-    verdict = fit.judge(need, memory)
-    room = Room(context, need, verdict, fit.windowed(pair.target, context, engine))
+    # what lies on cards is not the computer's
+    beside = Need(max(0, need.total - on_cards - need.buffers), 0, need.buffers)
+    verdict = fit.judge(need if not on_cards else beside, memory)
+    windowed = fit.windowed(pair.target, context, engine)
+    room = Room(context, need, verdict, windowed, layers, on_cards)
     if verdict == "no" and pair.draft is not None:
         # the model matters more: a draft that has no room is told when its turn comes
-        return find_room(Pair(pair.target), wanted, memory, check)
-    if verdict == "no" and check and engine.check_memory:
+        return find_room(Pair(pair.target), wanted, memory, cards)
+    if verdict == "no" and engine.check_memory:
         raise _does_not_fit(pair, wanted, room, memory)
     return room
+
+
+def fewer_layers(layers: int) -> int:
+    """What to try when so many were too many after all."""
+    return layers * 3 // 4
+
+
+def _automatic(pair: Pair, engine: EngineSettings, memory: Memory, cards: Memory | None) -> int:
+    """As long as the cards have room for with all layers there; else as the computer has, but no
+    longer than is of use, so that more layers are there."""
+    if cards is None or engine.gpu_layers == 0:
+        return fit.automatic_context(pair, engine, memory)
+    there = fit.automatic_context(pair, engine, cards)
+    if fit.judge(pair.need(there, engine), cards) == "fits":
+        return there
+    return min(_USEFUL_CONTEXT, fit.automatic_context(pair, engine, memory))
+
+
+def _on_cards(
+    pair: Pair, context: int, engine: EngineSettings, cards: Memory | None
+) -> tuple[int | None, int]:
+    """How many of the target's layers go to the cards, and how many bytes of both models."""
+    if cards is None or engine.gpu_layers == 0:
+        return None, 0
+    drafts = draft_layers(pair.draft, context, engine, cards) if pair.draft is not None else 0
+    of_draft = 0
+    if pair.draft is not None and drafts:
+        of_draft = fit.on_card(pair.draft, drafts, context, fit.of_draft(engine))
+    layers = engine.gpu_layers
+    if layers < 0:
+        layers = fit.card_layers(pair.target, context, engine, cards.available - of_draft)
+    return layers, of_draft + fit.on_card(pair.target, layers, context, engine)
+
+
+def draft_layers(shape: ModelShape, context: int, engine: EngineSettings, cards: Memory) -> int:
+    """All of a draft, or nothing: it is asked most often, and half of it would be no faster."""
+    every, run = shape.layers + 1, fit.of_draft(engine)
+    size = fit.on_card(shape, every, min(context, shape.trained or context), run)
+    return every if 0 < size <= cards.available else 0
 
 
 def tight(model: ModelRef, room: Room, memory: Memory) -> Told | None:

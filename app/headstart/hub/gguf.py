@@ -55,6 +55,8 @@ class GgufHeader:
     # bytes of this file, and of its tensors
     expected_size: int
     weights: int
+    # of these, the repeated layers'
+    layer_weights: int
     # arrays that were asked for, by key
     arrays: dict[str, list[Any]] = field(default_factory=dict)
     # how many elements every array has
@@ -146,9 +148,9 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
             metadata[key] = _string(file, errors="replace")
         else:
             (metadata[key],) = _unpack(file, _format(kind))
-    end = weights = 0
+    end = weights = layer_weights = 0
     for _ in range(tensors):
-        _string(file)
+        name = _string(file)
         (dimensions,) = _unpack(file, "I")
         if dimensions > 8:
             raise _Torn("dimensions")
@@ -156,13 +158,13 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         kind, offset = _unpack(file, "IQ")
         size = _tensor_bytes(kind, shape)
         end, weights = max(end, offset + size), weights + size
+        layer_weights += size if name.startswith("blk.") else 0
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
     data = -(-file.tell() // alignment) * alignment
-    return GgufHeader(
-        version, metadata, tensors, data + end if tensors else 0, weights, arrays, lengths
-    )
+    whole = data + end if tensors else 0
+    return GgufHeader(version, metadata, tensors, whole, weights, layer_weights, arrays, lengths)
 
 
 def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:

@@ -63,8 +63,12 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
         return of_config(mlx_folder.read_folder(model.path).config, model.size)
     first, *others = parts(model.path)
     header = read_header(first, WANTED)
-    weights = header.weights + sum(read_header(part).weights for part in others)
-    return replace(of_header(header), weights=weights)
+    headers = [header, *(read_header(part) for part in others)]
+    return replace(
+        of_header(header),
+        weights=sum(one.weights for one in headers),
+        layer_weights=sum(one.layer_weights for one in headers),
+    )
 
 
 def of_header(header: GgufHeader) -> ModelShape:
@@ -106,6 +110,8 @@ def of_header(header: GgufHeader) -> ModelShape:
         width=width,
         feed_forward=_feed_forward(says),
         heads=heads,
+        layers=layers,
+        layer_weights=header.layer_weights,
         masks=2 if says("attention.sliding_window") else 1,
         window=says("attention.sliding_window") if of_windows else 0,
         window_keys=of_windows * window_key,

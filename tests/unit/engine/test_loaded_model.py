@@ -46,7 +46,10 @@ class Checked:
 
     def shape(self, model: ModelRef) -> ModelShape:
         """A file of so many bytes, with 64 kB of keys and values for each token."""
-        return ModelShape(model.size, 131_072, keys=16_384, values=16_384, vocabulary=32_000)
+        return ModelShape(
+            model.size, 131_072, keys=16_384, values=16_384, vocabulary=32_000,
+            layers=32, layer_weights=model.size * 9 // 10,
+        )  # fmt: skip
 
 
 def _request(model: ModelRef, tokens: int = 12, chat_id: str = "c") -> GenerationRequest:
@@ -91,14 +94,16 @@ class World:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.memory = Memory(32 * GB, 30 * GB)
         self.contexts: list[int] = []
-        self.own_memory = False
+        self.cards: Memory | None = None
+        self.layers: list[int] = []
+        self.most_layers = 1000
         self.opened: list[str] = []
         self.closed: list[str] = []
         self.fails = False
         self._folder = folder
         monkeypatch.setattr(local, "memory", lambda: self.memory)
         monkeypatch.setattr(select, "open_decoder", self._open)
-        monkeypatch.setattr(select, "has_own_memory", lambda *_: self.own_memory)
+        monkeypatch.setattr(select, "card_memory", lambda *_: self.cards)
         self.generator = LocalGenerator(Checked())
         self.events: list[GenerationEvent] = []
 
@@ -125,6 +130,9 @@ class World:
     ) -> Decoder:  # fmt: skip
         self.opened.append(model.name)
         self.contexts.append(engine.context_length)
+        self.layers.append(engine.gpu_layers)
+        if engine.gpu_layers > self.most_layers:
+            raise ModelProblem("llama-cannot-open", name=model.name, reason="no memory there")
         decoder = FakeDecoder(LOGITS)
         close = decoder.close
 
@@ -239,11 +247,37 @@ def test_what_leaves_little_for_other_programs_is_told(world: World) -> None:
 
 
 def test_a_graphics_card_holds_one_model_at_a_time(world: World) -> None:
-    world.own_memory = True
+    world.cards = Memory(8 * GB, 8 * GB)
     world.ask(world.model("one", GB))
     world.ask(world.model("two", GB))
     assert world.names() == ["two"]
     assert world.closed == ["one"]
+
+
+def test_as_many_layers_as_fit_go_to_the_graphics_card(world: World) -> None:
+    world.cards = Memory(8 * GB, 8 * GB)
+    world.ask(world.model("small", 2 * GB))
+    # all of them, the output too, with a context that fits there as well
+    assert world.layers == [33]
+    assert world.contexts == [16_384]
+    world.ask(world.model("large", 20 * GB))
+    assert 5 < world.layers[-1] < 15
+    assert world.contexts[-1] == 8192
+    world.cards = None
+    world.ask(world.model("other", GB))
+    assert world.layers[-1] == -1
+
+
+def test_a_card_that_has_less_room_than_it_said_gets_fewer_layers(world: World) -> None:
+    world.cards, world.most_layers = Memory(8 * GB, 8 * GB), 20
+    world.ask(world.model("one", 2 * GB))
+    assert world.layers == [33, 24, 18]
+    (said,) = [event for event in world.events if isinstance(event, Notice) and event.kind == "gpu"]
+    assert "18 layers of one" in said.told.text
+    # what the user chose is not changed behind their back
+    chosen = LoadRequest(world.model("two", 2 * GB), EngineSettings(gpu_layers=30))
+    with pytest.raises(ModelProblem):
+        world.generator.preload(chosen, world.events.append, StopSignal())
 
 
 def test_other_settings_load_the_model_again_and_not_beside_itself(world: World) -> None:

@@ -99,7 +99,7 @@ def test_a_vocabulary_alone_is_no_model() -> None:
         library.open_model(vocabulary("phi-3"))
 
 
-_CHAT = GgufHeader(3, {"general.architecture": "llama"}, 10, 0, 0)
+_CHAT = GgufHeader(3, {"general.architecture": "llama"}, 10, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ NOTICES: dict[str, str] = {
         "{name} is not exact on this computer: numbers differ by up to {gap:.2g} when several are "
         "computed at once. Nothing is drafted for it while “Exact” is on."
     ),
+    "gpu-fewer-layers": (
+        "There was less room on the graphics card than it said: {layers:n layer|layers} of {name} "
+        "are there, the processor computes the others."
+    ),
     "memory-tight": (
         "{name} needs {need:size} of memory, and {free:size} is free: other programs may become "
         "slow while it is loaded."

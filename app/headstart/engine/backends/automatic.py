@@ -12,9 +12,14 @@ def explain() -> dict[str, str]:
 
     from headstart.engine.backends.cores import automatic_threads
     from headstart.engine.backends.llama_context import CHUNK
+    from headstart.engine.backends.llama_devices import cards
 
-    if lib.llama_supports_gpu_offload():
-        layers = "Automatic: as many as the GPU has memory for."
+    found = cards()
+    if found:
+        names = " and ".join(card.name for card in found)
+        layers = f"Automatic: as many as {names} has memory for; all of a draft before that."
+    elif lib.llama_supports_gpu_offload():
+        layers = "No graphics card was found: the processor computes every layer."
     else:
         layers = "This llama.cpp was built without a GPU: the processor computes every layer."
     if not select.has_mlx():

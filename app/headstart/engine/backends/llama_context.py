@@ -17,6 +17,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.engine.backends.cores import automatic_threads
+from headstart.engine.backends.llama_devices import cards
 from headstart.engine.backends.llama_library import AbortFlag, forget_errors, recent_errors
 from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
@@ -68,7 +69,7 @@ class LlamaContext:
             )
             # whether tokens have KV of their own at all
             self.has_ranges = not lib.llama_model_is_recurrent(self.model)
-            layers = "" if engine.gpu_layers < 0 else f", {engine.gpu_layers} GPU layers"
+            layers = _on_cards(engine.gpu_layers)
             flash = "" if engine.flash_attention else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
             # layers with a sliding window keep that only
@@ -169,3 +170,12 @@ class LlamaContext:
         buffer = ctypes.create_string_buffer(256)
         size = lib.llama_model_meta_val_str(self.model, key.encode(), buffer, len(buffer))
         return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
+
+
+def _on_cards(layers: int) -> str:
+    """What of the cards decides how fast a model is."""
+    names = [card.name for card in cards()] if layers != 0 else []
+    count = "all" if layers < 0 else str(layers)
+    if names:
+        return f", {count} layers on {' + '.join(names)}"
+    return "" if layers < 0 else f", {layers} GPU layers"

@@ -45,11 +45,6 @@ lib.llama_log_set(_on_log, None)
 lib.llama_backend_init()
 
 
-def offloads() -> bool:
-    """Whether this build can run models on a graphics card that it has found."""
-    return bool(lib.llama_supports_gpu_offload())
-
-
 def forget_errors() -> None:
     _log.clear()
 

@@ -13,10 +13,14 @@ import sys
 from collections.abc import Callable
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
+from headstart.core.fit import Memory
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.decoder import Decoder
 from headstart.engine.stop import StopSignal
+
+# of each card's memory: what the driver and a desktop need beside models
+_CARD_SPARE = 400 << 20
 
 
 @functools.cache
@@ -70,16 +74,19 @@ def open_decoder(
     return LlamaCppDecoder(model.path, engine, progress, clamp, lacking)
 
 
-def has_own_memory(form: ModelFormat, engine: EngineSettings) -> bool:
-    """Whether the model runs in memory of its own, a graphics card's, as llama.cpp would have it.
-
-    Apple's chips share theirs with the processor.
-    """
+def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
+    """The memory of the graphics cards that the model may lie on, as llama.cpp sees them now; None
+    where there are none with memory of their own (Apple's chips and integrated cards share the
+    processor's)."""
     if form == "mlx" or sys.platform == "darwin" or engine.gpu_layers == 0:
-        return False
-    from headstart.engine.backends.llama_library import offloads
+        return None
+    from headstart.engine.backends.llama_devices import cards
 
-    return offloads()
+    found = [card for card in cards() if not card.integrated]
+    if not found:
+        return None
+    free = sum(max(0, card.free - _CARD_SPARE) for card in found)
+    return Memory(sum(card.total for card in found), free)
 
 
 def check_unknown(

@@ -1,0 +1,67 @@
+"""The graphics cards that llama.cpp has found, and how much of their memory is free. Any thread.
+
+The Python package has no names for these functions of ggml; they are called by their own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import llama_cpp as lib
+
+# of `enum ggml_backend_dev_type`
+_CARD, _INTEGRATED = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Bytes; an integrated one shares the computer's memory."""
+
+    name: str
+    integrated: bool
+    total: int
+    free: int
+
+
+def cards() -> tuple[Card, ...]:
+    """As they are now; none where this build has no backend for them."""
+    library = _library()
+    if library is None or not lib.llama_supports_gpu_offload():
+        return ()
+    found = []
+    for index in range(library.ggml_backend_dev_count()):
+        device = library.ggml_backend_dev_get(index)
+        kind = library.ggml_backend_dev_type(device)
+        if kind not in (_CARD, _INTEGRATED):
+            continue
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        library.ggml_backend_dev_memory(device, ctypes.byref(free), ctypes.byref(total))
+        name = library.ggml_backend_dev_description(device).decode("utf-8", "replace")
+        found.append(Card(name, kind == _INTEGRATED, total.value, free.value))
+    return tuple(found)
+
+
+@functools.cache
+def _library() -> Any | None:
+    """ggml's registry; None where the package has it under another name."""
+    folder = Path(lib.__file__).parent / "lib"
+    names = sorted({*folder.glob("*ggml.*"), *folder.glob("*ggml-base.*")})
+    for path in reversed(names):
+        try:
+            library: Any = ctypes.CDLL(str(path))
+            library.ggml_backend_dev_get.restype = ctypes.c_void_p
+            library.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
+            library.ggml_backend_dev_count.restype = ctypes.c_size_t
+            library.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
+            library.ggml_backend_dev_description.argtypes = [ctypes.c_void_p]
+            library.ggml_backend_dev_description.restype = ctypes.c_char_p
+            size = ctypes.POINTER(ctypes.c_size_t)
+            library.ggml_backend_dev_memory.argtypes = [ctypes.c_void_p, size, size]
+        except (OSError, AttributeError):
+            continue
+        return library
+    return None
