@@ -7,7 +7,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from headstart.ui import icons, theme
 
@@ -41,11 +49,13 @@ class Banner(QFrame):
         self._close = QToolButton(self)
         self._close.setAccessibleName("Dismiss this notice")
         self._close.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
+        # below the text, which needs the width in a narrow window
+        layout = QGridLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self._action)
-        layout.addWidget(self._close)
+        layout.setColumnStretch(0, 1)
+        layout.addWidget(self._label, 0, 0)
+        layout.addWidget(self._close, 0, 1, Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(self._action, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
         self.hide()
 
     def show_text(self, kind: str, text: str) -> None:
