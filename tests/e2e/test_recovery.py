@@ -25,7 +25,7 @@ from tests.support.driver import ask, branch, reply_done, stored_chat, use_sampl
 Printed = list[tuple[float, str]]  # when, and all text so far
 
 # in each run of the test; in proof
-FEW_MOMENTS, MOMENTS = 4, 20
+FEW_MOMENTS, MOMENTS = 3, 20
 # what may be missing: a second, and what was printed while the signal was on its way
 LOST_SECONDS = 1.0
 
