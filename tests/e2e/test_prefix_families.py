@@ -25,7 +25,10 @@ from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from tests.models.tiny import FAMILIES, make_tiny
 from tests.support.decoding import after, read
-from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
+from tests.support.prefix_engine import (
+    PrefixEngine,
+    edited_after_a_restart,
+)
 
 LENGTH = 700
 PLACES = (300, 512, 650)
@@ -190,20 +193,8 @@ def test_an_edited_message_after_a_restart_is_not_read_from_the_start(
 ) -> None:
     path = make_tiny(family, starter.path, tmp_path / "model.gguf")
     engine = PrefixEngine(tmp_path, open_model(path))
-    engine.chat("c")
-    first = [system("Be brief."), user(prose(300))]
-    answer = engine.ask("c", first)
-    engine.rest()
-    history = [*first, assistant(answer.text)]
-    engine.ask("c", [*history, user("And in other words?", "q2")])
-    edited = [*history, user("What about the harbour?", "q2b")]
-    engine.restart()
-    again = engine.ask("c", edited)
+    again, direct = edited_after_a_restart(engine, 300)
     assert again.reused > 250
-    engine.restart()
-    engine.store.wait_until_ready()
-    engine.store.clear()
-    direct = engine.ask("c", edited)
     assert direct.reused == 0
     assert direct.text == again.text
     engine.stop()

@@ -16,7 +16,12 @@ from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.hub.library import open_model
 from tests.models.tiny import FAMILIES, WINDOW, make_tiny
 from tests.support.decoding import after, read
-from tests.support.prefix_engine import PrefixEngine, assistant, prose, system, user
+from tests.support.prefix_engine import (
+    PrefixEngine,
+    edited_after_a_restart,
+    prose,
+    user,
+)
 
 WINDOWS = [name for name, family in FAMILIES.items() if family.memory == "window"]
 LENGTH, PLACES = 1500, (300, 1024, 1400)
@@ -100,20 +105,8 @@ def test_an_edited_chat_is_not_prefilled_from_its_start(
 ) -> None:
     path = make_tiny(family, starter.path, tmp_path / "model.gguf")
     engine = PrefixEngine(tmp_path, open_model(path), window_cache="window")
-    engine.chat("c")
-    first = [system("Be brief."), user(prose(900))]
-    answer = engine.ask("c", first)
-    engine.rest()
-    history = [*first, assistant(answer.text)]
-    engine.ask("c", [*history, user("And in other words?", "q2")])
-    edited = [*history, user("What about the harbour?", "q2b")]
-    engine.restart()
-    again = engine.ask("c", edited)
+    again, direct = edited_after_a_restart(engine, 900)
     assert again.reused > 850
-    engine.restart()
-    engine.store.wait_until_ready()
-    engine.store.clear()
-    direct = engine.ask("c", edited)
     assert direct.reused == 0
     assert direct.text == again.text
     engine.stop()

@@ -182,3 +182,21 @@ def talk(engine: PrefixEngine, chat_id: str = "c", text: str = LONG) -> list[Pro
     first = [system("Be brief."), user(text)]
     answer = engine.ask(chat_id, first)
     return [*first, assistant(answer.text), user("And now in other words?", "q2")]
+
+
+def edited_after_a_restart(engine: PrefixEngine, words: int) -> tuple[Answer, Answer]:
+    """The last question of a chat is edited after a restart: the answer with what was kept, and
+    the one with nothing kept. The first question has so many words."""
+    engine.chat("c")
+    first = [system("Be brief."), user(prose(words))]
+    answer = engine.ask("c", first)
+    engine.rest()
+    history = [*first, assistant(answer.text)]
+    engine.ask("c", [*history, user("And in other words?", "q2")])
+    edited = [*history, user("What about the harbour?", "q2b")]
+    engine.restart()
+    again = engine.ask("c", edited)
+    engine.restart()
+    engine.store.wait_until_ready()
+    engine.store.clear()
+    return again, engine.ask("c", edited)

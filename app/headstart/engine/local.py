@@ -36,6 +36,8 @@ from headstart.engine.stop import StopSignal
 
 # what quitting may take to fetch what is missing; writing it may take as long again
 QUIT_SECONDS = 0.8
+# what llama.cpp says where a graphics card has no room
+NO_ROOM = ("llama-cannot-open", "context-cannot-be-made")
 # what a request for another model may wait for one that has to go
 SWITCH_SECONDS = 0.03
 
@@ -182,8 +184,9 @@ class LocalGenerator:
         while True:
             try:
                 loaded = open_model(self._resources, wanted, fitted, lacking, progress, stop)
-            except ModelProblem:
-                if not fitted.layers or wanted.engine.gpu_layers >= 0:
+            except ModelProblem as problem:
+                chosen = wanted.engine.gpu_layers >= 0
+                if not fitted.layers or chosen or problem.told.code not in NO_ROOM:
                     raise
                 fitted = replace(fitted, layers=room.fewer_layers(fitted.layers))
                 continue
