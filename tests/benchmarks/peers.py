@@ -1,7 +1,8 @@
 """Builds the peers that benchmarks compare with: llama.cpp's own programs.
 
-The source is the copy vendored in the llama-cpp-python sdist of the pinned version, so both
-sides run the same kernels. Built once into the user's cache folder; `make peers` calls this.
+The source is the copy vendored in the llama-cpp-python sdist of the pinned version, and they run
+with the very libraries that the program runs with: both sides have the same kernels, compiled
+once. Built once into the user's cache folder; `make peers` calls this.
 """
 
 from __future__ import annotations
@@ -31,15 +32,27 @@ def bench_cache() -> Path:
 
 def peers_dir() -> Path:
     flags = hashlib.sha256(FIXES.read_bytes()).hexdigest()[:8]
-    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}"
+    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}-shared"
 
 
 def peer(name: str) -> Path:
-    """The path of a built peer program; builds all of them when it is missing."""
-    path = peers_dir() / "bin" / name
-    if not path.exists():
+    """The path of a script that starts a peer program; builds all of them when it is missing."""
+    if not (peers_dir() / "bin" / name).exists():
         build()
-    return path
+    script = peers_dir() / name
+    if not script.exists() or script.read_text() != _script(name):
+        script.write_text(_script(name))
+        script.chmod(0o755)
+    return script
+
+
+def _script(name: str) -> str:
+    """The program's own libraries come first; what they lack was built with the peers."""
+    import llama_cpp
+
+    ours, theirs = Path(llama_cpp.__file__).parent / "lib", peers_dir() / "bin"
+    variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
+    return f'#!/bin/sh\n{variable}="{ours}:{theirs}" exec "{theirs / name}" "$@"\n'
 
 
 def build() -> None:
@@ -61,6 +74,7 @@ def build() -> None:
         if cmake is None:
             _run([*pip, "install", "-q", "--target", f"{work}/cmake", "cmake"])
             cmake = str(next(Path(work, "cmake").rglob("bin/cmake")))
+        mac = sys.platform == "darwin"
         # the same header in front of every file as in the set-up: the same kernels
         flags = f"-include {FIXES}"
         environment = {**os.environ, "CFLAGS": flags, "CXXFLAGS": flags}
@@ -73,7 +87,11 @@ def build() -> None:
                 "-B",
                 f"{work}/build",
                 "-DCMAKE_BUILD_TYPE=Release",
-                "-DBUILD_SHARED_LIBS=OFF",
+                "-DBUILD_SHARED_LIBS=ON",
+                # started without the script, they find the libraries beside them
+                "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
+                f"-DCMAKE_INSTALL_RPATH={'@loader_path' if mac else '$ORIGIN'}",
+                *(() if mac else ("-DCMAKE_EXE_LINKER_FLAGS=-Wl,--enable-new-dtags",)),
                 "-DLLAMA_BUILD_UI=OFF",
                 "-DLLAMA_OPENSSL=OFF",
                 "-DLLAMA_CURL=OFF",
@@ -87,8 +105,13 @@ def build() -> None:
         cores = str(os.cpu_count() or 1)
         _run([cmake, "--build", f"{work}/build", "--parallel", cores, "--target", *PROGRAMS])
         (target / "bin").mkdir(parents=True, exist_ok=True)
-        for name in PROGRAMS:
-            shutil.copy2(Path(work, "build/bin", name), target / "bin" / name)
+        built = Path(work, "build/bin")
+        libraries = [
+            path for path in built.iterdir() if ".so" in path.name or ".dylib" in path.name
+        ]
+        # the programs last: they say that all is there
+        for path in [*libraries, *(built / name for name in PROGRAMS)]:
+            shutil.copy2(path, target / "bin" / path.name)
     print(f"peers: built in {target / 'bin'}")
 
 

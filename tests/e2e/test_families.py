@@ -25,10 +25,16 @@ def _decoder(path: Path) -> LlamaCppDecoder:
     return LlamaCppDecoder(path, EngineSettings(context_length=512, kv_type="bf16"))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_speculation_changes_no_word(family: str, starter: ModelRef, tmp_path: Path) -> None:
+# targets that cost otherwise than dense ones, with a dense draft
+MIXED = [("qwen3moe", "llama"), ("granitehybrid", "llama"), ("qwen35", "llama")]
+
+
+@pytest.mark.parametrize(("family", "drafts"), [*((name, name) for name in FAMILIES), *MIXED])
+def test_speculation_changes_no_word(
+    family: str, drafts: str, starter: ModelRef, tmp_path: Path
+) -> None:
     path = make_tiny(family, starter.path, tmp_path / "target.gguf")
-    draft_path = make_tiny(family, starter.path, tmp_path / "draft.gguf", layers=_fewer(family))
+    draft_path = make_tiny(drafts, starter.path, tmp_path / "draft.gguf", layers=_fewer(drafts))
     prompt = list(range(300, 330)) * 2
     alone = _decoder(path)
     wanted_tokens, gaps = plain(alone, prompt, TOKENS)

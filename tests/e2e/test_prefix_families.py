@@ -110,8 +110,9 @@ def test_switching_branches_changes_no_bit(family: str, starter: ModelRef, tmp_p
         expected.append(after(direct, more))
         direct.close()
     decoder = _open(path, 4096)
-    # cells of another sequence lie in the same cache, for all the time
-    decoder.forward(_text(64, 9), [], seq=2)
+    if decoder.facts.leaves > 1:
+        # cells of another sequence lie in the same cache, for all the time
+        decoder.forward(_text(64, 9), [], seq=2)
     store = PrefixStore(tmp_path / "prefixes", _NoIndex())
     store.wait_until_ready()
     prefix_cache = PrefixCache(

@@ -111,6 +111,16 @@ _SMALL = 0.2  # beside what the layers add, so that gemma2's tied head does not 
 
 FAMILIES: dict[str, Family] = {
     "llama": Family("attention", (_LLAMA,), _HEADS),
+    "qwen3moe": Family(
+        "attention",
+        ((norm("attn_norm"), part.attention, *part.QK_NORMS, norm("ffn_norm"), part.experts),),
+        _HEADS
+        | {
+            "expert_count": part.EXPERTS,
+            "expert_used_count": part.USED,
+            "expert_feed_forward_length": part.EXPERT,
+        },
+    ),
     "gemma3": Family(
         "window",
         ((*_GEMMA2, *part.QK_NORMS),),

@@ -33,6 +33,7 @@ SCAN_STATE, SCAN_RANK = 16, 8  # of the first mamba
 DELTA = STATE * STATE_HEADS  # the values of qwen35's delta rule
 RWKV_HEAD = 64  # with 32, the AVX-512 kernel gives NaN
 LORA = 16
+EXPERTS, USED, EXPERT = 8, 2, 64 * SCALE  # a token goes through some of them; how wide one is
 
 _SHARP = 1.5  # of queries and keys: attention that picks, instead of taking the average
 _RATE = -0.05  # of forgetting: after some hundred tokens a state still knows the first one
@@ -105,6 +106,17 @@ def _attention(weights: Weights, at: str, queries: int) -> None:
 def feed_forward(weights: Weights, at: str) -> None:
     weights.matrix(f"{at}ffn_gate.weight", FEED_FORWARD, WIDTH)
     squared_feed_forward(weights, at)
+
+
+def experts(weights: Weights, at: str) -> None:
+    weights.matrix(f"{at}ffn_gate_inp.weight", EXPERTS, WIDTH)
+    for name, rows, columns, gain in (
+        ("gate", EXPERT, WIDTH, 1.0),
+        ("up", EXPERT, WIDTH, 1.0),
+        ("down", WIDTH, EXPERT, 1.5),
+    ):
+        data = weights.normal(f"{at}ffn_{name}_exps.weight", EXPERTS, rows, columns)
+        weights.half(f"{at}ffn_{name}_exps.weight", data * (gain / math.sqrt(columns)))
 
 
 def squared_feed_forward(weights: Weights, at: str) -> None:

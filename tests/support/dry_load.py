@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
 from headstart.core.settings import EngineSettings
 
 MIB = 1 << 20
@@ -45,7 +46,10 @@ def _main(path: str, context: int, kv_type: str, flash: bool, whole: bool) -> di
     of_model.no_alloc, of_model.load_mode = True, 0
     model = lib.llama_model_load_from_file(path.encode(), of_model)
     of_context = lib.llama_context_default_params()
-    of_context.n_ctx, of_context.n_seq_max = context, 4
+    recurrent = lib.llama_model_is_recurrent(model) or lib.llama_model_is_hybrid(model)
+    of_context.n_ctx = context
+    of_context.n_seq_max = RECURRENT_SEQUENCES if recurrent else SEQUENCES
+    of_context.n_rs_seq = UNDO if recurrent else 0
     of_context.n_batch = of_context.n_ubatch = 256
     of_context.kv_unified, of_context.swa_full = True, whole
     of_context.flash_attn_type = int(flash)

@@ -42,14 +42,18 @@ class FakeDecoder:
         context: int = 1 << 30,
         ends: Sequence[int] = (),
         checkpoints: bool = False,
+        undo: int = 0,
         leaves: int = 3,
         chunk: int = 256,
     ) -> None:
         self._logits = logits
         self.cost = cost
-        self._clock = clock or Clock()
+        self.clock = clock or Clock()
         self._ends = frozenset(ends)
         self._checkpoint: int | None = None
+        self.checkpoints, self.checkpoint_cost = 0, 0.0
+        # tokens of the last forward that can be taken back without one
+        self._fresh = 0
         self.tokens: list[int] = []
         self._others: dict[int, list[int]] = {}
         self._planted: list[list[int]] | None = None
@@ -65,6 +69,7 @@ class FakeDecoder:
             end_text="",
             batch=4096,
             rollback="checkpoint" if checkpoints else "exact",
+            undo=undo,
             snapshots=checkpoints,
             leaves=1 if checkpoints else leaves,
             chunk=chunk,
@@ -108,7 +113,7 @@ class FakeDecoder:
         assert self._planted is None, "a tree was not kept"
         if len(self.tokens) + len(tokens) > self.facts.context_length:
             raise ContextFull
-        self._clock.now += self.cost(len(tokens))
+        self.clock.now += self.cost(len(tokens))
         self.forwards.append(len(tokens))
         paths: list[list[int]] = []
         for index, token in enumerate(tokens):
@@ -116,6 +121,7 @@ class FakeDecoder:
             before = self.tokens if parent < 0 else paths[parent]
             paths.append([*before[-2:], token] if parents is None else [*before, token])
         self._rows = [self._row(paths[index]) for index in outputs]
+        self._fresh = min(self.facts.undo, len(tokens) - 1)
         if parents is None:
             self.tokens.extend(tokens)
         else:
@@ -151,6 +157,8 @@ class FakeDecoder:
 
     def checkpoint(self) -> None:
         if self.facts.rollback == "checkpoint":
+            self.checkpoints += 1
+            self.clock.now += self.checkpoint_cost
             self._checkpoint = len(self.tokens)
 
     def truncate(self, n: int, seq: int = 0) -> int:
@@ -160,7 +168,10 @@ class FakeDecoder:
             return len(self._others[seq])
         if n >= len(self.tokens):
             return len(self.tokens)
-        if self.facts.rollback == "checkpoint":
+        if len(self.tokens) - n <= self._fresh:
+            self._fresh = 0
+        elif self.facts.rollback == "checkpoint":
+            self._fresh = 0
             known = self._checkpoint
             n = known if known is not None and n > 0 and known <= n else 0
             if n == 0:
@@ -173,7 +184,7 @@ class FakeDecoder:
     def reach(self, n: int) -> int:
         if n >= len(self.tokens):
             return len(self.tokens)
-        if self.facts.rollback != "checkpoint":
+        if self.facts.rollback != "checkpoint" or len(self.tokens) - n <= self._fresh:
             return n
         known = self._checkpoint
         return known if known is not None and known <= n else 0

@@ -6,6 +6,8 @@ import re
 
 NEW_CHAT = "New chat"
 LONGEST = 48
+# characters of a message that are looked through
+_LOOKED_AT = 20_000
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^[\s>#*\-–•]+|[*_`]+")
@@ -21,6 +23,7 @@ _POLITE = re.compile(
 
 def title_from(text: str) -> str:
     """A short title: the first sentence without pleasantries, cut between words."""
+    text = text[:_LOOKED_AT]
     plain = _FENCE.sub(" ", text)
     lines = [_MARKUP.sub("", line).strip() for line in plain.splitlines()]
     first = next((line for line in lines if line), "")

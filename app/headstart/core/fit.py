@@ -22,6 +22,9 @@ KV_BYTES: dict[KvType, float] = {"f16": 2.0, "bf16": 2.0, "q8_0": 34 / 32}
 # tokens of a forward, and sequences of a context, unless the settings say otherwise
 BATCH = 256
 SEQUENCES = 4
+# models with a recurrent state have no trees: a live sequence and a spare one. Where llama.cpp can
+# go back within the last forward, it keeps so many more states of each
+RECURRENT_SEQUENCES, UNDO = 2, 4
 # contexts that are chosen automatically, the first one that suits; models that were trained for
 # less get that
 _AUTOMATIC = (32_768, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
@@ -49,8 +52,9 @@ class ModelShape:
     # the numbers that a token has as keys, and as values, over all layers
     keys: int = 0
     values: int = 0
-    # bytes of recurrent state, for each sequence
+    # bytes of one recurrent state, and how many of them a context keeps
     state: int = 0
+    states: int = RECURRENT_SEQUENCES
     vocabulary: int = 0
     width: int = 0
     # of the widest layer: with experts, of all that a token goes through
@@ -146,7 +150,7 @@ def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
         unused = max(0, cells - _window_cells(shape, engine))
         kv -= int(unused * (shape.window_keys * key_bytes + shape.window_values * value_bytes))
         masked -= unused
-    kv += SEQUENCES * shape.state
+    kv += shape.states * shape.state
     layer = 4 * batch * (3 * shape.feed_forward + 4 * shape.width)
     if shape.keys:
         # the mask, and without flash attention every score

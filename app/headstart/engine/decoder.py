@@ -59,8 +59,13 @@ class ModelFacts:
     batch: int
     # whole words that come out as text, and are found in plain text
     added_tokens: tuple[SpecialToken, ...] = ()
+    # tokens that a reply never has: their makers say so
+    suppressed: tuple[int, ...] = ()
     # how `truncate` goes back: exactly, or to a checkpoint from which the rest is recomputed
     rollback: Literal["exact", "checkpoint"] = "exact"
+    # the most tokens of the last forward that `truncate` takes back without a checkpoint, once;
+    # one of its tokens stays
+    undo: int = 0
     # whether `export` leaves a part out that only `snapshot` has
     snapshots: bool = False
     # the most leaves of a tree in one forward; 1 where only a single path is possible

@@ -9,7 +9,7 @@ from typing import Any
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
 from headstart.hub import mlx_folder
-from headstart.hub.gguf import GgufHeader, read_header
+from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
@@ -86,8 +86,7 @@ def _cache(header: GgufHeader, has_keys: bool) -> CacheKind:
 
 
 def _number(header: GgufHeader, name: str) -> int:
-    value: Any = header.metadata.get(f"{header.architecture}.{name}", 0)
-    return int(value) if isinstance(value, int | float) else 0
+    return as_count(header.metadata.get(f"{header.architecture}.{name}", 0))
 
 
 def _id(header: GgufHeader, name: str) -> int | None:

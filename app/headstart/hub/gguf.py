@@ -67,6 +67,12 @@ class GgufHeader:
         return str(self.metadata.get("general.architecture", ""))
 
 
+def as_count(value: object) -> int:
+    """A number of a header as a count; 0 for what cannot be one."""
+    sound = isinstance(value, int | float) and 0 <= value < _LIMIT
+    return int(value) if sound else 0  # type: ignore[call-overload]
+
+
 class _Torn(Exception):
     pass
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from headstart.core.fit import ModelShape
+from headstart.core.fit import RECURRENT_SEQUENCES, UNDO, ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.split_files import parts
 from headstart.hub import mlx_folder
-from headstart.hub.gguf import GgufHeader, read_header
+from headstart.hub.gguf import GgufHeader, as_count, read_header
 
 # every so manyth layer looks at the whole context, where the file says nothing else
 _PERIODS = {
@@ -29,8 +29,17 @@ _PERIODS = {
 }
 # architectures that keep a state in most layers and keys in every fourth, unless they say otherwise
 _INTERVAL = ("qwen35", "qwen35moe", "qwen3next")
+# more than any model has: a damaged count must not ask for all memory
+_MOST_LAYERS = 4096
 # in every layer both
 _BOTH = ("falcon-h1",)
+# whose states llama.cpp can take back within the last forward (`llm_arch_supports_rs_rollback`)
+_UNDO = frozenset(
+    (
+        "kimi-k3", "qwen35", "qwen35moe", "qwen4exp", "deepseek4", "glm5-next", "nemotron_h",
+        "nemotron_h_moe", "lfm2", "lfm2moe", "bailingmoe3",
+    )
+)  # fmt: skip
 
 
 class _Wanted:
@@ -74,12 +83,8 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
 def of_header(header: GgufHeader) -> ModelShape:
     """Also of a file that is not here: its first bytes are enough."""
     says = _Says(header)
-    layers, width, heads = (
-        says("block_count"),
-        says("embedding_length"),
-        says.most("attention.head_count"),
-    )
-    layers -= says("nextn_predict_layers")
+    width, heads = says("embedding_length"), says.most("attention.head_count")
+    layers = max(0, says.layers - says("nextn_predict_layers"))
     recurrent = _recurrent_layers(header, says, layers)
     size = width // heads if heads else 0
     own = says.each("attention.head_count_kv", layers)
@@ -106,6 +111,7 @@ def of_header(header: GgufHeader) -> ModelShape:
         keys=others * key + of_windows * window_key,
         values=others * value + of_windows * window_value,
         state=_state(says, width, sum(recurrent) if recurrent is not None else 0),
+        states=RECURRENT_SEQUENCES * (1 + UNDO if header.architecture in _UNDO else 1),
         vocabulary=says("vocab_size") or header.lengths.get("tokenizer.ggml.tokens", 0),
         width=width,
         feed_forward=_feed_forward(says),
@@ -123,8 +129,8 @@ def of_config(config: Mapping[str, Any], weights: int) -> ModelShape:
     """Of a folder's `config.json`."""
 
     def whole(*names: str) -> int:
-        found = (config.get(name) for name in names)
-        return next((value for value in found if isinstance(value, int) and value), 0)
+        found = (as_count(config.get(name)) for name in names)
+        return next((value for value in found if value), 0)
 
     heads, layers = whole("num_attention_heads"), whole("num_hidden_layers")
     size = whole("head_dim") or whole("hidden_size") // max(1, heads)
@@ -149,16 +155,21 @@ class _Says:
         self._header = header
 
     def __call__(self, name: str) -> int:
-        value = self._header.metadata.get(f"{self._header.architecture}.{name}", 0)
-        return int(value) if isinstance(value, int | float) else 0
+        return as_count(self._header.metadata.get(f"{self._header.architecture}.{name}", 0))
 
     def each(self, name: str, layers: int) -> list[int] | None:
-        """By layer, where they differ."""
+        """By layer, where they differ; 0 for layers that it says nothing of."""
         found = self._header.arrays.get(f"{self._header.architecture}.{name}")
-        return None if found is None else [int(value) for value in found[:layers]]
+        if found is None:
+            return None
+        return [as_count(value) for value in found[:layers]] + [0] * (layers - len(found))
+
+    @property
+    def layers(self) -> int:
+        return min(self("block_count"), _MOST_LAYERS)
 
     def most(self, name: str) -> int:
-        return max(self.each(name, self("block_count")) or [self(name)])
+        return max(self.each(name, self.layers) or [self(name)])
 
 
 def _recurrent_layers(header: GgufHeader, says: _Says, layers: int) -> list[bool] | None:

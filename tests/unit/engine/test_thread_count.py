@@ -13,17 +13,17 @@ class Machine:
     """Two cores; what a forward takes by threads and by how many cores others keep busy."""
 
     def __init__(self) -> None:
-        self.busy = 0
+        self.busy = 0.0
         self.random = random.Random(3)
         self.seconds = 0.0
 
     def others(self) -> float:
-        return float(self.busy)
+        return self.busy
 
     def forward(self, threads: int, rows: int) -> tuple[float, float]:
         """Wall and processor seconds of a forward."""
         alone = 0.01 * (1 + 0.3 * (rows - 1))
-        if threads == 2 and self.busy:
+        if threads == 2 and self.busy > 0.1:
             # both wait for the one that has no core: as measured, with its luck
             wall = alone * self.random.choice((1.0, 3.0, 5.0, 8.0))
             return wall, wall
@@ -53,6 +53,34 @@ def test_a_busy_core_is_left_to_others_and_taken_back_when_it_is_free() -> None:
     machine.busy = 0
     machine.run(counts, 60)
     assert counts.pace == 2
+
+
+def test_a_short_burst_of_other_work_costs_no_more_than_it_lasts() -> None:
+    machine = Machine()
+    counts = ThreadCount(2, others=machine.others)
+    for rows in (1, 4):
+        machine.busy = 0.0
+        machine.run(counts, 30, rows)
+        machine.busy = 0.3
+        machine.run(counts, 20, rows)
+        assert counts.next(rows) == 1
+        machine.busy = 0.02
+        machine.run(counts, 14, rows)
+        assert counts.next(rows) == 2
+
+
+def test_fewer_threads_that_are_faster_on_a_calm_computer_stay() -> None:
+    counts = ThreadCount(2, others=lambda: load)
+    tried = 0
+    load = 0.5
+    for number in range(2000):
+        # what takes the second core's time is no program that the system counts
+        load = 0.5 if number < 60 else 0.0
+        threads = counts.next(1)
+        tried += threads == 2 and number >= 100
+        counts.took(1, 0.01 if threads == 1 else 0.02, 0.01)
+    assert counts.pace == 1
+    assert tried < 2000 * 0.05
 
 
 def test_a_calm_computer_keeps_all_its_threads() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import llama_cpp as lib
 
 from headstart.core.errors import ModelProblem
+from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.engine.backends.cores import automatic_threads
@@ -33,10 +34,9 @@ AUTOMATIC_CONTEXT = 8192
 # llama.cpp rounds contexts up to this, but cuts the batch to the context before it does: a
 # smaller one ends the process with an assertion at the first larger forward
 CONTEXT_STEP = 256
-# sequences of the unified KV cache: the live one, a spare one to export and import through, and
-# one for each further leaf of a tree
-LEAVES = 3
-SEQUENCES = 1 + LEAVES
+# of a tree: beside the live sequence and a spare one to export and import through, the unified
+# cache has one for each further leaf
+LEAVES = SEQUENCES - 1
 
 # the package has no name for bf16
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
@@ -58,15 +58,17 @@ class LlamaContext:
         self.threads = engine.threads or automatic_threads()
         try:
             self._load(path, engine, progress)
+            self.recurrent = bool(
+                lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
+            )
             self._open(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
             # what the context really has, not what was asked for
             self.batch = int(lib.llama_n_batch(self.context))
             # how far back a sliding window looks; 0 without one
             self.window: int = lib.llama_model_n_swa(self.model)
-            self.recurrent = bool(
-                lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
-            )
+            # states of the last forward's tokens that are kept; not every architecture can
+            self.undo = int(lib.llama_n_rs_seq(self.context))
             # whether tokens have KV of their own at all
             self.has_ranges = not lib.llama_model_is_recurrent(self.model)
             layers = _on_cards(engine.gpu_layers)
@@ -126,7 +128,8 @@ class LlamaContext:
         parameters.n_ctx = -(-max(1, length) // CONTEXT_STEP) * CONTEXT_STEP
         batch = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
         parameters.n_batch = parameters.n_ubatch = batch
-        parameters.n_seq_max = SEQUENCES
+        parameters.n_seq_max = RECURRENT_SEQUENCES if self.recurrent else SEQUENCES
+        parameters.n_rs_seq = UNDO if self.recurrent else 0
         parameters.kv_unified = True
         parameters.n_threads = parameters.n_threads_batch = self.threads
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other

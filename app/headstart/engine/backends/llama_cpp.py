@@ -89,6 +89,11 @@ class LlamaCppDecoder(DecoderBase):
         self._rows: dict[int, npt.NDArray[np.float32]] = {}
         self._candidates: Candidates | None = None
         self._checkpoint: tuple[int, Any] | None = None
+        # how many tokens can still be taken back from the last forward's states. llama.cpp would
+        # take back more of them, and go on with states of earlier forwards
+        self._fresh = 0
+        # some were, and the next forward of the live sequence has yet to begin there
+        self._undone = False
         self._leaf_paths: list[list[int]] = []
         self._tree_start = 0
 
@@ -119,6 +124,10 @@ class LlamaCppDecoder(DecoderBase):
         assert batch is not None
         start = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
         self._check(tokens, start)
+        self._fresh = 0
+        if seq and self._undone and not self.back(self.snapshot(), self.n_past()):
+            # another sequence's forward moves states about: the live one's comes first
+            raise RuntimeError("llama.cpp does not take its own state")
         batch.fill(tokens, start, outputs, seq)
         self._leaf_paths = []
         if parents is not None:
@@ -132,6 +141,8 @@ class LlamaCppDecoder(DecoderBase):
         result = lib.llama_decode(self._context, batch.native)
         if result == 0:
             self._threads.took(count, perf_counter() - began, process_time() - used)
+            if seq == 0 and self._facts.undo:
+                self._fresh, self._undone = min(count - 1, self._facts.undo), False
             return
         self._outputs = ()
         if parents is not None:
@@ -184,7 +195,7 @@ class LlamaCppDecoder(DecoderBase):
         self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
     ) -> LlamaCppSampler:
         if self._candidates is None:
-            self._candidates = Candidates(self._vocabulary)
+            self._candidates = Candidates(self._vocabulary, self._facts.suppressed)
         return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names)
 
     def checkpoint(self) -> None:
@@ -199,10 +210,18 @@ class LlamaCppDecoder(DecoderBase):
         # also when nothing seems to be there: a hybrid may have one part without the other
         if n >= past and n > 0:
             return past
+        if seq == 0 and 0 < past - n <= self._fresh:
+            self._fresh = 0
+            if lib.llama_memory_seq_rm(self._memory, 0, n, -1) and self.n_past() == n:
+                self._undone = True
+                self._forget_checkpoint(n)
+                return n
         kept = self._checkpoint if seq == 0 and self._recurrent else None
-        if kept is not None and 0 < kept[0] <= n and self._state.back(kept[1], kept[0]):
+        self._fresh = 0
+        if kept is not None and 0 < kept[0] <= n and self.back(kept[1], kept[0]):
             return self.n_past()
-        cuts = Ability.CUTTING not in self._facts.lacking
+        # a recurrent state would be taken back to a stale one
+        cuts = not self._recurrent and Ability.CUTTING not in self._facts.lacking
         if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, n, -1):
             # a sliding window may have dropped cells that position n still looks at
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
@@ -220,6 +239,8 @@ class LlamaCppDecoder(DecoderBase):
             return past
         if Ability.CUTTING in self._facts.lacking:
             return 0
+        if past - n <= self._fresh:
+            return n
         if self._recurrent:
             kept = self._checkpoint[0] if self._checkpoint is not None else 0
             return kept if kept <= n else 0
@@ -234,6 +255,7 @@ class LlamaCppDecoder(DecoderBase):
     def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
         if end > self._facts.context_length:
             return False
+        self._fresh = 0
         return self._state.restore(blob, start, end, snapshot)
 
     def snapshot(self) -> Blob:
@@ -243,9 +265,14 @@ class LlamaCppDecoder(DecoderBase):
         return taken
 
     def back(self, snapshot: Blob, n: int) -> bool:
+        self._forget_checkpoint(n)
+        self._fresh, self._undone = 0, False
+        return self._state.back(snapshot, n)
+
+    def _forget_checkpoint(self, n: int) -> None:
+        """The text goes on from its first `n` tokens: what came after them was another one."""
         if self._checkpoint is not None and self._checkpoint[0] > n:
             self._checkpoint = None
-        return self._state.back(snapshot, n)
 
     def abort(self) -> None:
         self._llama.abort.set()
@@ -276,7 +303,9 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         begin_text=texts.get(begin, ""),
         end_text=texts.get(end, ""),
         batch=llama.batch,
+        suppressed=llama_vocabulary.suppressed(vocab),
         rollback="checkpoint" if llama.recurrent else "exact",
+        undo=0 if Ability.CUTTING in lacking else llama.undo,
         snapshots=_apart(llama) is not None,
         leaves=1 if llama.recurrent or Ability.TREES in lacking else LEAVES,
         lacking=lacking,

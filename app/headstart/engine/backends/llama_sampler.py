@@ -28,7 +28,8 @@ _NEVER = np.float32(-np.inf)
 class Candidates:
     """One row's tokens as llama.cpp's samplers take them; used again for every row."""
 
-    def __init__(self, vocabulary: int) -> None:
+    def __init__(self, vocabulary: int, suppressed: Sequence[int] = ()) -> None:
+        self.suppressed = suppressed
         self._ids = np.arange(vocabulary, dtype=np.int32)
         self._data = np.zeros(vocabulary, CANDIDATE)
         self._array = lib.llama_token_data_array()
@@ -63,7 +64,7 @@ class LlamaCppSampler:
         self.candidates = candidates
         self._seed = seed
         self._greedy = sampling.temperature == 0
-        self._names, self._masked = named_and_masked(names)
+        self._names, self._masked = named_and_masked(names, candidates.suppressed)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self.chain: Any = None
         self._marked: Any = None

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import llama_cpp as lib
 import numpy as np
 
+from headstart.engine.backends.llama_library import forget_errors
 from headstart.engine.decoder import Blob
 
 _HEADER = 8
@@ -42,23 +43,27 @@ class SequenceState:
         self._spare = spare
         self.ranges = ranges
         self._apart = apart
+        # whether what has ranges is known to come first, before the other part
+        self._ordered = False
 
     def export(self, start: int, end: int) -> Blob:
         """The cells of the tokens `start` to `end`. Raises StateError."""
         spare, memory = self._spare, self._memory
         lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
         try:
-            blob = self._get(spare, 0)
             if self._apart is None:
-                return blob
-            other = self._get(spare, _PARTIAL)[_HEADER:]
+                return self._get(spare, 0)
+            cut = self._size(spare, 0) - self._size(spare, _PARTIAL) + _HEADER
+            if self._ordered:
+                return self._beginning(spare, cut)
+            blob, other = self._get(spare, 0), self._get(spare, _PARTIAL)[_HEADER:]
+            # a newer architecture with a third part would be cut in the wrong place
+            if cut <= _HEADER or not np.array_equal(blob[cut:], other):
+                raise StateError("this model's state has parts in another order")
+            self._ordered = np.array_equal(self._beginning(spare, cut), blob[:cut])
+            return blob[:cut].copy()
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
-        cut = len(blob) - len(other)
-        # a newer architecture with a third part would be cut in the wrong place
-        if cut <= _HEADER or not np.array_equal(blob[cut:], other):
-            raise StateError("this model's state has parts in another order")
-        return blob[:cut].copy()
 
     def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None) -> bool:
         """Append a range to a sequence of `start` tokens."""
@@ -66,9 +71,8 @@ class SequenceState:
         if self._apart is not None:
             if snapshot is None:
                 return False
-            # no window's cells: they come once, with `back`
-            other = self._get(spare, _PARTIAL) if self._apart == "window" else snapshot
-            blob = np.concatenate([blob, other[_HEADER:]])
+            # nothing of the other part: it comes once, with `back`
+            blob = np.concatenate([blob, self._get(spare, _PARTIAL)[_HEADER:]])
         try:
             if not self._put(spare, blob, 0):
                 return False
@@ -102,8 +106,19 @@ class SequenceState:
         last = int(lib.llama_memory_seq_pos_max(self._memory, sequence))
         return (first, last) == (start, end - 1)
 
+    def _beginning(self, sequence: int, size: int) -> Blob:
+        """The first `size` bytes: llama.cpp stops where there is no more room, which spares the
+        copying of a recurrent state with each range. It says so in its log, as an error."""
+        blob = np.empty(size, np.uint8)
+        lib.llama_state_seq_get_data_ext(self._context, _pointer(blob), size, sequence, 0)
+        forget_errors()
+        return blob
+
+    def _size(self, sequence: int, flags: int) -> int:
+        return int(lib.llama_state_seq_get_size_ext(self._context, sequence, flags))
+
     def _get(self, sequence: int, flags: int, into: Blob | None = None) -> Blob:
-        size = lib.llama_state_seq_get_size_ext(self._context, sequence, flags)
+        size = self._size(sequence, flags)
         blob = into if into is not None and len(into) == size else np.empty(size, np.uint8)
         written = lib.llama_state_seq_get_data_ext(
             self._context, _pointer(blob), size, sequence, flags

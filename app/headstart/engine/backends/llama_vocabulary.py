@@ -41,6 +41,14 @@ def ends(vocab: Any) -> frozenset[int]:
     return frozenset(token for token in every if lib.llama_vocab_is_eog(vocab, token))
 
 
+def suppressed(vocab: Any) -> tuple[int, ...]:
+    """The tokens that a reply never has, as the file says."""
+    count = ctypes.c_int32()
+    found = lib.llama_vocab_get_suppress_tokens(vocab, ctypes.byref(count))
+    known = range(lib.llama_vocab_n_tokens(vocab))
+    return tuple(token for token in found[: count.value] if token in known) if found else ()
+
+
 def vocabulary(vocab: Any) -> Vocabulary:
     kind = _KINDS.get(lib.llama_vocab_type(vocab), "other")
     begin, end = lib.llama_vocab_bos(vocab), lib.llama_vocab_eos(vocab)

@@ -235,7 +235,7 @@ class MlxDecoder(DecoderBase):
         def tell(foresee: Foresee | None) -> None:
             self._foresee = foresee
 
-        foresight = Foresight(tell, self._tokenizer.size)
+        foresight = Foresight(tell, self._tokenizer.size, self._facts.suppressed)
         return MlxSampler(self.logits, sampling, seed, names, foresight)
 
     def checkpoint(self) -> None:

@@ -69,6 +69,7 @@ class MlxModel:
             begin_text=tokenizer.begin_text,
             end_text=tokenizer.end_text,
             batch=BATCH,
+            suppressed=tokenizer.suppressed,
             rollback="checkpoint" if state.mixed else "exact",
             snapshots=state.mixed,
             device=f"{versions()}, {device}",

@@ -22,10 +22,11 @@ Foresee = Callable[[mx.array], mx.array]
 
 class Foresight(NamedTuple):
     """`tell` lets the decoder know how the row of its next forward will be drawn, or that this is
-    not known; rows have `size` logits."""
+    not known; rows have `size` logits, of which some tokens' never count."""
 
     tell: Callable[[Foresee | None], None]
     size: int
+    suppressed: Sequence[int] = ()
 
 
 class MlxSampler(NumpySampler):
@@ -37,10 +38,10 @@ class MlxSampler(NumpySampler):
         names: Sequence[int] | None,
         foresight: Foresight,
     ) -> None:
-        super().__init__(rows, sampling, seed, names)
+        super().__init__(rows, sampling, seed, names, foresight.suppressed)
         self._tell = foresight.tell
         # penalties look at tokens that are not drawn yet
-        self._foresees = not self._penalties and names is None
+        self._foresees = not self._penalties and names is None and self._masked is None
         self._every = np.arange(foresight.size, dtype=np.int32)
 
     def look_ahead(self, position: int) -> None:

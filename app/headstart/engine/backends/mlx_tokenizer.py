@@ -68,6 +68,13 @@ class FolderTokenizer:
         # without the added ones
         self.base = 1 + max((id_ for id_ in words.values() if id_ not in added), default=-1)
         self.ends = self._ends(config)
+        self.suppressed = self._suppressed()
+
+    def _suppressed(self) -> tuple[int, ...]:
+        """The tokens that a reply never has."""
+        named = _json(self._folder / "generation_config.json").get("suppress_tokens")
+        known = range(self.size)
+        return tuple(token for token in named if token in known) if isinstance(named, list) else ()
 
     def limit(self, rows: int) -> None:
         """The model knows so many tokens; what lies beyond is never met."""
@@ -75,6 +82,7 @@ class FolderTokenizer:
         self.special = tuple(token for token in self.special if token.id < self.size)
         self.added = tuple(token for token in self.added if token.id < self.size)
         self.ends = frozenset(token for token in self.ends if token < self.size)
+        self.suppressed = tuple(token for token in self.suppressed if token < self.size)
 
     def _is_control(self, token: dict[str, Any], config: dict[str, Any]) -> bool:
         text = token.get("content")

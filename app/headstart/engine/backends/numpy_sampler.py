@@ -35,12 +35,13 @@ class NumpySampler:
         sampling: Sampling,
         seed: int,
         names: Sequence[int] | None,
+        suppressed: Sequence[int] = (),
     ) -> None:
         self._rows = rows
         self._sampling = sampling
         self._seed = seed
         self._greedy = sampling.temperature == 0
-        self._names, self._masked = named_and_masked(names)
+        self._names, self._masked = named_and_masked(names, suppressed)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self._last: deque[int] = deque(maxlen=PENALTY_WINDOW)
         self._marked: deque[int] | None = None

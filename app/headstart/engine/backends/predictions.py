@@ -34,12 +34,13 @@ def best_two_of(ids: npt.NDArray[np.integer], scores: Scores) -> Prediction:
 
 
 def named_and_masked(
-    names: Sequence[int] | None,
+    names: Sequence[int] | None, suppressed: Sequence[int]
 ) -> tuple[npt.NDArray[np.int32] | None, npt.NDArray[np.intp] | None]:
-    """The ids that tokens have in another model, and the tokens that have none there; None where
-    nothing is renamed, or masked."""
+    """The ids that tokens have in another model; and the tokens that are never drawn, because they
+    have none there or are suppressed. None where nothing is renamed, or masked."""
+    masked = np.asarray(suppressed, np.intp)
     if names is None:
-        return None, None
+        return None, masked if len(masked) else None
     named = np.asarray(names, np.int32)
-    masked = np.flatnonzero(named < 0)
+    masked = np.union1d(masked, np.flatnonzero(named < 0))
     return named, masked if len(masked) else None

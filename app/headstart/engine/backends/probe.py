@@ -8,6 +8,7 @@ begins; what ended it is left off when it is tried again. The parent side runs o
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
+from headstart.core.text import shortened
 from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.stop import StopSignal
@@ -33,6 +35,7 @@ _TRIES, _LACKS, PASSED = (
 )
 # large enough for what is tried
 _CONTEXT = 512
+_LONGEST_SAID = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,8 @@ def probe(
         if not tried or tried[-1] in lacking:
             said = next((line for line in reversed(lines) if not line.startswith(_TRIES)), "")
             how = f"crashed (signal {-code})" if code < 0 else "failed"
-            raise ModelProblem(
-                "model-cannot-be-opened", name=path.name, how=how, said=said or "It said nothing."
-            )
+            said = shortened(said.rstrip("."), _LONGEST_SAID) or "It said nothing"
+            raise ModelProblem("model-cannot-be-opened", name=path.name, how=how, said=f"{said}.")
         lacking |= {Ability(tried[-1])}
 
 
@@ -82,6 +84,8 @@ def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        # ggml would start a debugger where there is one
+        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
     )
     stop.set_abort(child.kill)
     try:

@@ -4,7 +4,7 @@ A forward waits for the slowest of its threads, so one other busy program makes 
 than a part of them. That shows in the forwards' own times: their threads get less processor time
 than they wait for, or they take much longer than the ones before. Then fewer threads are tried for
 two forwards each, and the fastest count stays; while it is a smaller one, more are tried again,
-soon when the computer's other load has gone, and ever more rarely while they lose.
+at once when the computer's other load has gone, and ever more rarely while they lose.
 
 Writing (one row), verifying (a few rows) and reading (many) have counts of their own.
 """
@@ -38,6 +38,8 @@ _FIRST_WAIT, _MORE_WAIT, _LONGEST_WAIT = 12, 48, 1024
 _WORSE = 0.15
 # processors that others must use at least, so that fewer threads can help
 _LEAST_LOAD = 0.2
+# that many fewer are another situation
+_EASED = 0.4
 _LOAD_SECONDS = 0.4
 
 
@@ -83,7 +85,8 @@ class _Kind:
     trials: list[int] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best: tuple[float, int] = (1.0, 0)
-    load_then: float = 0.0
+    # with a smaller count: once others keep no more processors busy, more threads are tried
+    eased_at: float = 0.0
 
 
 class ThreadCount:
@@ -129,7 +132,9 @@ class ThreadCount:
         used = min(1.0, processor_seconds / (seconds * kind.count))
         kind.used += _WEIGHT * (used - kind.used)
         if kind.count < self._most:
-            eased = kind.since >= _FIRST_WAIT and self._others() < kind.load_then - 0.4
+            others = self._others()
+            kind.eased_at = max(kind.eased_at, others - _EASED)
+            eased = kind.since >= _SLOW_TIMES and others < kind.eased_at
             if eased or kind.since >= kind.wait:
                 self._begin(kind, [self._most])
         elif self._disturbed(kind) and self._others() > _LEAST_LOAD:
@@ -174,13 +179,14 @@ class ThreadCount:
         if chosen == kind.count:
             kind.wait = min(_LONGEST_WAIT, 2 * kind.wait)
             kind.lost_at = kind.used
-            kind.load_then = max(kind.load_then, self._others())
+            # as little load as now is no reason to try again
+            kind.eased_at = min(kind.eased_at, self._others() - _EASED)
             return
         log.debug("%d threads instead of %d: %.2f of the time", chosen, kind.count, score)
         kind.wait = _FIRST_WAIT if chosen == self._most else _MORE_WAIT
         kind.count, kind.used, kind.lost_at = chosen, 1.0, 1.0
         kind.usual = {size: seconds * score for size, seconds in kind.usual.items()}
-        kind.load_then = self._others()
+        kind.eased_at = max(_LEAST_LOAD, self._others() - _EASED)
 
 
 def _fewer(count: int) -> list[int]:

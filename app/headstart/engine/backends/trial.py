@@ -57,6 +57,12 @@ def _again(decoder: Decoder) -> None:
 
 def _cut(decoder: Decoder) -> None:
     _again(decoder)
+    if decoder.facts.undo:
+        decoder.forward(_text(decoder)[:3], [0, 1, 2])
+        if decoder.truncate(_TOKENS + 1) != _TOKENS + 1:
+            raise TrialError("its last tokens were not taken back")
+        decoder.forward(_text(decoder)[:1], [0])
+        _again(decoder)
     decoder.checkpoint()
     decoder.forward(_text(decoder)[:3], [0, 1, 2])
     left = decoder.truncate(_TOKENS + 1 if decoder.facts.rollback == "exact" else _TOKENS)

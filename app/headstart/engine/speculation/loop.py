@@ -69,6 +69,7 @@ class Speculator:
         self._margin = probability_margin(sources.settings.min_probability)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
+        self._undo = target.facts.undo
         self._reply_start = len(tokens)
         self._known = len(tokens)  # how much of the text the lookup and the draft know
         self._carry: list[int] = []  # emitted before the pending token, and not in the KV state
@@ -311,10 +312,12 @@ class Speculator:
         target, context = self.target, len(self._tokens)
         first = [*self._carry, pending]
         count = len(first) + len(tree.tokens)
-        if self._checkpoints and count > 1:
+        copying = 0.0
+        may_go_back = self._checkpoints and count - 1 > self._undo
+        if may_go_back:
             began = perf_counter()
             target.checkpoint()
-            self.depth.costs.observe_checkpoint(perf_counter() - began)
+            copying = perf_counter() - began
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
@@ -326,8 +329,10 @@ class Speculator:
         )
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
-        self._settle(first, tree, verdict.path, len(draft_tokens))
-        self.depth.target.costs.observe(count, context, perf_counter() - began)
+        again = self._settle(first, tree, verdict.path, len(draft_tokens))
+        self.depth.target.costs.observe(count, context, perf_counter() - began - again)
+        if may_go_back:
+            self.depth.costs.observe_going_back(copying, again)
         if tree.tokens:
             sees_all = self.draft is None or self.draft.sees_all
             outcome = learn_outcome(
@@ -350,9 +355,10 @@ class Speculator:
         self._position += 1
         return token
 
-    def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> None:
+    def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> float:
         """Make the KV state hold what came before the draft, and what was accepted of the chain
-        (the tree's first `chain` tokens); a branch that won is carried."""
+        (the tree's first `chain` tokens); a branch that won is carried. Returns the seconds for
+        what had to be decoded again."""
         target, tokens = self.target, self._tokens
         kept = [node for node in path if node < chain]
         self._carry = [tree.tokens[node] for node in path[len(kept) :]]
@@ -363,7 +369,10 @@ class Speculator:
         elif len(kept) < len(tree.tokens):
             left = target.truncate(len(tokens))
             if left < len(tokens):
+                began = perf_counter()
                 self._recompute(left)
+                return perf_counter() - began
+        return 0.0
 
     def _recompute(self, kept: int) -> None:
         """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""

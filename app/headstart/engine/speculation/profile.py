@@ -42,9 +42,10 @@ class TargetProfile(Paced, rename={"time_budget": "bank"}):
     lengths: Bins = msgspec.field(default_factory=length_bins)
     # time saved against plain decoding and not spent on risks, in forwards of one token
     time_budget: float = 0.0
-    # what taking a checkpoint costs before drafts are verified, for models that go back to one;
-    # in forwards of one token
-    checkpoint: float = 0.0
+    # for models that go back to a checkpoint, in forwards of one token: what taking it costs, None
+    # before it was timed, and what is decoded again in rounds that may have to
+    checkpoint: float | None = None
+    again: float = 0.0
 
     def __post_init__(self) -> None:
         # profiles from before that was known

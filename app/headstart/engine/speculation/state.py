@@ -82,6 +82,9 @@ class SpeculationState:
         self._make_prefix_cache = make_prefix_cache
         self._model = model
         self._target = target
+        facts = target.facts
+        # what it takes back without a checkpoint; None: anything
+        self._undo = None if facts.rollback == "exact" else facts.undo
         self._profiles = profiles
         self.target_profile = profile.load(profiles, self._key(""), TargetProfile)
         self._lookup = PromptLookup()
@@ -212,7 +215,7 @@ class SpeculationState:
             draft = None
         pair = self._pair if draft is not None else None
         if self._depth is None:
-            self._depth = Depth(self.target_profile, pair, wanted)
+            self._depth = Depth(self.target_profile, pair, wanted, self._undo)
         paces = self._target.pace, None if draft is None else draft.decoder.pace
         self._depth.begin(pair, wanted, paces)
         self._writing = (request, tokens, len(tokens), seed)
@@ -265,7 +268,7 @@ class SpeculationState:
         """What decides for the loaded draft, at the paces of now; there is a draft."""
         assert self._draft is not None
         if self._depth is None:
-            self._depth = Depth(self.target_profile, self._pair, Speculation())
+            self._depth = Depth(self.target_profile, self._pair, Speculation(), self._undo)
         self._depth.costs.pair = self._pair
         self._depth.follow(self._target.pace, self._draft.decoder.pace)
         return self._depth

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from headstart.ui import icons, theme
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.wrapping import TextEdit
 
 MOST_LINES = 10
 
@@ -197,7 +197,7 @@ class Composer(QFrame):
         return super().eventFilter(watched, event)
 
 
-class _GrowingEdit(QPlainTextEdit):
+class _GrowingEdit(TextEdit):
     submitted = Signal()
 
     def __init__(self, parent: QWidget) -> None:

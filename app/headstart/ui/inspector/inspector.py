@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -37,6 +36,7 @@ from headstart.ui.inspector.prefix_panel import PrefixPanel
 from headstart.ui.inspector.sampling_panel import SamplingPanel
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 from headstart.ui.inspector.thinking_row import ThinkingRow
+from headstart.ui.wrapping import TextEdit
 
 SERVER_WORDS = (
     "{host} answers here. It decides for itself how it speculates and what it caches; what it "
@@ -181,7 +181,7 @@ class Inspector(QFrame):
 
     def _build_system_prompt(self) -> None:
         self._title("System prompt")
-        self.system_prompt = QPlainTextEdit(self)
+        self.system_prompt = TextEdit(self)
         self.system_prompt.setAccessibleName("System prompt")
         self.system_prompt.setPlaceholderText("What the model should know or be, in this chat")
         self.system_prompt.setTabChangesFocus(True)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QWidget
 
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.settings import Sampling, Settings, changed
 from headstart.core.settings_fields import FieldInfo, describe
 from headstart.ui.fields import ResetButton, check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
+from headstart.ui.wrapping import TextEdit
 
 
 class GeneralPage(Page):
@@ -33,7 +34,7 @@ class GeneralPage(Page):
         )
         self.row(form, fields["show_stats"].title, stats)
         form = self.section("New chats")
-        prompt = QPlainTextEdit(self)
+        prompt = TextEdit(self)
         prompt.setPlainText(settings.system_prompt)
         prompt.setAccessibleName("System prompt of chats without one of their own")
         prompt.setTabChangesFocus(True)

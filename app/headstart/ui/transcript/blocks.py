@@ -30,6 +30,7 @@ from headstart.ui import theme
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.origins import in_utf16, tinted_ranges
+from headstart.ui.wrapping import is_endless, wrap
 
 
 class BlockHost(Protocol):
@@ -216,7 +217,7 @@ class ProseBlock(TextBlock):
         """Make the document again, in the theme's fonts and colours of now."""
         colours = theme.current()
         size = theme.px(theme.TEXT_SIZE)
-        self.document.setDefaultFont(theme.text_font())
+        wrap(self.document, is_endless(self.block.source), theme.text_font())
         self.document.setDefaultStyleSheet(
             f"a {{ color: {colours.accent}; }}"
             f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(13)}px;"
@@ -275,14 +276,13 @@ class PlainBlock(TextBlock):
         self.bubble_width = 0
         self._laid_out_for = -1
         option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         self.document.setDefaultTextOption(option)
         self.refresh()
 
     def refresh(self) -> None:
         self._laid_out_for = -1
-        self.document.setDefaultFont(theme.text_font())
+        wrap(self.document, is_endless(self._text), theme.text_font())
         self.document.setPlainText(self._text)
         form = QTextBlockFormat()
         form.setLineHeight(

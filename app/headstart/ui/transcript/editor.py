@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit
+
+from headstart.ui.wrapping import TextEdit
 
 
-class MessageEditor(QPlainTextEdit):
+class MessageEditor(TextEdit):
     submitted = Signal()
     cancelled = Signal()
 

@@ -2,100 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from headstart.core.parts import Origin
-from headstart.core.settings import Sampling, Speculation
-from headstart.engine.speculation import draft_model, loop
+from headstart.core.settings import Speculation
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.cost_table import CostTable
-from headstart.engine.speculation.depth.time_budget import FIRST_SHARE, FIRST_TOKENS, SHARE, START
-from headstart.engine.speculation.draft_model import DraftModel
-from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.depth.time_budget import SHARE, START
 from headstart.engine.speculation.plan import PLAIN, Path
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from headstart.engine.speculation.prompt_lookup import PromptLookup
-from headstart.engine.speculation.sources import Sources
-from headstart.engine.speculation.token_mapping import SameTokens
-from headstart.engine.stop import NEVER
-from tests.support.fake_decoder import Clock, FakeDecoder, table
 from tests.support.profiles import measured_in_a_slow_moment, timed, trained
-
-VOCABULARY = 8
-LOGITS = table(VOCABULARY, 7, 3)
-# forwards of n tokens in forwards of one: a processor, one with steps, a graphics card
-COSTS: dict[str, Callable[[int], float]] = {
-    "steep": lambda n: 1 + 0.9 * (n - 1),
-    "steps": lambda n: 1.4 + 0.1 * ((n + 3) // 4) if n > 1 else 1.0,
-    "flat": lambda n: 1 + 0.01 * (n - 1),
-}
-
-
-def simulate(
-    monkeypatch: pytest.MonkeyPatch,
-    cost: Callable[[int], float],
-    noise: float,
-    step: float,
-    tokens: int,
-    wanted: Speculation,
-    state: tuple[TargetProfile, PairProfile] | None = None,
-    prompt: int = 30,
-) -> tuple[float, Speculator]:
-    """Seconds for `tokens` after the first one, with a draft whose logits are off by `noise`."""
-    clock = Clock()
-    monkeypatch.setattr(loop, "perf_counter", clock)
-    monkeypatch.setattr(draft_model, "perf_counter", clock)
-    target = FakeDecoder(LOGITS, cost, clock)
-    draft = FakeDecoder(LOGITS + table(VOCABULARY, 8, noise), lambda n: step * cost(n), clock)
-    target_profile, pair = state or (TargetProfile(), PairProfile())
-    text = [index % VOCABULARY for index in range(prompt)]
-    for start in range(0, prompt, 64):
-        target.forward(text[start : start + 64], [])
-    target.truncate(prompt - 1)
-    target.forward(text[-1:], [0])
-    clock.now = 0.0
-    sampling = Sampling(temperature=1.0)
-    sampler = target.sampler(sampling, 3)
-    depth = Depth(target_profile, pair, wanted)
-    depth.begin(pair, wanted)
-    model = DraftModel(draft, SameTokens())
-    if not pair.costs.known:
-        # as after loading
-        model.time_steps(pair.costs, 2, 8)
-        clock.now = 0.0
-    model.begin(text, sampling, 3, NEVER)
-    prompt_lookup = PromptLookup()
-    prompt_lookup.sync(text)
-    speculator = Speculator(
-        target, text, sampler, depth, Sources(wanted, prompt_lookup, model, pytest.fail)
-    )
-    pending, written = sampler.draw(0, len(text)), 0
-    while written < tokens:
-        emitted = speculator.step(pending, tokens - written - 1)
-        written += len(emitted)
-        pending = emitted[-1][0]
-    depth.end()
-    return clock.now, speculator
-
-
-@pytest.mark.parametrize("kind", COSTS)
-@pytest.mark.parametrize("noise", [0.3, 3.0, 30.0])
-@pytest.mark.parametrize("step", [0.02, 0.15, 0.6])
-@pytest.mark.parametrize("tokens", [50, 300])
-def test_a_cold_pair_is_never_slower_than_the_bound(
-    monkeypatch: pytest.MonkeyPatch, kind: str, noise: float, step: float, tokens: int
-) -> None:
-    state = TargetProfile(), PairProfile()
-    wanted = Speculation(draft="d")
-    seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
-    # the last risk may be taken when the allowance is just large enough: it is the bound itself
-    bound = tokens / (1 - SHARE) + START + 0.01
-    assert seconds <= bound + FIRST_SHARE * max(FIRST_TOKENS, seconds)
-    saved = state[0].time_budget
-    seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state)
-    assert seconds <= bound + max(0.0, saved)
+from tests.unit.engine.speculation.simulation import COSTS, simulate
 
 
 def test_good_drafts_come_back_after_costs_were_measured_in_a_slow_moment(

@@ -39,12 +39,13 @@ SETTINGS = (
 class Chat:
     """One target and one draft over several turns, as the engine drives them."""
 
-    def __init__(self, checkpoints: bool, fitting: bool) -> None:
-        self.target = FakeDecoder(LOGITS, checkpoints=checkpoints)
+    def __init__(self, checkpoints: bool, fitting: bool, undo: int = 0) -> None:
+        self.target = FakeDecoder(LOGITS, checkpoints=checkpoints, undo=undo if checkpoints else 0)
         self.draft = FakeDecoder(FITTING if fitting else FOREIGN, checkpoints=checkpoints)
         self.model = DraftModel(self.draft, SameTokens())
         self.pair = PairProfile()
-        self.depth = Depth(TargetProfile(), self.pair, Speculation())
+        back = undo if checkpoints else None
+        self.depth = Depth(TargetProfile(), self.pair, Speculation(), back)
         self.prompt_lookup = PromptLookup()
         self.tokens: list[int] = []
 
@@ -120,13 +121,16 @@ TURN = st.tuples(
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.lists(TURN, min_size=1, max_size=5), st.booleans(), st.booleans())
+@given(
+    st.lists(TURN, min_size=1, max_size=5), st.booleans(), st.booleans(), st.sampled_from([0, 3])
+)
 def test_words_are_plain_decodings_and_kv_is_the_token_list(
     turns: list[tuple[list[int], Speculation, float, int, int, str]],
     checkpoints: bool,
     fitting: bool,
+    undo: int,
 ) -> None:
-    chat = Chat(checkpoints, fitting)
+    chat = Chat(checkpoints, fitting, undo)
     text: list[int] = []
     start = 0
     for words, wanted, temperature, seed, length, event in turns:
@@ -142,6 +146,16 @@ def test_words_are_plain_decodings_and_kv_is_the_token_list(
         written = chat.turn(prompt, wanted, temperature, seed, length)
         assert written == plain(prompt, temperature, seed, length)
         text = [*prompt, *written]
+
+
+@pytest.mark.parametrize(("depth", "taken"), [(3, False), (6, True)])
+def test_only_rounds_that_cannot_be_taken_back_copy_the_state(depth: int, taken: bool) -> None:
+    chat = Chat(checkpoints=True, fitting=True, undo=4)
+    wanted = Speculation(depth_mode="fixed", depth=depth, prompt_lookup=False)
+    chat.turn([1, 2, 3], wanted, 0.8, 1, 40)
+    assert chat.depth.pair is not None
+    assert chat.depth.pair.margins.all_verified > 10
+    assert (chat.target.checkpoints > 0) == taken
 
 
 def _loop(target: FakeDecoder, draft: FakeDecoder | None, wanted: Speculation) -> Speculator:

@@ -31,14 +31,18 @@ _SLACK = 0.25  # tokens
 
 
 class Depth:
-    """Decides for one pair; lives as long as its profiles."""
+    """Decides for one pair; lives as long as its profiles. `undo` as in `CostTable`."""
 
     def __init__(
-        self, target: TargetProfile, pair: PairProfile | None, settings: Speculation
+        self,
+        target: TargetProfile,
+        pair: PairProfile | None,
+        settings: Speculation,
+        undo: int | None = None,
     ) -> None:
         self.target = target
         self.settings = settings
-        self.costs = CostTable(target, pair)
+        self.costs = CostTable(target, pair, undo)
         self.worth = Worth(self.costs)
         self.budget = TimeBudget(self.costs)
         self._looks = Looks(self.costs, self.worth, self.budget)

@@ -7,19 +7,25 @@ from headstart.engine.speculation.profile import PairProfile, TargetProfile
 
 MAX_DRAFT = 16
 MAX_LOOKUP = 31
+# forwards that a copy of a state is thought to cost at most, before one was timed
+UNTIMED_COPY = 0.5
 # sizes of forwards that say most about the others are tried first, each before the next one
 _SIZES = (2, 4, 8, 16)
 
 
 class CostTable:
-    """Of a target and the draft that is used now; `pair` is None without one."""
+    """Of a target and the draft that is used now; `pair` is None without one. The target takes
+    back `undo` tokens of a forward without a checkpoint; None: any number."""
 
-    def __init__(self, target: TargetProfile, pair: PairProfile | None) -> None:
+    def __init__(
+        self, target: TargetProfile, pair: PairProfile | None, undo: int | None = None
+    ) -> None:
         self.target = target
         self.pair = pair
+        self._undo = undo
         self._usual: list[float] = []
         self._worst: list[float] = []
-        self._table_of: tuple[int, int, int | None, float] | None = None
+        self._table_of: tuple[object, ...] | None = None
 
     @property
     def known(self) -> bool:
@@ -34,12 +40,19 @@ class CostTable:
     def usual(self, context: int) -> list[float]:
         """Forwards of n tokens, for n up to the most that is ever verified."""
         costs = self.target.costs
-        extra = self.target.checkpoint
+        extra = self.target.checkpoint, self.target.again
         wanted = (bucket(context), costs.version, self.target.pace, extra)
         if self._table_of != wanted:
+            back = (extra[0] or 0.0) + extra[1]
             sizes = range(2, MAX_LOOKUP + 3)
-            self._usual = [0.0, 1.0, *(costs.ratio(n, context) + extra for n in sizes)]
-            self._worst = [0.0, 1.0, *(costs.worst_ratio(n, context) + extra for n in sizes)]
+            self._usual = [
+                *(0.0, 1.0),
+                *(costs.ratio(n, context) + back * self.may_go_back(n) for n in sizes),
+            ]
+            self._worst = [
+                *(0.0, 1.0),
+                *(costs.worst_ratio(n, context) + self.worst_of_going_back(n) for n in sizes),
+            ]
             self._table_of = wanted
         return self._usual
 
@@ -47,6 +60,17 @@ class CostTable:
         """As `usual`, where sizes that were never timed cost as much as they possibly can."""
         self.usual(context)
         return self._worst
+
+    def may_go_back(self, rows: int) -> bool:
+        """Whether wrong tokens in a forward of so many rows lead back to a checkpoint."""
+        return self._undo is not None and rows - 1 > self._undo
+
+    def worst_of_going_back(self, rows: int) -> float:
+        """Forwards for taking a checkpoint, and for the first row once more after it."""
+        if not self.may_go_back(rows):
+            return 0.0
+        copying = self.target.checkpoint
+        return 1.0 + (UNTIMED_COPY if copying is None else copying)
 
     def draft(self, tokens: int, context: int) -> float:
         """A forward of the draft."""
@@ -68,11 +92,13 @@ class CostTable:
         measured = self.target.costs.measured(context)
         return next((size - 1 for size in _SIZES if size not in measured), MAX_LOOKUP)
 
-    def observe_checkpoint(self, seconds: float) -> None:
-        """Taking a checkpoint took so long."""
-        if self.decode_time > 0:
-            known = self.target.checkpoint
-            weight = 0.3 if known else 1.0
-            # in steps, because each change rebuilds the tables
-            fresh = seconds / self.decode_time
-            self.target.checkpoint = round(known + weight * (fresh - known), 2)
+    def observe_going_back(self, copying: float, again: float) -> None:
+        """A round that might have to took so many seconds for its checkpoint, and for what it
+        decoded once more."""
+        if self.decode_time <= 0:
+            return
+        target, known = self.target, self.target.checkpoint
+        fresh = copying / self.decode_time
+        # in steps, because each change rebuilds the tables
+        target.checkpoint = round(fresh if known is None else known + 0.3 * (fresh - known), 2)
+        target.again = round(target.again + 0.1 * (again / self.decode_time - target.again), 2)

@@ -39,7 +39,7 @@ class Looks:
         allowed = budget.allowance() / costs.decode_time
         first, step = costs.worst_draft(lag, context), costs.draft(1, context)
         for rows in ROWS:
-            worst = min(costs.worst(context)[rows], rows + costs.target.checkpoint) - 1
+            worst = min(costs.worst(context)[rows], rows + costs.worst_of_going_back(rows)) - 1
             if rows - 1 <= room and first + (rows - 2) * step + worst <= allowed:
                 self.looking = True
                 return Plan(Origin.DRAFT, rows - 1)

@@ -63,6 +63,7 @@ class Worth:
             bucket(context),
             target.costs.version,
             target.checkpoint,
+            target.again,
             pair.costs.version,
             margins.all_verified,
             margins.recent_expected,

@@ -1,0 +1,61 @@
+"""Where lines are broken: between words, but anywhere in runs that are no words.
+
+Qt takes time that grows with the square of a run's length to find that it cannot be broken between
+words: 20 seconds for a line of 300,000 characters, which anywhere else takes a tenth of one. Glyphs
+that depend on their neighbours take ten times as long as others in such a run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QFont, QTextDocument, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit
+
+# characters without white space; so many take Qt some milliseconds
+_LONGEST_WORD = 5_000
+_RUN = re.compile(rf"\S{{{_LONGEST_WORD}}}")
+_OF_NEIGHBOURS = ("calt", "liga", "clig")
+
+
+def is_endless(text: str) -> bool:
+    """Whether a text has a run that is to be broken anywhere."""
+    return len(text) > _LONGEST_WORD and _RUN.search(text) is not None
+
+
+def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
+    """Have a document laid out like that from now on; each change lays out what it holds."""
+    option = document.defaultTextOption()
+    mode = QTextOption.WrapMode
+    option.setWrapMode(mode.WrapAnywhere if endless else mode.WrapAtWordBoundaryOrAnywhere)
+    if endless:
+        font = QFont(font)
+        for feature in _OF_NEIGHBOURS:
+            font.setFeature(QFont.Tag(feature), 0)
+    document.setDefaultTextOption(option)
+    document.setDefaultFont(font)
+
+
+class TextEdit(QPlainTextEdit):
+    """An editor that stays quick, whatever is pasted into it."""
+
+    _endless = False
+
+    def setPlainText(self, text: str) -> None:
+        endless = is_endless(text)
+        if endless:
+            self._wrap(True)
+        super().setPlainText(text)
+        if not endless:
+            self._wrap(False)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if is_endless(source.text()):
+            self._wrap(True)
+        super().insertFromMimeData(source)
+
+    def _wrap(self, endless: bool) -> None:
+        if endless is not self._endless:
+            self._endless = endless
+            wrap(self.document(), endless, self.font())

@@ -1,0 +1,56 @@
+"""Texts that nobody writes but many paste: told, kept, shown, and the window goes on."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QMimeData
+
+from headstart.core.parts import text_part
+from headstart.core.settings import EngineSettings
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from tests.conftest import OpenApp, until
+from tests.support.driver import ask, branch, reply_done, shown_text, use_sampling
+
+LETTERS = "".join(chr(97 + (at * 7919 + at // 26) % 26) for at in range(200_000))
+RULE = "=" * 300_000
+
+
+@pytest.mark.logs("a request failed")
+@pytest.mark.parametrize("text", [LETTERS, RULE], ids=["letters", "rule"])
+async def test_a_paste_that_does_not_fit_is_told_and_kept(running: OpenApp, text: str) -> None:
+    async with running() as app:
+        use_sampling(app)
+        app.services.preferences.update(engine=EngineSettings(context_length=2048))
+        pasted = QMimeData()
+        pasted.setText(text)
+        app.window.composer.edit.insertFromMimeData(pasted)
+        assert app.window.composer.text() == text
+        app.window.composer.button.click()
+        await until(lambda: app.controllers.reply.writing)
+        failed = await reply_done(app)
+        assert failed.status is MessageStatus.FAILED
+        assert "too long for the model's context" in str(failed.error)
+        assert (await branch(app))[0].text == text
+        assert shown_text(app, 0) == text
+        app.window.new_chat()
+        reply = await ask(app, "Are you still there?")
+        assert reply.status is MessageStatus.COMPLETE
+
+
+@pytest.mark.parametrize("text", [LETTERS, RULE], ids=["letters", "rule"])
+async def test_it_is_shown_in_a_chat(running: OpenApp, text: str) -> None:
+    async with running() as app:
+        chat, done = Chat(new_id(), "Long", now_ms(), now_ms()), MessageStatus.COMPLETE
+        asked = Message(new_id(), chat.id, None, Role.USER, done, text_part(text), now_ms())
+        answer = Message(
+            new_id(), chat.id, asked.id, Role.ASSISTANT, done, text_part(f"Title\n{text}"), now_ms()
+        )
+        await app.storage.run(lambda store: store.messages.add([asked, answer], chat))
+        app.controllers.chat_list.list()
+        await app.controllers.settle()
+        app.controllers.branch.open_chat(chat.id)
+        await app.controllers.settle()
+        app.window.grab()
+        assert shown_text(app, 0) == text
+        # Markdown takes the line of equals signs below a title for what makes it one
+        assert "Title" in shown_text(app, 1)

@@ -1,0 +1,85 @@
+"""Replies with a target and a draft of tables, on a clock of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from headstart.core.settings import Sampling, Speculation
+from headstart.engine.speculation import draft_model, loop
+from headstart.engine.speculation.depth.choice import Depth
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.loop import Speculator
+from headstart.engine.speculation.profile import PairProfile, TargetProfile
+from headstart.engine.speculation.prompt_lookup import PromptLookup
+from headstart.engine.speculation.sources import Sources
+from headstart.engine.speculation.token_mapping import SameTokens
+from headstart.engine.stop import NEVER
+from tests.support.fake_decoder import Clock, FakeDecoder, table
+
+VOCABULARY = 8
+LOGITS = table(VOCABULARY, 7, 3)
+# forwards of n tokens in forwards of one: a processor, one with steps, a graphics card
+COSTS: dict[str, Callable[[int], float]] = {
+    "steep": lambda n: 1 + 0.9 * (n - 1),
+    "steps": lambda n: 1.4 + 0.1 * ((n + 3) // 4) if n > 1 else 1.0,
+    "flat": lambda n: 1 + 0.01 * (n - 1),
+}
+
+
+def experts(n: int) -> float:
+    """A target of which each token touches 8 of 128 experts: rows share few weights."""
+    return 0.3 + 0.7 * (1 - (15 / 16) ** n) * 16
+
+
+def simulate(
+    monkeypatch: pytest.MonkeyPatch,
+    cost: Callable[[int], float],
+    noise: float,
+    step: float,
+    tokens: int,
+    wanted: Speculation,
+    state: tuple[TargetProfile, PairProfile] | None = None,
+    prompt: int = 30,
+    target: FakeDecoder | None = None,
+) -> tuple[float, Speculator]:
+    """Seconds for `tokens` after the first one, with a draft whose logits are off by `noise`."""
+    clock = Clock()
+    if target is not None:
+        target.clock = clock
+    monkeypatch.setattr(loop, "perf_counter", clock)
+    monkeypatch.setattr(draft_model, "perf_counter", clock)
+    target = target or FakeDecoder(LOGITS, cost, clock)
+    draft = FakeDecoder(LOGITS + table(VOCABULARY, 8, noise), lambda n: step * cost(n), clock)
+    target_profile, pair = state or (TargetProfile(), PairProfile())
+    text = [index % VOCABULARY for index in range(prompt)]
+    for start in range(0, prompt - 1, 64):
+        target.forward(text[start : min(start + 64, prompt - 1)], [])
+    target.forward(text[-1:], [0])
+    assert target.tokens == text
+    clock.now = 0.0
+    sampling = Sampling(temperature=1.0)
+    sampler = target.sampler(sampling, 3)
+    facts = target.facts
+    undo = None if facts.rollback == "exact" else facts.undo
+    depth = Depth(target_profile, pair, wanted, undo)
+    depth.begin(pair, wanted)
+    model = DraftModel(draft, SameTokens())
+    if not pair.costs.known:
+        # as after loading
+        model.time_steps(pair.costs, 2, 8)
+        clock.now = 0.0
+    model.begin(text, sampling, 3, NEVER)
+    prompt_lookup = PromptLookup()
+    prompt_lookup.sync(text)
+    speculator = Speculator(
+        target, text, sampler, depth, Sources(wanted, prompt_lookup, model, pytest.fail)
+    )
+    pending, written = sampler.draw(0, len(text)), 0
+    while written < tokens:
+        emitted = speculator.step(pending, tokens - written - 1)
+        written += len(emitted)
+        pending = emitted[-1][0]
+    depth.end()
+    return clock.now, speculator

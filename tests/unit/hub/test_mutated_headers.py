@@ -1,0 +1,132 @@
+"""Model files whose heads are damaged anywhere: a reason or a model, and the program lives."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from headstart.core import fit
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.fit import Memory, Pair
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import LoadRequest
+from headstart.core.settings import EngineSettings
+from headstart.engine.local import LocalGenerator
+from headstart.engine.stop import StopSignal
+from headstart.hub.advice import read_advice
+from headstart.hub.cards import read_card
+from headstart.hub.checked import CheckedModels
+from headstart.hub.gguf import read_header
+from headstart.hub.library import open_model
+from headstart.hub.shapes import read_shape
+from tests.models.drafts import Field, read_gguf, write_gguf
+from tests.models.tiny import make_tiny
+
+FAMILIES = ("llama", "gemma3", "qwen35", "nemotron_h")
+EXTREMES = (0, 1, 0x7F, 0x80, 0xFF)
+MEMORY = Memory(16 << 30, 12 << 30)
+
+
+@pytest.fixture(scope="module")
+def sources(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("sound")
+    return [make_tiny(family, starter.path, folder / f"{family}.gguf") for family in FAMILIES]
+
+
+def _mutated(source: Path, target: Path, chance: random.Random) -> Path:
+    """Some bytes of the head are others: in the fields, in a number, or in the list of tensors.
+    The arrays of the vocabulary, most of the head, are seldom hit."""
+    data = bytearray(source.read_bytes())
+    end = data.rfind(b".weight") + 64
+    begin = data.find(b"tokenizer.ggml")
+    after = data.rfind(b"tokenizer.")
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        first, last = chance.choice(((4, begin), (4, begin), (after, end), (4, end)))
+        at = chance.randrange(first, last)
+        if chance.random() < 0.3:
+            size = chance.choice((1, 2, 4, 8))
+            data[at : at + size] = bytes([chance.choice(EXTREMES)]) * size
+        else:
+            data[at] = chance.choice((chance.randrange(256), *EXTREMES))
+    target.write_bytes(data)
+    return target
+
+
+def _told(problem: EnvironmentProblem) -> None:
+    """A sentence for the user, of bounded length."""
+    text = problem.message
+    assert text[0].isalnum()
+    assert text.endswith(".")
+    assert len(text) < 2000
+
+
+@pytest.mark.parametrize("count", [120, pytest.param(1000, marks=pytest.mark.proof)])
+def test_readers_give_a_reason_or_numbers(count: int, sources: list[Path], tmp_path: Path) -> None:
+    chance = random.Random(count)
+    refused = 0
+    for number in range(count):
+        path = _mutated(chance.choice(sources), tmp_path / f"{number}.gguf", chance)
+        try:
+            model = open_model(path)
+            shape, card = read_shape(model), read_card(model)
+        except ModelProblem as problem:
+            refused += 1
+            _told(problem)
+            continue
+        finally:
+            path.unlink()
+        read_advice(model)
+        assert card.vocabulary_size >= 0
+        pair = Pair(shape)
+        context = fit.automatic_context(pair, EngineSettings(), MEMORY)
+        need = pair.need(context, EngineSettings())
+        assert min(need.weights, need.kv, need.buffers) >= 0
+        fit.offer(pair, context, EngineSettings(), MEMORY)
+    assert count / 10 < refused < count
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(150, marks=pytest.mark.proof)])
+def test_what_readers_let_through_is_loaded_or_refused(
+    count: int, sources: list[Path], tmp_path: Path
+) -> None:
+    chance = random.Random(3 * count)
+    generator = LocalGenerator(CheckedModels(tmp_path / "checked.json"), None)
+    tried = 0
+    while tried < count:
+        path = _mutated(chance.choice(sources), tmp_path / f"{chance.random()}.gguf", chance)
+        try:
+            model = open_model(path)
+        except ModelProblem:
+            continue
+        tried += 1
+        try:
+            generator.preload(LoadRequest(model), lambda _event: None, StopSignal())
+        except EnvironmentProblem as problem:
+            _told(problem)
+        generator.unload()
+        path.unlink()
+
+
+@pytest.mark.parametrize("tokens", [3000, 5000])
+def test_a_vocabulary_of_another_model_is_refused(
+    tokens: int, sources: list[Path], tmp_path: Path
+) -> None:
+    model = read_gguf(sources[0])
+    fields = dict(model.fields)
+    for key in ("tokenizer.ggml.tokens", "tokenizer.ggml.token_type"):
+        field = fields[key]
+        value = [*field.value, *[field.value[-1]] * max(0, tokens - len(field.value))][:tokens]
+        if key.endswith("tokens"):
+            value[4096:] = [f"more{number}" for number in range(4096, tokens)]
+        fields[key] = Field(value, field.kind, field.inner)
+    fields.pop("llama.vocab_size", None)
+    merges = fields["tokenizer.ggml.merges"]
+    fields["tokenizer.ggml.merges"] = Field(merges.value[:2000], merges.kind, merges.inner)
+    path = write_gguf(tmp_path / "odd.gguf", model.architecture, fields, model.tensors)
+    read_header(path)
+    generator = LocalGenerator(CheckedModels(tmp_path / "checked.json"), None)
+    with pytest.raises(ModelProblem, match=r"odd\.gguf cannot be used") as refused:
+        generator.preload(LoadRequest(open_model(path)), lambda _event: None, StopSignal())
+    _told(refused.value)
