@@ -1,4 +1,4 @@
-"""Never slower than the bound, whatever the draft does and whatever target and computer are like."""
+"""Never slower than the bound, whatever draft, target and computer are like."""
 
 from __future__ import annotations
 
