@@ -21,7 +21,7 @@ from headstart.chat.services import make_services
 from headstart.core.events import Failed, Finished, GenerationEvent, Prefilling, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import Sampling, SamplingChoice, Settings
+from headstart.core.settings import Sampling, SamplingChoice, Settings, Speculation
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
@@ -54,13 +54,17 @@ def generator() -> LocalGenerator:
 
 
 def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:
-    """A chat of alternating user and assistant texts, decoded greedily."""
+    """A chat of alternating user and assistant texts, decoded greedily and one by one: what
+    repeats in a text would otherwise be guessed, which no peer here does."""
     roles = (Role.USER, Role.ASSISTANT)
     messages = tuple(
         PromptMessage(roles[index % 2], text, str(index)) for index, text in enumerate(texts)
     )
     return GenerationRequest(
-        LoadRequest(model), messages, Sampling(temperature=0, max_tokens=tokens)
+        LoadRequest(model),
+        messages,
+        Sampling(temperature=0, max_tokens=tokens),
+        speculation=Speculation(enabled=False),
     )
 
 
