@@ -90,5 +90,4 @@ class Resources:
             return None
         self.store.wait_until_ready()
         namespace = keys.namespace(weights, decoder.facts.state, decoder.facts.chunk)
-        self.store.prepare(namespace)
         return PrefixCache(decoder, self.store, namespace, measured)

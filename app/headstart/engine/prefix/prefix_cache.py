@@ -21,7 +21,7 @@ from headstart.engine.prefix.catalogue import Entry, Step
 from headstart.engine.prefix.keys import chain, pack, record_key, unpack
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
-from headstart.engine.prefix.store import READERS, PrefixStore, make_info
+from headstart.engine.prefix.store import AHEAD, PrefixStore, make_info
 from headstart.engine.prompt import common_prefix
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -142,7 +142,7 @@ class PrefixCache:
         # asked now: what is fetched early looks as if it had been in memory
         on_disk = [step.entry.payload is None for step in steps]
         # the next ones are read from the disk while one goes into the context
-        waiting = deque(self._store.fetch(step.entry) for step in steps[:READERS])
+        waiting = deque(self._store.fetch(step.entry) for step in steps[:AHEAD])
         for index, step in enumerate(steps):
             began = time.perf_counter()
             if stop.stopped or step.entry.info.end > self._context:
@@ -150,14 +150,10 @@ class PrefixCache:
             payload = waiting.popleft().result()
             if payload is None:
                 break
-            if index + READERS < len(steps):
-                waiting.append(self._store.fetch(steps[index + READERS].entry))
+            if index + AHEAD < len(steps):
+                waiting.append(self._store.fetch(steps[index + AHEAD].entry))
             length = step.entry.info.length
-            try:
-                fits = self._append(step.start, length, payload, snapshot, stop)
-            finally:
-                self._store.give_back(payload)
-            if not fits:
+            if not self._append(step.start, length, payload, snapshot, stop):
                 self._cut(tokens, len(tokens))
                 if not stop.stopped:
                     log.warning("a stored prefix does not fit the model")
@@ -168,7 +164,7 @@ class PrefixCache:
             size = step.entry.info.size
             self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
         for left in waiting:
-            left.add_done_callback(self._store.give_back_unused)
+            left.cancel()
         return came[False], came[True]
 
     def _append(
@@ -213,22 +209,19 @@ class PrefixCache:
             payload = self._store.fetch(entry).result()
             if payload is None:
                 continue
-            try:
-                if position > common:
-                    self._decoder.truncate(0)
-                    tokens.clear()
-                    common = have = 0
-                    self._import(tokens, needed, payload.parts[0], stop)
-                    if needed and len(tokens) < position:
-                        # stopped, or one of the records is gone: there may be another way
-                        self._clear(tokens)
-                        if stop.stopped:
-                            return Restored()
-                        steps = self._store.steps(self.namespace, packed, self._chunk)
-                        continue
-                there = self._decoder.back(payload.parts[0], position)
-            finally:
-                self._store.give_back(payload)
+            if position > common:
+                self._decoder.truncate(0)
+                tokens.clear()
+                common = have = 0
+                self._import(tokens, needed, payload.parts[0], stop)
+                if needed and len(tokens) < position:
+                    # stopped, or one of the records is gone: there may be another way
+                    self._clear(tokens)
+                    if stop.stopped:
+                        return Restored()
+                    steps = self._store.steps(self.namespace, packed, self._chunk)
+                    continue
+            there = self._decoder.back(payload.parts[0], position)
             if there:
                 tokens[:] = wanted[:position]
                 self._remember(entry)

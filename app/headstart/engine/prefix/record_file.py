@@ -6,10 +6,13 @@ another version is refused when it is read. Any thread.
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 import xxhash
@@ -30,7 +33,10 @@ _BODY = struct.Struct("<32s32s32sIIII")
 _KINDS = {RecordKind.RANGE: 1, RecordKind.SNAPSHOT: 2}
 # larger than any real record has: a damaged count must not ask for all memory
 _MOST_PARTS = 4096
-_BLOCK = 1 << 20
+# what is hashed lies in the processor's cache
+_BLOCK = 1 << 19
+# Windows removes no file that is mapped
+_MAPS = sys.platform != "win32"
 
 
 class RecordDamaged(Exception):
@@ -47,8 +53,6 @@ class Payload:
 
     parts: tuple[Blob, ...]
     tokens_each: int
-    # the memory that they lie in, if it is lent
-    scratch: Blob | None = None
 
     @property
     def size(self) -> int:
@@ -96,11 +100,10 @@ def write(
         raise
 
 
-def read(path: Path, info: RecordInfo, into: Blob | None = None) -> Payload:
+def read(path: Path, info: RecordInfo, keep: bool = True) -> Payload:
     """The bytes of `info`; raises RecordDamaged for anything else, OSError if there is no file.
 
-    They lie in `into` if that is given: fresh memory costs more than reading does, when the file
-    is in the system's cache.
+    They have memory of their own if they are to be kept; else they stay in the system's cache.
     """
     import numpy as np
 
@@ -108,27 +111,45 @@ def read(path: Path, info: RecordInfo, into: Blob | None = None) -> Payload:
         size = os.fstat(file.fileno()).st_size
         if size != info.size or size < _HEAD.size + _BODY.size:
             raise RecordDamaged(f"{size} bytes instead of {info.size}")
-        data = np.empty(size, np.uint8) if into is None else into[:size]
-        view, at, hasher = data.data, 0, xxhash.xxh3_64()
-        end = _HEAD.size
-        while at < size:
-            count = file.readinto(view[at:end])
-            if not count:
-                raise RecordDamaged("the file ends too early")
-            if at >= _HEAD.size:
-                # while it is still in the processor's cache
-                hasher.update(view[at : at + count])
-            at += count
-            end = end if at < _HEAD.size else min(size, at + _BLOCK)
-    magic, version, kind, checksum = _HEAD.unpack_from(data.data)
+        own = np.empty(size, np.uint8) if keep or not _MAPS else None
+        # all of it is read, also what is mapped: a disk that fails then gives an error, no signal
+        head, found = _hashed(file, size, None if own is None else own.data)
+        data = own if own is not None else np.frombuffer(_mapped(file, size), np.uint8)
+    magic, version, kind, checksum = _HEAD.unpack(head)
     if magic != MAGIC or version != VERSION or kind != _KINDS[info.kind]:
         raise RecordDamaged("not a record of this version and kind")
-    if hasher.intdigest() != checksum:
+    if found != checksum:
         raise RecordDamaged("the checksum is another one")
-    return _parse(data, info, into)
+    return _parse(data, info)
 
 
-def _parse(data: Blob, info: RecordInfo, scratch: Blob | None) -> Payload:
+def _hashed(file: FileIO, size: int, into: memoryview | None) -> tuple[bytes, int]:
+    """A file's head, and the checksum of what follows; the bytes go to `into`, if there is one."""
+    block = memoryview(bytearray(min(_BLOCK, size))) if into is None else None
+    head, hasher, at = b"", xxhash.xxh3_64(), 0
+    while at < size:
+        wanted = _HEAD.size - at if at < _HEAD.size else min(_BLOCK, size - at)
+        part = into[at : at + wanted] if into is not None else block[:wanted]  # type: ignore[index]
+        count = file.readinto(part)
+        if not count:
+            raise RecordDamaged("the file ends too early")
+        if at < _HEAD.size:
+            head += bytes(part[:count])
+        else:
+            hasher.update(part[:count])
+        at += count
+    return head, hasher.intdigest()
+
+
+def _mapped(file: FileIO, size: int) -> mmap.mmap:
+    if sys.platform == "linux":
+        # one call instead of a fault for every few pages
+        flags = mmap.MAP_PRIVATE | mmap.MAP_POPULATE
+        return mmap.mmap(file.fileno(), size, flags=flags, prot=mmap.PROT_READ)
+    return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+
+
+def _parse(data: Blob, info: RecordInfo) -> Payload:
     namespace, parent, key, start, length, each, parts = _BODY.unpack_from(data.data, _HEAD.size)
     at = _HEAD.size + _BODY.size
     tokens = data[at : at + length * TOKEN_BYTES].tobytes()
@@ -151,4 +172,4 @@ def _parse(data: Blob, info: RecordInfo, scratch: Blob | None) -> Payload:
     for size in sizes:
         blobs.append(data[at : at + size])
         at += size
-    return Payload(tuple(blobs), each, scratch)
+    return Payload(tuple(blobs), each)

@@ -23,15 +23,15 @@ from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.disk import Disk, Owner
 from headstart.engine.prefix.keys import record_key
 from headstart.engine.prefix.record_file import Payload, RecordDamaged
-from headstart.engine.prefix.scratch import Scratch
 
 log = logging.getLogger(__name__)
 
 # of the computer's memory, for records that are not in a loaded model's context
 _MEMORY_SHARE = 16
 _MOST_MEMORY = 1 << 30
-# threads that read while a record goes into a context: the page cache is faster than one of them
-READERS = 2
+# threads that read while a record goes into a context (a second one would take the core that does
+# that), and records that are read before they are asked for
+READERS, AHEAD = 1, 6
 
 
 class PrefixStore:
@@ -45,7 +45,6 @@ class PrefixStore:
         # chats whose user does not want them on disk
         self._barred: set[str] = set()
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
-        self._scratch = Scratch()
         owner = Owner(self.lock, self._trim_memory, self._forget)
         self.disk = Disk(folder, index, self.catalogue, owner)
 
@@ -74,10 +73,7 @@ class PrefixStore:
             return entry if entry is not None and entry.there else None
 
     def fetch(self, entry: Entry) -> Future[Payload | None]:
-        """The bytes of a record, from a reader's thread if they are on disk; None: a miss.
-
-        `give_back` when they are not needed any more.
-        """
+        """The bytes of a record, from a reader's thread if they are on disk; None: a miss."""
         with self.lock:
             if entry.payload is not None:
                 done: Future[Payload | None] = Future()
@@ -104,7 +100,7 @@ class PrefixStore:
                     and (entry.info.namespace, entry.info.kind) == (namespace, RecordKind.RANGE)
                 ),
                 key=lambda entry: (entry.info.start, -entry.used),
-            )[:READERS]
+            )[:AHEAD]
             for entry in first:
                 entry.coming = self._reader.submit(self._read, entry)
 
@@ -113,29 +109,9 @@ class PrefixStore:
                 with self.lock:
                     left, entry.coming = entry.coming, None
                 if left is not None:
-                    left.add_done_callback(self.give_back_unused)
+                    left.cancel()
 
         return done
-
-    def give_back(self, payload: Payload) -> None:
-        """Bytes from `fetch` are not looked at any more; to be called once for each of them."""
-        if payload.scratch is not None:
-            self._scratch.put_back(payload.scratch)
-
-    def give_back_unused(self, fetched: Future[Payload | None]) -> None:
-        """The same for bytes that were never looked at."""
-        payload = None if fetched.cancelled() or fetched.exception() else fetched.result()
-        if payload is not None:
-            self.give_back(payload)
-
-    def prepare(self, namespace: bytes) -> None:
-        """A model is loaded: make room to read its records into, before anybody waits for it."""
-        with self.lock:
-            sizes = [
-                entry.info.size for entry in self.catalogue if entry.info.namespace == namespace
-            ]
-        if sizes:
-            self._scratch.prepare(max(sizes), READERS + 1)
 
     def put(self, info: RecordInfo, payload: Payload, owner: str | None = None) -> Entry:
         """Keep a new record in memory, and on disk for the chat `owner` if it may be there."""
@@ -319,13 +295,10 @@ class PrefixStore:
     def _read(self, entry: Entry) -> Payload | None:
         # what is read a second time is worth memory of its own
         keep = entry.reads > 0
-        into = None if keep else self._scratch.take(entry.info.size)
         try:
-            payload = record_file.read(self.disk.path(entry.info), entry.info, into)
+            payload = record_file.read(self.disk.path(entry.info), entry.info, keep)
         except (OSError, RecordDamaged) as problem:
             log.warning("a stored prefix is not used: %s", problem)
-            if into is not None:
-                self._scratch.put_back(into)
             self.drop(entry)
             return None
         with self.lock:
