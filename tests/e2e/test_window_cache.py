@@ -85,7 +85,7 @@ def test_its_state_comes_back_byte_for_byte(family: str, starter: ModelRef, tmp_
         other = _open(path)
         needed = [(start, end) for start, end in bounds if start < place]
         for start, end in needed:
-            assert other.restore(ranges[start], start, end, snapshots[place])
+            assert other.restore(ranges[start], start, end)
         assert other.back(snapshots[place], place)
         assert other.n_past() == place
         assert np.array_equal(other.snapshot(), snapshots[place])

@@ -194,8 +194,7 @@ class FakeDecoder:
         assert end - start <= self.facts.chunk
         return _blob(self.tokens[start:end])
 
-    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
-        assert (snapshot is not None) == (self.facts.rollback == "checkpoint")
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
         tokens = _tokens(blob)
         if start != len(self.tokens) or len(tokens) != end - start:
             return False

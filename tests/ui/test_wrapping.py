@@ -7,6 +7,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
+from headstart.ui.composer.composer import MOST_LINES, Composer
 from headstart.ui.wrapping import TextEdit, is_endless
 
 WRAP = QTextOption.WrapMode
@@ -42,3 +43,19 @@ def test_an_editor_follows_what_it_holds(qtbot: QtBot) -> None:
     assert edit.document().defaultTextOption().wrapMode() == WRAP.WrapAnywhere
     edit.setPlainText("")
     assert edit.document().defaultTextOption().wrapMode() == usual
+
+
+@pytest.mark.parametrize("text", ["word " * 1400, "=" * 7000], ids=["words", "endless"])
+def test_the_composer_is_as_high_as_what_is_pasted(qtbot: QtBot, text: str) -> None:
+    composer = Composer()
+    qtbot.addWidget(composer)
+    composer.resize(650, 200)
+    composer.show()
+    line = composer.edit.fontMetrics().lineSpacing()
+    assert composer.edit.height() < 3 * line
+    pasted = QMimeData()
+    pasted.setText(text)
+    composer.edit.insertFromMimeData(pasted)
+    assert composer.edit.height() > (MOST_LINES - 1) * line
+    composer.set_text("")
+    assert composer.edit.height() < 3 * line

@@ -204,12 +204,12 @@ class Decoder(Protocol):
         """The KV state of the live sequence's tokens `start` to `end`, at most `facts.chunk`."""
         ...
 
-    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
         """Append what `export` gave to a live sequence of `start` tokens, in order.
 
-        Models that keep more than ranges (`facts.snapshots`) need the snapshot of
-        the place that is to be reached; `back` follows. False: the bytes do not fit, and what
-        the sequence holds has to be looked at.
+        For models that keep more than ranges (`facts.snapshots`) `back` has to follow, before
+        anything else is done. False: the bytes do not fit, and what the sequence holds has to be
+        looked at.
         """
         ...
 

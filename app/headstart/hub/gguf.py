@@ -69,8 +69,7 @@ class GgufHeader:
 
 def as_count(value: object) -> int:
     """A number of a header as a count; 0 for what cannot be one."""
-    sound = isinstance(value, int | float) and 0 <= value < _LIMIT
-    return int(value) if sound else 0  # type: ignore[call-overload]
+    return int(value) if isinstance(value, int | float) and 0 <= value < _LIMIT else 0
 
 
 class _Torn(Exception):

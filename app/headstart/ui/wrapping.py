@@ -26,14 +26,15 @@ def is_endless(text: str) -> bool:
 
 def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
     """Have a document laid out like that from now on; each change lays out what it holds."""
-    option = document.defaultTextOption()
-    mode = QTextOption.WrapMode
-    option.setWrapMode(mode.WrapAnywhere if endless else mode.WrapAtWordBoundaryOrAnywhere)
+    option, modes = document.defaultTextOption(), QTextOption.WrapMode
+    mode = modes.WrapAnywhere if endless else modes.WrapAtWordBoundaryOrAnywhere
+    if option.wrapMode() is not mode:
+        option.setWrapMode(mode)
+        document.setDefaultTextOption(option)
     if endless:
         font = QFont(font)
         for feature in _OF_NEIGHBOURS:
             font.setFeature(QFont.Tag(feature), 0)
-    document.setDefaultTextOption(option)
     document.setDefaultFont(font)
 
 

@@ -252,11 +252,11 @@ class LlamaCppDecoder(DecoderBase):
     def export(self, start: int, end: int) -> Blob:
         return self._state.export(start, end)
 
-    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
         if end > self._facts.context_length:
             return False
         self._fresh = 0
-        return self._state.restore(blob, start, end, snapshot)
+        return self._state.restore(blob, start, end)
 
     def snapshot(self) -> Blob:
         taken = self._state.snapshot()

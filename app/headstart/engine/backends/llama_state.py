@@ -65,12 +65,10 @@ class SequenceState:
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
 
-    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None) -> bool:
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
         """Append a range to a sequence of `start` tokens."""
         memory, spare = self._memory, self._spare
         if self._apart is not None:
-            if snapshot is None:
-                return False
             # nothing of the other part: it comes once, with `back`
             blob = np.concatenate([blob, self._get(spare, _PARTIAL)[_HEADER:]])
         try:

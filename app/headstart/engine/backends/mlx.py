@@ -281,12 +281,10 @@ class MlxDecoder(DecoderBase):
     def export(self, start: int, end: int) -> Blob:
         return self._live.state.export(start, end)
 
-    def restore(self, blob: Blob, start: int, end: int, snapshot: Blob | None = None) -> bool:
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
         self._drop_ahead()
         lane = self._live
         if start != lane.length or end > self._facts.context_length:
-            return False
-        if lane.state.mixed and snapshot is None:
             return False
         if not lane.state.append(blob, end - start, self._loaded.layouts):
             return False

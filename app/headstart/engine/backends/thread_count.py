@@ -3,7 +3,7 @@
 A forward waits for the slowest of its threads, so one other busy program makes all cores slower
 than a part of them. That shows in the forwards' own times: their threads get less processor time
 than they wait for, or they take much longer than the ones before. Then fewer threads are tried for
-two forwards each, and the fastest count stays; while it is a smaller one, more are tried again,
+three forwards each, and the fastest count stays; while it is a smaller one, more are tried again,
 at once when the computer's other load has gone, and ever more rarely while they lose.
 
 Writing (one row), verifying (a few rows) and reading (many) have counts of their own.

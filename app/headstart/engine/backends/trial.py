@@ -79,7 +79,7 @@ def _prefix(decoder: Decoder) -> None:
     size = min(_TOKENS, chunk)
     blob = decoder.export(0, size) if chunk else None
     decoder.truncate(0)
-    if blob is not None and not decoder.restore(blob, 0, size, snapshot):
+    if blob is not None and not decoder.restore(blob, 0, size):
         raise TrialError("its state does not come back")
     if snapshot is not None and not decoder.back(snapshot, _TOKENS):
         raise TrialError("its state does not come back")

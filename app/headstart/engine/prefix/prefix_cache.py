@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
-from headstart.engine.decoder import Blob, Decoder
+from headstart.engine.decoder import Decoder
 from headstart.engine.prefix import planner
 from headstart.engine.prefix.catalogue import Entry, Step
 from headstart.engine.prefix.keys import chain, pack, record_key, unpack
@@ -124,7 +124,7 @@ class PrefixCache:
         if len(tokens) != first * self._chunk:
             return Restored()
         steps = steps[first:count]
-        memory, disk = self._import(tokens, steps, None, stop)
+        memory, disk = self._import(tokens, steps, stop)
         self._store.touch([step.entry for step in steps], persist)
         # what lay within the resident part was there already
         lost = max(0, have - first * self._chunk)
@@ -134,7 +134,6 @@ class PrefixCache:
         self,
         tokens: list[int],
         steps: Sequence[Step],
-        snapshot: Blob | None,
         stop: StopSignal = NEVER,
     ) -> tuple[int, int]:
         """Append the records of `steps`; returns the tokens that came from memory and disk."""
@@ -153,7 +152,7 @@ class PrefixCache:
             if index + AHEAD < len(steps):
                 waiting.append(self._store.fetch(steps[index + AHEAD].entry))
             length = step.entry.info.length
-            if not self._append(step.start, length, payload, snapshot, stop):
+            if not self._append(step.start, length, payload, stop):
                 self._cut(tokens, len(tokens))
                 if not stop.stopped:
                     log.warning("a stored prefix does not fit the model")
@@ -172,7 +171,6 @@ class PrefixCache:
         start: int,
         length: int,
         payload: Payload,
-        snapshot: Blob | None,
         stop: StopSignal,
     ) -> bool:
         at, end = start, start + length
@@ -180,7 +178,7 @@ class PrefixCache:
             if stop.stopped:
                 return False
             upto = min(at + payload.tokens_each, end)
-            if not self._decoder.restore(part, at, upto, snapshot):
+            if not self._decoder.restore(part, at, upto):
                 return False
             at = upto
         return at == end
@@ -213,7 +211,7 @@ class PrefixCache:
                 self._decoder.truncate(0)
                 tokens.clear()
                 common = have = 0
-                self._import(tokens, needed, payload.parts[0], stop)
+                self._import(tokens, needed, stop)
                 if needed and len(tokens) < position:
                     # stopped, or one of the records is gone: there may be another way
                     self._clear(tokens)

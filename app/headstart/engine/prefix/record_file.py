@@ -125,11 +125,12 @@ def read(path: Path, info: RecordInfo, keep: bool = True) -> Payload:
 
 def _hashed(file: FileIO, size: int, into: memoryview | None) -> tuple[bytes, int]:
     """A file's head, and the checksum of what follows; the bytes go to `into`, if there is one."""
-    block = memoryview(bytearray(min(_BLOCK, size))) if into is None else None
+    room = memoryview(bytearray(min(_BLOCK, size))) if into is None else into
     head, hasher, at = b"", xxhash.xxh3_64(), 0
     while at < size:
         wanted = _HEAD.size - at if at < _HEAD.size else min(_BLOCK, size - at)
-        part = into[at : at + wanted] if into is not None else block[:wanted]  # type: ignore[index]
+        start = 0 if into is None else at
+        part = room[start : start + wanted]
         count = file.readinto(part)
         if not count:
             raise RecordDamaged("the file ends too early")

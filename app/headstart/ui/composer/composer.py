@@ -206,6 +206,8 @@ class _GrowingEdit(TextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.textChanged.connect(self.fit)
+        # a paragraph that is pasted is laid out after the change is told
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
         self.fit()
 
     def fit(self) -> None:
