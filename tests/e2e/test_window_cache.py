@@ -116,7 +116,7 @@ def test_an_edited_chat_is_not_prefilled_from_its_start(
 def test_drafts_from_repeated_text_change_no_word(
     family: str, starter: ModelRef, tmp_path: Path
 ) -> None:
-    path = make_tiny(family, starter.path, tmp_path / "model.gguf")
+    path = make_tiny(family, starter.path, tmp_path / "model.gguf", blocks=True)
     engine = PrefixEngine(tmp_path, open_model(path), window_cache="window")
     engine.chat("c")
     asked = [user(f"{prose(200)} {prose(200)}")]

@@ -47,15 +47,22 @@ class Family:
 
 
 def make_tiny(
-    family: str, source: Path, target: Path, seed: int = 0, layers: int | None = None
+    family: str,
+    source: Path,
+    target: Path,
+    seed: int = 0,
+    layers: int | None = None,
+    blocks: bool = False,
 ) -> Path:
-    """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`."""
+    """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`.
+
+    `blocks` as in `Weights`."""
     shape = FAMILIES[family]
     kinds = [shape.kinds[n % len(shape.kinds)] for n in range(layers or shape.layers)]
     if len(kinds) < min(2, len(shape.kinds)):
         raise ValueError(f"without an attention layer, llama.cpp ends the process: {family}")
     fields = _vocabulary(source)
-    weights = part.Weights(seed)
+    weights = part.Weights(seed, blocks)
     for layer, kind in enumerate(kinds):
         for add in kind:
             add(weights, f"blk.{layer}.")

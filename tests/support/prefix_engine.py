@@ -162,10 +162,8 @@ def system(text: str) -> PromptMessage:
 
 def prose(words: int, seed: int = 0) -> str:
     """So many words of nonsense that tokenizes like prose."""
-    time_budget = BANK.split()
-    return " ".join(
-        time_budget[(at * 7 + at // 5 + seed * 11) % len(time_budget)] for at in range(words)
-    )
+    bank = BANK.split()
+    return " ".join(bank[(at * 7 + at // 5 + seed * 11) % len(bank)] for at in range(words))
 
 
 LONG = prose(500)
