@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headstart.engine.speculation.acceptance import Bins, margin_bins
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 
@@ -13,6 +15,19 @@ def timed(pair_time: float = 0.1) -> tuple[TargetProfile, PairProfile]:
         target.costs.observe(1, 0, 1.0)
         target.costs.observe(4, 0, 1.6)
         pair.costs.observe(1, 0, pair_time)
+    return target, pair
+
+
+def profiled(cost: Callable[[int], float], step: float) -> tuple[TargetProfile, PairProfile]:
+    """As calibration leaves them, with a draft that is right most of the time."""
+    target, pair = TargetProfile(), PairProfile()
+    for _ in range(4):
+        target.costs.observe(1, 0, 1.0)
+        for size in range(2, 18):
+            target.costs.observe(size, 0, cost(size))
+        pair.costs.observe(1, 0, step)
+        pair.costs.observe(32, 0, step * cost(32))
+    pair.margins = trained(0.95)
     return target, pair
 
 

@@ -312,6 +312,7 @@ class Speculator:
         target, context = self.target, len(self._tokens)
         first = [*self._carry, pending]
         count = len(first) + len(tree.tokens)
+        filling = self._filling(count, context)
         copying = 0.0
         may_go_back = self._checkpoints and count - 1 > self._undo
         if may_go_back:
@@ -321,16 +322,20 @@ class Speculator:
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
-        chain = tree.is_chain
+        parents = None if tree.is_chain else _below(len(first), tree.parents)
+        if parents is not None:
+            # what fills goes on from the chain's end
+            last = len(first) + len(draft_tokens) - 1
+            parents += [last, *range(count, count + filling - 1)][:filling]
         target.forward(
-            [*first, *tree.tokens],
+            [*first, *tree.tokens, *[pending] * filling],
             range(len(first) - 1, count),
-            parents=None if chain else _below(len(first), tree.parents),
+            parents=parents,
         )
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
-        again = self._settle(first, tree, verdict.path, len(draft_tokens))
-        self.depth.target.costs.observe(count, context, perf_counter() - began - again)
+        again = self._settle(first, tree, verdict.path, len(draft_tokens), filling)
+        self.depth.target.costs.observe(count + filling, context, perf_counter() - began - again)
         if may_go_back:
             self.depth.costs.observe_going_back(copying, again)
         if tree.tokens:
@@ -355,7 +360,15 @@ class Speculator:
         self._position += 1
         return token
 
-    def _settle(self, first: list[int], tree: Tree, path: Sequence[int], chain: int) -> float:
+    def _filling(self, count: int, context: int) -> int:
+        """Further rows, which nothing is made of, where a forward with them is faster."""
+        filled = self.depth.costs.filled(count, context)
+        facts = self.target.facts
+        return filled - count if filled <= min(facts.batch, facts.context_length - context) else 0
+
+    def _settle(
+        self, first: list[int], tree: Tree, path: Sequence[int], chain: int, filling: int
+    ) -> float:
         """Make the KV state hold what came before the draft, and what was accepted of the chain
         (the tree's first `chain` tokens); a branch that won is carried. Returns the seconds for
         what had to be decoded again."""
@@ -366,7 +379,7 @@ class Speculator:
         tokens.extend(tree.tokens[node] for node in kept)
         if len(tree.tokens) > chain:
             target.keep([*range(len(first)), *(node + len(first) for node in kept)])
-        elif len(kept) < len(tree.tokens):
+        elif len(kept) < len(tree.tokens) or filling:
             left = target.truncate(len(tokens))
             if left < len(tokens):
                 began = perf_counter()

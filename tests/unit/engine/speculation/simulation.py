@@ -20,11 +20,13 @@ from tests.support.fake_decoder import Clock, FakeDecoder, table
 
 VOCABULARY = 8
 LOGITS = table(VOCABULARY, 7, 3)
-# forwards of n tokens in forwards of one: a processor, one with steps, a graphics card
+# forwards of n tokens in forwards of one: a processor, one with steps, a graphics card, and kernels
+# that compute four rows at once, and what is left over one by one
 COSTS: dict[str, Callable[[int], float]] = {
     "steep": lambda n: 1 + 0.9 * (n - 1),
     "steps": lambda n: 1.4 + 0.1 * ((n + 3) // 4) if n > 1 else 1.0,
     "flat": lambda n: 1 + 0.01 * (n - 1),
+    "fours": lambda n: 0.4 + 1.24 * (n // 4) + 0.66 * (n % 4) if n > 1 else 1.0,
 }
 
 

@@ -11,7 +11,8 @@ from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import SHARE, START
 from headstart.engine.speculation.plan import PLAIN, Path
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
-from tests.support.profiles import measured_in_a_slow_moment, timed, trained
+from tests.support.fake_decoder import FakeDecoder
+from tests.support.profiles import measured_in_a_slow_moment, profiled, timed, trained
 from tests.unit.engine.speculation.simulation import COSTS, simulate
 
 
@@ -105,6 +106,54 @@ def test_sizes_that_say_most_are_timed_before_others(monkeypatch: pytest.MonkeyP
     timed = list(speculator.depth.target.costs.measured(100))
     assert timed[:2] == [2, 4]
     assert all(size <= 8 for size in timed[: timed.index(8)])
+
+
+def test_forwards_are_filled_up_where_more_rows_are_faster() -> None:
+    target, pair = profiled(COSTS["fours"], 0.1)
+    costs = CostTable(target, pair)
+    assert [costs.filled(rows, 0) for rows in range(1, 10)] == [1, 4, 4, 4, 5, 6, 8, 8, 9]
+    assert costs.usual(0)[7] == costs.usual(0)[8] == pytest.approx(COSTS["fours"](8))
+    assert costs.worst(0)[3] == pytest.approx(COSTS["fours"](4))
+    # one that would have to go back to a checkpoint for it is not
+    assert CostTable(target, pair, undo=4).filled(3, 0) == 3
+    # nor for a size that was timed once only
+    target.costs.curves[0].counts[4] = 1
+    assert costs.filled(3, 4096) == 3
+
+
+def test_dear_sizes_on_the_way_do_not_keep_from_cheap_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Measured with eight-bit weights: eight rows take less than five."""
+    measured = [
+        1.0,
+        2.5,
+        3.3,
+        3.3,
+        4.75,
+        4.9,
+        5.0,
+        3.35,
+        4.7,
+        5.0,
+        5.6,
+        4.5,
+        5.7,
+        6.3,
+        6.3,
+        5.2,
+        6.9,
+    ]
+
+    def cost(rows: int) -> float:
+        return measured[rows - 1] if rows <= len(measured) else 0.4 * rows
+
+    state, wanted = profiled(cost, 0.15), Speculation(draft="d", prompt_lookup=False)
+    seconds, speculator = simulate(monkeypatch, cost, 0.3, 0.05, 120, wanted, state)
+    assert seconds < 0.8 * 120
+    target = speculator.target
+    assert isinstance(target, FakeDecoder)
+    assert not {5, 6, 7} & set(target.forwards)
 
 
 def _proven(monkeypatch: pytest.MonkeyPatch) -> tuple[TargetProfile, PairProfile]:

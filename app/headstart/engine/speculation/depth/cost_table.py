@@ -11,6 +11,8 @@ MAX_LOOKUP = 31
 UNTIMED_COPY = 0.5
 # sizes of forwards that say most about the others are tried first, each before the next one
 _SIZES = (2, 4, 8, 16)
+# a larger forward must be so much faster to be taken instead, and timed so often
+_FASTER, _TIMED = 0.97, 2
 
 
 class CostTable:
@@ -25,6 +27,7 @@ class CostTable:
         self._undo = undo
         self._usual: list[float] = []
         self._worst: list[float] = []
+        self._filled: list[int] = []
         self._table_of: tuple[object, ...] | None = None
 
     @property
@@ -38,7 +41,8 @@ class CostTable:
         return self.target.costs.decode_time
 
     def usual(self, context: int) -> list[float]:
-        """Forwards of n tokens, for n up to the most that is ever verified."""
+        """Forwards of n tokens, for n up to the most that is ever verified, filled up where that
+        is faster."""
         costs = self.target.costs
         extra = self.target.checkpoint, self.target.again
         wanted = (bucket(context), costs.version, self.target.pace, extra)
@@ -53,6 +57,7 @@ class CostTable:
                 *(0.0, 1.0),
                 *(costs.worst_ratio(n, context) + self.worst_of_going_back(n) for n in sizes),
             ]
+            self._fill(context)
             self._table_of = wanted
         return self._usual
 
@@ -60,6 +65,29 @@ class CostTable:
         """As `usual`, where sizes that were never timed cost as much as they possibly can."""
         self.usual(context)
         return self._worst
+
+    def filled(self, rows: int, context: int) -> int:
+        """How many rows to compute where `rows` are wanted: kernels that compute four or eight at
+        once may take longer for fewer."""
+        self.usual(context)
+        return self._filled[rows] if rows < len(self._filled) else rows
+
+    def _fill(self, context: int) -> None:
+        self._filled = list(range(len(self._usual)))
+        if self._undo is not None:
+            # further rows would lead back to a checkpoint
+            return
+        costs = self.target.costs
+        timed = set(costs.measured(context))
+        timed.difference_update(costs.unmeasured(timed, context, _TIMED))
+        best: int | None = None
+        for rows in range(len(self._usual) - 1, 1, -1):
+            if best is not None and self._usual[best] < _FASTER * self._usual[rows]:
+                self._filled[rows] = best
+                self._usual[rows] = self._usual[best]
+                self._worst[rows] = min(self._worst[rows], self._worst[best])
+            elif rows in timed and (best is None or self._usual[rows] <= self._usual[best]):
+                best = rows
 
     def may_go_back(self, rows: int) -> bool:
         """Whether wrong tokens in a forward of so many rows lead back to a checkpoint."""
