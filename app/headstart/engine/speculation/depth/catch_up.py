@@ -58,8 +58,10 @@ class CatchUp:
         return None
 
     def _promises(self, context: int) -> bool:
-        """Whether what is known of a new pair speaks for trying it in its first reply."""
-        return self._budget.is_first and self._worth.pays(context)
+        """Whether what is known of a pair that saved nothing yet speaks for trying it."""
+        if self._budget.is_first:
+            return self._worth.pays(context)
+        return self._budget.promise > 0
 
     def _one_round(self, context: int) -> float:
         """Seconds that the first round loses at the worst: of one draft token where the target's

@@ -44,11 +44,13 @@ class Depth:
         self.settings = settings
         self.costs = CostTable(target, pair, undo)
         self.worth = Worth(self.costs)
-        self.budget = TimeBudget(self.costs)
+        self.budget = TimeBudget(self.costs, self.worth)
         self._looks = Looks(self.costs, self.worth, self.budget)
         self._catch_up = CatchUp(self.costs, self.worth, self.budget)
         # tokens for each forward of one that time is worth: what the draft gives at its best
         self._rate = 1.0
+        # forwards that this round may lose
+        self._limit = 0.0
 
     @property
     def pair(self) -> PairProfile | None:
@@ -103,6 +105,7 @@ class Depth:
         pair = self.pair if lag is not None else None
         self._looks.end(context)
         self.budget.expect_at_most(room + 1)
+        self.budget.context = context
         if room < 1 or (match is None and pair is None):
             return PLAIN
         costs = self.target.costs
@@ -118,19 +121,20 @@ class Depth:
             # the draft began with the end of the text only, and has earned to see the rest
             return Plan(Origin.DRAFT, probe=True, from_start=True)
         live = lag is not None and lag <= LIVE_LAG and pair is not None
+        self._rate = 1.0
         room = min(room, self.costs.most_to_verify(context))
-        self._rate = self.worth.draft_rate(lag or 1, context, room, allowed) if live else 1.0
+        drafted = self._deepest(context, lag or 1, min(room, MAX_DRAFT), allowed) if live else 0
         best, plan = 1.0, PLAIN
         if self._rate > 1:
-            best, plan = self._rate, Plan(Origin.DRAFT, min(room, MAX_DRAFT))
+            best, plan = self._rate, Plan(Origin.DRAFT, drafted)
         if match is not None:
             depth, rate = self._lookup(match, context, min(room, MAX_LOOKUP), allowed)
             if rate > best:
                 best, plan = rate, Plan(Origin.LOOKUP, depth)
         if plan is PLAIN and live:
             # on the whole it does not pay, but drafts that look sure may
-            if self.worth.draft_value(lag or 1, context, room, allowed) > 0:
-                return Plan(Origin.DRAFT, min(room, MAX_DRAFT))
+            if self.worth.draft_value(lag or 1, context, drafted, allowed) > 0:
+                return Plan(Origin.DRAFT, drafted)
             return self._looks.plan(context, lag or 1, room)
         if lag is not None and not live and pair is not None:
             return self._catch_up.plan(context, lag) or plan
@@ -168,6 +172,20 @@ class Depth:
                 depth, best, rate = drafted, value, expected / table[drafted + 1]
         return depth, rate
 
+    def _deepest(self, context: int, lag: int, room: int, allowed: float) -> int:
+        """The most draft tokens that the next round may risk; what deeper ones would be worth is
+        nothing to compare with. Where a part of what may be lost is too little for drafts to pay,
+        all of it may go: nothing else could be tried for it."""
+        table, step = self.costs.worst(context), self.costs.worst_draft(1, context)
+        drafted = 0
+        for self._limit in (min(allowed, max(_FREELY, _RISK_SHARE * allowed)), allowed):
+            risks = ((n, n * step + table[n + 1] - 1) for n in range(1, room + 1))
+            drafted = max((n for n, risk in risks if risk <= self._limit), default=0)
+            self._rate = self.worth.draft_rate(lag, context, drafted, allowed)
+            if self._rate > 1:
+                break
+        return drafted
+
     def go_on(self, path: Path, context: int, room: int, spent: float) -> bool:
         """Whether to draft one more; `spent`: seconds that this round's drafting took so far."""
         made = len(path.chances)
@@ -178,9 +196,7 @@ class Depth:
         costs, rate = self.costs, self._rate
         table, decode_time = costs.usual(context), costs.decode_time
         step = costs.worst_draft(1, context)
-        risk = spent / decode_time + step + costs.worst(context)[made + 2] - 1
-        allowed = self.budget.risk() / decode_time
-        if risk > min(allowed, max(_FREELY, _RISK_SHARE * allowed)):
+        if spent / decode_time + step + costs.worst(context)[made + 2] - 1 > self._limit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))
         # as good as equal is worth going on: unlikely drafts are right a little more often than

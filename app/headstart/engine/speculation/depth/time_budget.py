@@ -3,14 +3,16 @@
 A risky action runs only if its worst case, nothing accepted, fits in what was saved, plus one
 hundredth of the time spent, plus `START` forwards of one token. Whatever the draft does, the total
 stays within plain / 0.99 + START forwards. Only the first reply with a pair that its user chose may
-spend `FIRST_SHARE` more, so that the pair gets a chance at once; and nothing is spent on a pair
-that is known not to pay: idle work finds out when that changes.
+spend `FIRST_SHARE` more, so that the pair gets a chance at once. A pair that saved nothing yet, and
+that everything measured speaks for, may borrow as much in a later reply: what it loses of that is a
+debt of the next ones. Nothing is spent on a pair that is known not to pay: idle work finds out when
+that changes.
 """
 
 from __future__ import annotations
 
 from headstart.engine.speculation.depth.cost_table import CostTable
-from headstart.engine.speculation.depth.worth import KNOWN_TESTS
+from headstart.engine.speculation.depth.worth import KNOWN_TESTS, Worth
 from headstart.engine.speculation.profile import TIME_BUDGET_LIMIT
 
 START = 1.2
@@ -37,8 +39,11 @@ _RATE_FADE, _RATE_KEPT = 0.97, 0.4
 class TimeBudget:
     """Of one target, from reply to reply."""
 
-    def __init__(self, costs: CostTable) -> None:
+    def __init__(self, costs: CostTable, worth: Worth) -> None:
         self._costs = costs
+        self._worth = worth
+        # the length of the text, which decides what forwards cost
+        self.context = 0
         # of this reply: what was saved or lost, how long it took, its tokens
         self._saved = 0.0
         self._elapsed = 0.0
@@ -121,12 +126,24 @@ class TimeBudget:
         return self.allowance() + min(self.credit(), _ROUND_CREDIT * self._costs.decode_time)
 
     def credit(self) -> float:
-        """Seconds that a pair with a good past may spend of what it will probably save."""
+        """Seconds that a pair with a good past, or a promising one, may spend of what it will
+        probably save."""
         pair = self._costs.pair
-        if pair is None or not self.proven:
+        if pair is None:
             return 0.0
         left = max(32.0, pair.reply_length - self._tokens)
-        return 0.5 * min(_CREDIT_LIMIT, pair.gain * left) * self._costs.decode_time
+        if self.proven:
+            return 0.5 * min(_CREDIT_LIMIT, pair.gain * left) * self._costs.decode_time
+        borrowed = FIRST_SHARE * max(float(FIRST_TOKENS), pair.reply_length)
+        return min(borrowed, 0.5 * self.promise * left) * self._costs.decode_time
+
+    @property
+    def promise(self) -> float:
+        """Forwards that a pair is expected to save for each token; 0 in its first reply, which may
+        spend something anyway, and for a pair that has proven itself."""
+        if self._first or self.proven:
+            return 0.0
+        return self._worth.promise(self.context)
 
     def may_spend(self, seconds: float) -> bool:
         """Whether so much may go by without a token."""

@@ -123,6 +123,27 @@ class Worth:
         freely = (1, context, MAX_DRAFT, float("inf"))
         return self.draft_rate(*freely) > 1 or self.draft_value(*freely) > 0
 
+    def promise(self, context: int) -> float:
+        """Forwards saved for each token at the best depth, where enough was measured to say so,
+        with drafts that are right somewhat less often than was seen so far; else 0."""
+        pair = self._costs.pair
+        if pair is None or not self._costs.known or pair.margins.all_verified < KNOWN_TESTS:
+            return 0.0
+        return self._once("promise", context, lambda: self._promise(context))
+
+    def _promise(self, context: int) -> float:
+        pair = self._costs.pair
+        assert pair is not None
+        mean = pair.margins.mean
+        mean -= math.sqrt(mean * (1 - mean) / pair.margins.all_verified)
+        table, step = self._costs.worst(context), self._costs.draft(1, context)
+        reach, expected, best = 1.0, 1.0, 1.0
+        for drafted in range(1, MAX_DRAFT + 1):
+            reach *= mean
+            expected += reach
+            best = max(best, expected / (table[drafted + 1] + drafted * step))
+        return 1 - 1 / best
+
     def needed(self, context: int) -> float:
         """How often drafts must be right, so that they pay at the costs of this computer; 1 where
         those are not known."""
