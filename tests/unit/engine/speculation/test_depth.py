@@ -193,9 +193,15 @@ def test_one_round_risks_a_share_of_what_is_left(monkeypatch: pytest.MonkeyPatch
     while depth.go_on(path, 100, 16, 0.05 * made):
         path.add(0.99)
         made += 1
-    # one round may lose half of what is left, and not all
+    # one round may lose as much of what is left as drafts are right, and not all
     assert 1 <= made <= planned.depth
-    assert depth.costs.worst(100)[made + 1] - 1 <= 0.5 * depth.budget.risk()
+    share = depth.worth.known_mean
+    assert 0.5 < share < 1
+    assert depth.costs.worst(100)[made + 1] - 1 <= share * depth.budget.risk()
+    # half, where that is not known
+    depth.begin(PairProfile(costs=state[1].costs, replies=1), depth.settings)
+    planned = depth.plan(100, 50, None, 1)
+    assert depth.costs.worst(100)[planned.depth + 1] - 1 <= max(2.5, 0.5 * depth.budget.risk())
 
 
 def test_all_that_is_left_may_go_where_less_is_too_little() -> None:

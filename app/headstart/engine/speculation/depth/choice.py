@@ -24,8 +24,8 @@ from headstart.engine.speculation.prompt_lookup import Match
 
 # a plain forward now and then keeps the time that everything is compared with honest
 PLAIN_EVERY = 48
-# forwards that one round may risk if all that is left allows it; more only up to that share of it:
-# one unlucky round must leave enough for the next ones
+# forwards that one round may risk if all that is left allows it; more only up to that share of it,
+# or to the share of drafts that are right: one unlucky round must leave enough for the next ones
 _FREELY, _RISK_SHARE = 2.5, 0.5
 _SLACK = 0.25  # tokens
 
@@ -177,8 +177,8 @@ class Depth:
         nothing to compare with. Where a part of what may be lost is too little for drafts to pay,
         all of it may go: nothing else could be tried for it."""
         table, step = self.costs.worst(context), self.costs.worst_draft(1, context)
-        drafted = 0
-        for self._limit in (min(allowed, max(_FREELY, _RISK_SHARE * allowed)), allowed):
+        share, drafted = max(_RISK_SHARE, self.worth.known_mean), 0
+        for self._limit in (min(allowed, max(_FREELY, share * allowed)), allowed):
             risks = ((n, n * step + table[n + 1] - 1) for n in range(1, room + 1))
             drafted = max((n for n, risk in risks if risk <= self._limit), default=0)
             self._rate = self.worth.draft_rate(lag, context, drafted, allowed)

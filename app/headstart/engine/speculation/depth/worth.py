@@ -123,6 +123,14 @@ class Worth:
         freely = (1, context, MAX_DRAFT, float("inf"))
         return self.draft_rate(*freely) > 1 or self.draft_value(*freely) > 0
 
+    @property
+    def known_mean(self) -> float:
+        """How often drafts are right in this text, where enough were verified to say so; else 0."""
+        pair = self._costs.pair
+        if pair is None or pair.margins.all_verified < KNOWN_TESTS:
+            return 0.0
+        return pair.margins.mean
+
     def promise(self, context: int) -> float:
         """Forwards saved for each token at the best depth, where enough was measured to say so,
         with drafts that are right somewhat less often than was seen so far; else 0."""
