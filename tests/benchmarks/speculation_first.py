@@ -55,7 +55,7 @@ def first_replies(report: Report, found: dict[str, ModelRef]) -> None:
             before, reading = plain_speed(other, prompt)
             engine.cold()
             idle(engine, IDLE_SECONDS)
-            speed = engine.run(prompt, TOKENS, AUTO).speed(reading)
+            speed = engine.run(prompt, TOKENS, AUTO, rested=True).speed(reading)
             middle, reading_again = plain_speed(other, prompt)
             first.append(speed / statistics.mean((before, middle)))
             idle(engine, BETWEEN_SECONDS)
@@ -97,7 +97,7 @@ def _second(engine: Engine, other: Engine, prompt: str) -> dict[str, float]:
             speeds.setdefault(f"fixed {depth}", []).append(speed)
 
     run_fixed(DEPTHS)
-    speeds["auto"] = [engine.run(prompt, TOKENS, AUTO).speed(reading)]
+    speeds["auto"] = [engine.run(prompt, TOKENS, AUTO, rested=True).speed(reading)]
     run_fixed(DEPTHS[::-1])
     return {name: statistics.mean(values) for name, values in speeds.items()}
 

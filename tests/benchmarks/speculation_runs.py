@@ -99,12 +99,18 @@ class Engine:
         self._warm()
 
     def run(
-        self, prompt: str, tokens: int, wanted: Speculation = OFF, temperature: float = 0
+        self,
+        prompt: str,
+        tokens: int,
+        wanted: Speculation = OFF,
+        temperature: float = 0,
+        rested: bool = False,
     ) -> Run:
-        """Write a reply to `prompt`, with nothing read before."""
+        """Write a reply to `prompt`, with nothing read before; `rested`: but what the draft has read
+        while the engine was idle, of which a new chat shares the template's beginning."""
         self.decoder.truncate(0)
         self.generator.loaded.resident.tokens.clear()
-        if self.state.draft is not None:
+        if self.state.draft is not None and not rested:
             self.state.draft.forget()
         times: list[tuple[int, float]] = []
         stats: list[TurnStats] = []
