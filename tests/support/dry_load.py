@@ -25,7 +25,7 @@ _SIZE = re.compile(r"= +([0-9.]+) MiB")
 def dry_load(path: Path, context: int, engine: EngineSettings) -> dict[str, float]:
     """Bytes of `kv`, `state` and `compute`."""
     command = [sys.executable, "-m", "tests.support.dry_load", str(path), str(context)]
-    command += [engine.kv_type, str(int(engine.flash_attention))]
+    command += [engine.kv_type, str(int(engine.flash))]
     command += [str(int(engine.window_cache != "window"))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(done.stdout.splitlines()[-1])

@@ -143,7 +143,7 @@ def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
     batch = _batch(engine)
     key_bytes = KV_BYTES[run.kv_type]
     # quantized values exist with flash attention only
-    value_bytes = key_bytes if run.flash_attention else KV_BYTES["f16"]
+    value_bytes = key_bytes if run.flash else KV_BYTES["f16"]
     kv = int(cells * (shape.keys * key_bytes + shape.values * value_bytes))
     masked = shape.masks * cells
     if windowed(shape, context, engine):
@@ -154,8 +154,8 @@ def need(shape: ModelShape, context: int, engine: EngineSettings) -> Need:
     layer = 4 * batch * (3 * shape.feed_forward + 4 * shape.width)
     if shape.keys:
         # the mask, and without flash attention every score
-        layer += masked * batch * (2 if run.flash_attention else 4)
-        layer += 0 if run.flash_attention else 4 * shape.heads * cells * batch
+        layer += masked * batch * (2 if run.flash else 4)
+        layer += 0 if run.flash else 4 * shape.heads * cells * batch
     logits = 4 * batch * (shape.vocabulary + shape.width)
     rest = shape.vocabulary * _VOCABULARY_BYTES + _FIXED_BYTES
     return Need(shape.weights, kv, max(layer, logits) + rest)
@@ -235,7 +235,7 @@ def offer(pair: Pair, context: int, engine: EngineSettings, memory: Memory) -> O
     half the size where that is enough, else the largest that fits."""
     run = engine.as_run
     smaller = _with_kv(engine, "q8_0")
-    if run.kv_type != "q8_0" and not engine.exact and run.flash_attention:
+    if run.kv_type != "q8_0" and not engine.exact and run.flash:
         if judge(pair.need(context, smaller), memory) != "no":
             return Offer(context, "q8_0")
         if not largest_context(pair, engine, memory):

@@ -1,4 +1,5 @@
-"""Fields of stored settings that have another name by now; files of older versions stay good."""
+"""Fields of stored settings that have another name, or other values, by now; files of older
+versions stay good."""
 
 from __future__ import annotations
 
@@ -12,11 +13,20 @@ NEW_NAMES = {
     "patience": "timeout",
 }
 
+# what a field's older values are called
+NEW_VALUES: dict[str, dict[Any, str]] = {"flash_attention": {True: "auto", False: "off"}}
+
 
 def with_new_names(values: Any) -> Any:
-    """Plain JSON data with every older name of a field replaced, at any depth."""
+    """Plain JSON data with every older name and value of a field replaced, at any depth."""
     if isinstance(values, list):
         return [with_new_names(value) for value in values]
     if not isinstance(values, dict):
         return values
-    return {NEW_NAMES.get(name, name): with_new_names(value) for name, value in values.items()}
+    return {NEW_NAMES.get(name, name): _new_value(name, value) for name, value in values.items()}
+
+
+def _new_value(name: str, value: Any) -> Any:
+    if isinstance(value, bool) and name in NEW_VALUES:
+        return NEW_VALUES[name][value]
+    return with_new_names(value)

@@ -22,6 +22,7 @@ Backend = Literal["auto", "llama.cpp", "mlx"]
 DepthMode = Literal["auto", "fixed"]
 TreeBranches = Literal["auto", "always", "never"]
 WindowCache = Literal["auto", "whole", "window"]
+FlashAttention = Literal["auto", "on", "off"]
 TextFont = Literal["inter", "system"]
 Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 
@@ -156,8 +157,13 @@ class EngineSettings(Struct, frozen=True):
         if not self.exact:
             return self
         return msgspec.structs.replace(
-            self, kv_type="bf16", flash_attention=True, window_cache="whole"
+            self, kv_type="bf16", flash_attention="on", window_cache="whole"
         )
+
+    @property
+    def flash(self) -> bool:
+        """Whether attention is flash attention, as far as no graphics card speaks against it."""
+        return self.as_run.flash_attention != "off"
 
     backend: Annotated[
         Backend,
@@ -219,13 +225,13 @@ class EngineSettings(Struct, frozen=True):
         ),
     ] = False
     flash_attention: Annotated[
-        bool,
+        FlashAttention,
         Meta(
             title="Flash attention",
-            description="faster and smaller; off only if a GPU fails at it",
-            extra_json_schema={"label": "faster and smaller"},
+            description="automatic: on, unless a graphics card was measured to be slower with it",
+            extra_json_schema={"labels": {"auto": "Automatic", "on": "On", "off": "Off"}},
         ),
-    ] = True
+    ] = "auto"
     window_cache: Annotated[
         WindowCache,
         Meta(

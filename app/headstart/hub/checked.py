@@ -74,7 +74,7 @@ class CheckedModels:
 def _settings(engine: EngineSettings) -> str:
     """What of the settings decides what llama.cpp does with a model."""
     run = engine.as_run
-    attention = "flash" if run.flash_attention else "plain"
+    attention = "flash" if run.flash else "plain"
     return f"{run.kv_type}, {attention}, {run.gpu_layers}"
 
 

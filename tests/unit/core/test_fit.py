@@ -76,7 +76,7 @@ def test_what_does_not_fit_gets_an_offer() -> None:
     found = offer(Pair(EIGHT), 98_304, ENGINE, memory)
     assert (found.context, found.kv_type) == (98_304, "q8_0")
     assert judge(need(EIGHT, 98_304, EngineSettings(kv_type="q8_0")), memory) != "no"
-    found = offer(Pair(EIGHT), 131_072, EngineSettings(flash_attention=False), memory)
+    found = offer(Pair(EIGHT), 131_072, EngineSettings(flash_attention="off"), memory)
     assert found.kv_type == "f16"
     assert 0 < found.context < 131_072
     vast = ModelShape(weights=40 * GB, trained=8192, keys=1000, values=1000)

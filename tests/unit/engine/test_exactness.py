@@ -114,7 +114,7 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
 
 
 def test_exact_decides_key_and_value_types() -> None:
-    wanted = {"kv_type": "bf16", "flash_attention": True, "window_cache": "whole"}
+    wanted = {"kv_type": "bf16", "flash_attention": "on", "window_cache": "whole"}
     assert EXACT.as_run == msgspec.structs.replace(EXACT, **wanted)
     assert EngineSettings(kv_type="q8_0").as_run.kv_type == "q8_0"
 

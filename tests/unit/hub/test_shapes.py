@@ -54,7 +54,9 @@ def test_keys_values_and_states_are_those_that_llama_cpp_allocates(
     [(8192, "q8_0", True), (8192, "f16", False), (8192, "q8_0", False), (32_768, "bf16", True)],
 )
 def test_the_settings_count(context: int, kv_type: KvType, flash: bool, starter: ModelRef) -> None:
-    engine = EngineSettings(kv_type=kv_type, flash_attention=flash, window_cache="window")
+    engine = EngineSettings(
+        kv_type=kv_type, flash_attention="on" if flash else "off", window_cache="window"
+    )
     _agree(starter, context, engine)
 
 

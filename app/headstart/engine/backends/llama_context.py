@@ -61,7 +61,9 @@ class LlamaContext:
             self.recurrent = bool(
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
-            self._open(path, engine, clamp)
+            self.context = self.another(engine, clamp)
+            if not self.context:
+                raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
             # what the context really has, not what was asked for
             self.batch = int(lib.llama_n_batch(self.context))
@@ -72,11 +74,11 @@ class LlamaContext:
             # whether tokens have KV of their own at all
             self.has_ranges = not lib.llama_model_is_recurrent(self.model)
             layers = _on_cards(engine.gpu_layers)
-            flash = "" if engine.flash_attention else ", plain attention"
+            flash = "" if engine.flash else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
             # layers with a sliding window keep that only
             self.windowed = self.window > 0 and engine.window_cache == "window"
-            flash = "flash attention" if engine.flash_attention else "plain attention"
+            flash = "flash attention" if engine.flash else "plain attention"
             kept = "windowed" if self.windowed else "full"
             self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}, unified, {kept}"
         except BaseException:
@@ -120,12 +122,10 @@ class LlamaContext:
         if lib.llama_model_has_encoder(self.model):
             raise ModelProblem("encoder-model", name=path.name)
 
-    def _open(self, path: Path, engine: EngineSettings, clamp: bool) -> None:
-        trained = lib.llama_model_n_ctx_train(self.model)
+    def another(self, engine: EngineSettings, clamp: bool = False) -> Any:
+        """A new context of the loaded model; None where llama.cpp makes none."""
         parameters = lib.llama_context_default_params()
-        wanted = engine.context_length or AUTOMATIC_CONTEXT
-        length = min(trained, wanted) if clamp or not engine.context_length else wanted
-        parameters.n_ctx = -(-max(1, length) // CONTEXT_STEP) * CONTEXT_STEP
+        parameters.n_ctx = self._length(engine, clamp)
         batch = max(LEAST_BATCH, engine.batch) if engine.batch else CHUNK
         parameters.n_batch = parameters.n_ubatch = batch
         parameters.n_seq_max = RECURRENT_SEQUENCES if self.recurrent else SEQUENCES
@@ -135,11 +135,11 @@ class LlamaContext:
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other
         parameters.flash_attn_type = (
             lib.LLAMA_FLASH_ATTN_TYPE_ENABLED
-            if engine.flash_attention
+            if engine.flash
             else lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
         )
         parameters.type_k = parameters.type_v = _KV_TYPES[engine.kv_type]
-        if engine.kv_type == "q8_0" and not engine.flash_attention:
+        if engine.kv_type == "q8_0" and not engine.flash:
             # llama.cpp has quantized values only with flash attention
             parameters.type_v = _KV_TYPES["f16"]
         if engine.gpu_layers == 0:
@@ -149,15 +149,22 @@ class LlamaContext:
         parameters.no_perf = True
         parameters.abort_callback = self.abort.callback
         parameters.abort_callback_data = ctypes.addressof(self.abort.buffer)
-        self.context = lib.llama_init_from_model(self.model, parameters)
-        if not self.context:
-            errors = recent_errors()
-            raise ModelProblem(
-                "context-cannot-be-made",
-                name=path.name,
-                n_ctx=parameters.n_ctx,
-                detail=f": {errors}" if errors else "",
-            )
+        return lib.llama_init_from_model(self.model, parameters)
+
+    def _length(self, engine: EngineSettings, clamp: bool) -> int:
+        trained = lib.llama_model_n_ctx_train(self.model)
+        wanted = engine.context_length or AUTOMATIC_CONTEXT
+        length = min(trained, wanted) if clamp or not engine.context_length else wanted
+        return int(-(-max(1, length) // CONTEXT_STEP) * CONTEXT_STEP)
+
+    def _not_made(self, path: Path, engine: EngineSettings, clamp: bool) -> ModelProblem:
+        errors = recent_errors()
+        return ModelProblem(
+            "context-cannot-be-made",
+            name=path.name,
+            n_ctx=self._length(engine, clamp),
+            detail=f": {errors}" if errors else "",
+        )
 
     def _rope_name(self) -> str:
         """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer

@@ -55,8 +55,9 @@ class LlamaCppDecoder(DecoderBase):
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
         lacking: Lacking = LACKS_NOTHING,
+        opened: LlamaContext | None = None,
     ) -> None:
-        """Load `path`; `progress` gets the fraction and returns False to stop.
+        """Load `path`, or take what is `opened` of it already; `progress` gets the fraction and returns False to stop.
 
         `clamp` keeps the context within what the model was trained for, whatever is asked;
         `lacking` is what the model was found not to do.
@@ -64,7 +65,7 @@ class LlamaCppDecoder(DecoderBase):
         """
         super().__init__()
         self._batch: LlamaBatch | None = None
-        llama = self._llama = LlamaContext(path, engine, progress, clamp)
+        llama = self._llama = opened or LlamaContext(path, engine, progress, clamp)
         try:
             self._context, self._memory = llama.context, llama.memory
             self.vocab = lib.llama_model_get_vocab(llama.model)

@@ -17,22 +17,29 @@ from pathlib import Path
 
 import msgspec
 
-from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
+from headstart.core import tuning
+from headstart.core.abilities import LACKS_NOTHING, Ability
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.core.text import shortened
+from headstart.core.tuning import Timing, Tuning
+from headstart.engine.backends.checked import Checked
 from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.stop import StopSignal
 
 OPTION = "--probe-model"
-# what the child says: that it begins with something, that it cannot do something, that it is done
-_TRIES, _LACKS, PASSED = (
+# what the child says: that it begins with something, that it cannot do something, that it is done,
+# and how fast it was
+_TRIES, _LACKS, PASSED, _TOOK = (
     "headstart-probe: tries ",
     "headstart-probe: lacks ",
     "headstart-probe: passed",
+    "headstart-probe: took ",
 )
+# seconds of a batch from which on a card is too slow to be measured while the user waits
+LONGEST_BATCH = 0.4
 # large enough for what is tried
 _CONTEXT = 512
 _LONGEST_SAID = 300
@@ -44,6 +51,9 @@ class _Trial:
 
     settings: EngineSettings
     without: tuple[Ability, ...] = ()
+    # how long a batch may take, in seconds, for batches and attention to be measured; 0: they are
+    # not
+    longest_batch: float = 0.0
 
 
 def command(path: Path, trial: str) -> list[str]:
@@ -51,22 +61,44 @@ def command(path: Path, trial: str) -> list[str]:
 
 
 def probe(
-    path: Path, engine: EngineSettings, stop: StopSignal, progress: Callable[[float], bool]
-) -> Lacking:
-    """What the model cannot do with these settings. Raises ModelProblem when the child could not
-    use the file at all, DecodeAborted on a cancel.
+    path: Path,
+    engine: EngineSettings,
+    stop: StopSignal,
+    progress: Callable[[float], bool],
+    measured: bool = False,
+) -> Checked:
+    """What the model cannot do with these settings; `measured`, with how it runs fastest on the
+    graphics cards. Raises ModelProblem when the child could not use the file at all, DecodeAborted
+    on a cancel.
 
     `progress` as in `read_through`: the child finds the file in memory.
     """
     read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
+    longest = LONGEST_BATCH if measured else 0.0
+    if not measured or engine.flash_attention != "auto":
+        return _probe(path, engine, stop, longest)
+    try:
+        return _probe(path, engine, stop, longest)
+    except ModelProblem as problem:
+        # some cards fail at flash attention
+        plain = msgspec.structs.replace(engine, flash_attention="off")
+        try:
+            found = _probe(path, plain, stop, longest)
+        except ModelProblem:
+            raise problem from None
+        batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
+        return Checked(found.lacking, Tuning(batch, flash=False))
+
+
+def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
     lacking = LACKS_NOTHING
     while True:
-        trial = _Trial(engine, tuple(sorted(lacking)))
+        trial = _Trial(engine, tuple(sorted(lacking)), longest)
         code, output = _run(path, msgspec.json.encode(trial).decode(), stop)
         lines = [line.strip() for line in output.splitlines() if line.strip()]
         lacking |= {Ability(name) for name in _after(_LACKS, lines)}
         if PASSED in lines:
-            return lacking
+            return Checked(lacking, tuning.choose(_timings(lines)))
         tried = _after(_TRIES, lines)
         if not tried or tried[-1] in lacking:
             said = next((line for line in reversed(lines) if not line.startswith(_TRIES)), "")
@@ -97,6 +129,15 @@ def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
     return child.returncode, output
 
 
+def _timings(lines: list[str]) -> list[Timing]:
+    found = []
+    for line in lines:
+        if line.startswith(_TOOK):
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.append(msgspec.json.decode(line.removeprefix(_TOOK), type=Timing))
+    return found
+
+
 def _after(start: str, lines: list[str]) -> list[str]:
     known = {ability.value for ability in Ability}
     names = [line.removeprefix(start).split(":")[0] for line in lines if line.startswith(start)]
@@ -105,14 +146,16 @@ def _after(start: str, lines: list[str]) -> list[str]:
 
 def child_main(path: Path, asked: str) -> int:
     """The child's side: load, try, report."""
-    from headstart.engine.backends import trial
+    from headstart.engine.backends import llama_tuning, trial
+    from headstart.engine.backends.llama_context import LlamaContext
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     with contextlib.suppress(BrokenPipeError):
         try:
             wanted = msgspec.json.decode(asked, type=_Trial)
             engine = msgspec.structs.replace(wanted.settings, context_length=_CONTEXT)
-            decoder = LlamaCppDecoder(path, engine.as_run)
+            llama = LlamaContext(path, engine.as_run)
+            decoder = LlamaCppDecoder(path, engine.as_run, opened=llama)
             trial.read(decoder)
         except Exception as error:
             # what to do about it is said by who asked
@@ -125,4 +168,7 @@ def child_main(path: Path, asked: str) -> int:
             except Exception as error:
                 print(f"{_LACKS}{ability.value}: {error}", flush=True)
         print(PASSED, flush=True)
+        if wanted.longest_batch:
+            for timing in llama_tuning.timings(llama, engine, wanted.longest_batch):
+                print(f"{_TOOK}{msgspec.json.encode(timing).decode()}", flush=True)
     return 0

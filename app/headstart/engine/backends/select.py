@@ -16,6 +16,7 @@ from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.fit import Memory
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
+from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import Decoder
 from headstart.engine.stop import StopSignal
 
@@ -89,20 +90,34 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
     return Memory(sum(card.total for card in found), free)
 
 
+def tuned_for(form: ModelFormat, engine: EngineSettings) -> str:
+    """The graphics cards that batch and attention are measured on, by name, with what else decides
+    how fast they are; empty where nothing is: without cards, or with everything chosen."""
+    chosen = engine.batch > 0 and (engine.flash_attention != "auto" or engine.exact)
+    if form == "mlx" or engine.gpu_layers == 0 or chosen:
+        return ""
+    from headstart.engine.backends.llama_devices import cards
+
+    names = " + ".join(card.name for card in cards())
+    run = engine.as_run
+    return f"{names}, {run.gpu_layers} layers, {run.kv_type}, {run.flash_attention}" * bool(names)
+
+
 def check_unknown(
     model: ModelRef,
     engine: EngineSettings,
     stop: StopSignal,
     progress: Callable[[float], bool],
-) -> Lacking:
-    """Try a file that was never opened with these settings in a child process: what it cannot do.
+) -> Checked:
+    """Try a file that was never opened with these settings in a child process: what it cannot do,
+    and what of what is automatic is fastest on the graphics cards it lies on.
 
     Raises ModelProblem, and DecodeAborted when `progress` returned False.
 
     MLX raises exceptions where llama.cpp ends the process: folders need no such trial.
     """
     if model.format == "mlx":
-        return LACKS_NOTHING
+        return Checked()
     from headstart.engine.backends.probe import probe
 
-    return probe(model.path, engine, stop, progress)
+    return probe(model.path, engine, stop, progress, measured=bool(tuned_for("gguf", engine)))

@@ -1,0 +1,22 @@
+"""What is known of a model's file before it is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.core.abilities import LACKS_NOTHING, Lacking
+from headstart.core.settings import EngineSettings
+from headstart.core.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What it cannot do with the settings, and what is fastest on graphics cards; None: no cards,
+    or nothing was measured."""
+
+    lacking: Lacking = LACKS_NOTHING
+    tuning: Tuning | None = None
+
+    def applied(self, engine: EngineSettings) -> EngineSettings:
+        """The settings to run it with."""
+        return engine if self.tuning is None else self.tuning.applied(engine)
