@@ -35,10 +35,11 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Tuning(msgspec.Struct, frozen=True):
-    """What automatic batch and automatic flash attention are."""
+    """What automatic batch and automatic flash attention are; as on a processor where nothing was
+    measured."""
 
-    batch: int
-    flash: bool
+    batch: int = BATCH
+    flash: bool = True
 
     def applied(self, engine: EngineSettings) -> EngineSettings:
         """The settings with this instead of what is automatic."""

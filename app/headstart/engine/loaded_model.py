@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from headstart.core.abilities import Ability, Lacking
+from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
 from headstart.core.fit import Need, of_draft
@@ -23,6 +23,7 @@ from headstart.core.told import about, told
 from headstart.core.values import Role
 from headstart.engine import exactness, room, template
 from headstart.engine.backends import select
+from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
@@ -162,8 +163,9 @@ class LoadedModel:
             elif settings.gpu_layers < 0:
                 layers = room.draft_layers(found, context, settings, cards)
                 settings = msgspec.structs.replace(settings, gpu_layers=layers)
-            lacking = self.resources.check(model, settings, progress, stop)
-            return select.open_decoder(model, settings.as_run, progress, lacking, clamp=True)
+            checked = self.resources.check(model, settings, progress, stop)
+            run = checked.applied(settings).as_run
+            return select.open_decoder(model, run, progress, checked.lacking, clamp=True)
 
         name = draft.name if draft is not None else ""
         with noted(self.resources.running, Doing("loading", name)):
@@ -251,24 +253,29 @@ def find_model(wanted: LoadRequest, progress: LoadProgress) -> None:
 
 
 def check_model(
-    resources: Resources, wanted: LoadRequest, progress: LoadProgress, stop: StopSignal
-) -> Lacking:
-    """What it cannot do; before others make room for it. Raises ModelProblem, DecodeAborted."""
-    return resources.check(wanted.model, wanted.engine, progress, stop)
+    resources: Resources,
+    wanted: LoadRequest,
+    layers: int | None,
+    progress: LoadProgress,
+    stop: StopSignal,
+) -> Checked:
+    """What it cannot do, and what is fastest; before others make room for it, with as many layers
+    on graphics cards as there is room for now. Raises ModelProblem, DecodeAborted."""
+    return resources.check(wanted.model, wanted.engine, progress, stop, layers)
 
 
 def open_model(
     resources: Resources,
     wanted: LoadRequest,
     fitted: room.Room,
-    lacking: Lacking,
+    checked: Checked,
     progress: LoadProgress,
     stop: StopSignal,
 ) -> LoadedModel:
     """Load a model that was checked, without its draft, with the context that it has room for.
     Raises ModelProblem, DecodeAborted."""
     emit = progress.emit
-    model, engine = wanted.model, wanted.engine
+    model, engine = wanted.model, checked.applied(wanted.engine)
     kept: WindowCache = "window" if fitted.windowed else "whole"
     run = msgspec.structs.replace(
         engine.as_run,
@@ -278,7 +285,7 @@ def open_model(
     )
     began = time.perf_counter()
     with noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, run, progress, lacking)
+        decoder = select.open_decoder(model, run, progress, checked.lacking)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
         loaded.need = fitted.need

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headstart.core.abilities import Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice, Unloaded
 from headstart.core.fit import Memory, Pair
@@ -19,6 +18,7 @@ from headstart.core.running import Running
 from headstart.core.told import told
 from headstart.engine import room
 from headstart.engine.backends import select
+from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.load_progress import LoadProgress
@@ -160,14 +160,16 @@ class LocalGenerator:
         now = memory()
         emptied = None if cards is None else Memory(cards.total, cards.total)
         room.find_room(pair, wanted, Memory(now.total, now.available + free), emptied)
-        lacking = check_model(self._resources, wanted, progress, stop)
+        layers = room.layers_now(pair.target, wanted.engine, cards)
+        checked = check_model(self._resources, wanted, layers, progress, stop)
         self._make_room(wanted, pair, emit, stop)
         found, cards = memory(), select.card_memory(wanted.model.format, wanted.engine)
-        fitted = room.find_room(pair, wanted, found, cards)
+        as_run = replace(wanted, engine=checked.applied(wanted.engine))
+        fitted = room.find_room(pair, as_run, found, cards)
         said = room.tight(wanted.model, fitted, found)
         if said is not None:
             emit(Notice("memory", said))
-        loaded = self._open_fitted(wanted, fitted, lacking, progress, stop)
+        loaded = self._open_fitted(wanted, fitted, checked, progress, stop)
         self._models.append(loaded)
         return loaded
 
@@ -175,7 +177,7 @@ class LocalGenerator:
         self,
         wanted: LoadRequest,
         fitted: room.Room,
-        lacking: Lacking,
+        checked: Checked,
         progress: LoadProgress,
         stop: StopSignal,
     ) -> LoadedModel:
@@ -183,7 +185,7 @@ class LocalGenerator:
         wished = fitted.layers
         while True:
             try:
-                loaded = open_model(self._resources, wanted, fitted, lacking, progress, stop)
+                loaded = open_model(self._resources, wanted, fitted, checked, progress, stop)
             except ModelProblem as problem:
                 chosen = wanted.engine.gpu_layers >= 0
                 if not fitted.layers or chosen or problem.told.code not in NO_ROOM:

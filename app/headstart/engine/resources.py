@@ -7,15 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import MsgspecError, json, structs
+
 from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
-from headstart.core.profiles import Profiles
+from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.running import NotNoted, Running
 from headstart.core.settings import EngineSettings
+from headstart.core.tuning import Tuning
 from headstart.engine.backends import select
+from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import Decoder
 from headstart.engine.prefix import fingerprint, keys, speeds
 from headstart.engine.prefix.prefix_cache import PrefixCache
@@ -24,6 +28,9 @@ from headstart.engine.prefix.tracer import TraceMemory
 from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
+
+# the part of a profile's key that a draft's name has elsewhere
+_TUNING = "(tuning)"
 
 
 class CheckedModels(Protocol):
@@ -65,16 +72,41 @@ class Resources:
         engine: EngineSettings,
         progress: Callable[[float], bool],
         stop: StopSignal,
-    ) -> Lacking:
-        """What the model cannot do; raises ModelProblem where it cannot run, or be opened."""
+        layers: int | None = None,
+    ) -> Checked:
+        """What the model cannot do, and what is fastest on graphics cards, tried in a child process
+        where that is not known, with `layers` on the cards. Raises ModelProblem where it cannot
+        run, or be opened."""
         why = select.cannot_run(model.format, engine.backend)
         if why is not None:
             raise ModelProblem("cannot-run", name=model.name, why=why)
         lacking = self.checked.lacking(model, engine)
-        if lacking is None:
-            lacking = select.check_unknown(model, engine, stop, progress)
-            self.checked.add(model, engine, lacking)
-        return lacking
+        # without layers there now, nothing can be measured
+        device = select.tuned_for(model, engine) if self.profiles and layers != 0 else ""
+        tuning = self._tuning(model, device)
+        if lacking is not None and (not device or tuning is not None):
+            return Checked(lacking, tuning)
+        tried = engine if layers is None else structs.replace(engine, gpu_layers=layers)
+        found = select.check_unknown(model, tried, stop, progress)
+        self.checked.add(model, engine, found.lacking)
+        if self.profiles is not None and device:
+            # what could not be measured is not tried again at each start
+            kept = found.tuning or Tuning()
+            self.profiles.save(
+                ProfileKey(model.signature, _TUNING, device), json.encode(kept)
+            )
+        return found
+
+    def _tuning(self, model: ModelRef, device: str) -> Tuning | None:
+        if not device or self.profiles is None:
+            return None
+        data = self.profiles.load(ProfileKey(model.signature, _TUNING, device))
+        if data is None:
+            return None
+        try:
+            return json.decode(data, type=Tuning)
+        except MsgspecError:
+            return None
 
     def make_prefix_cache(
         self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds

@@ -72,6 +72,14 @@ def find_room(pair: Pair, wanted: LoadRequest, memory: Memory, cards: Memory | N
     return room
 
 
+def layers_now(shape: ModelShape, engine: EngineSettings, cards: Memory | None) -> int | None:
+    """How many layers a trial of a model may put on the cards beside what lies there already; None
+    leaves them to the settings."""
+    if cards is None or engine.gpu_layers >= 0:
+        return None
+    return fit.card_layers(shape, fit.LEAST_CONTEXT, engine, cards.available)
+
+
 def fewer_layers(layers: int) -> int:
     """What to try when so many were too many after all."""
     return layers * 3 // 4

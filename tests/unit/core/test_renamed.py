@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headstart.core.settings import Speculation
+from headstart.core.settings import Settings, Speculation
 from headstart.storage.rows import decode_options
 from headstart.storage.settings_file import SettingsFile
 
@@ -18,6 +18,7 @@ def test_a_settings_file_of_an_older_version_keeps_its_values(tmp_path: Path) ->
     old = {
         "speculation": OLD_SPECULATION,
         "prefix": {"read_ahead": False},
+        "engine": {"flash_attention": False},
         "connections": [connection],
         "models": [{"key": "m", "speculation": OLD_SPECULATION}],
     }
@@ -29,6 +30,13 @@ def test_a_settings_file_of_an_older_version_keeps_its_values(tmp_path: Path) ->
     assert settings.models[0].speculation == wanted
     assert not settings.prefix.prefill_ahead
     assert settings.connections[0].timeout == 7
+    assert settings.engine.flash_attention == "off"
+
+
+def test_what_was_on_by_default_is_automatic(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"engine": {"flash_attention": True}}), encoding="utf-8")
+    assert SettingsFile(path).load() == (Settings(), None)
 
 
 def test_the_options_of_an_older_chat_keep_their_values() -> None:

@@ -7,15 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core import tuning
 from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
-from headstart.engine.backends import probe, trial
+from headstart.core.tuning import Timing, Tuning
+from headstart.engine.backends import probe, select, trial
+from headstart.engine.backends.checked import Checked
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
+from headstart.storage.profiles import StoredProfiles
+from headstart.storage.worker import Storage
 from tests.models.tiny import FAMILIES, make_tiny
 
 ENGINE = EngineSettings(kv_type="bf16")
@@ -40,7 +46,7 @@ def tiny(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _probe(path: Path) -> Lacking:
-    return probe.probe(path, ENGINE, StopSignal(), lambda _fraction: True)
+    return probe.probe(path, ENGINE, StopSignal(), lambda _fraction: True).lacking
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -79,6 +85,104 @@ def test_what_ends_the_child_is_left_off(
         probe, "command", lambda path, asked: [sys.executable, "-c", script, str(path), asked]
     )
     assert _probe(tiny) == lacking
+
+
+# a child in which a context with (or without) flash attention ends the process
+_ATTENTION = """
+import os, sys
+from pathlib import Path
+from headstart.engine.backends import probe
+from headstart.engine.backends.llama_context import LlamaContext
+
+another = LlamaContext.another
+
+def broken(self, engine, clamp=False):
+    if engine.flash is {flash} and engine.batch >= {batch}:
+        os.abort()
+    return another(self, engine, clamp)
+
+LlamaContext.another = broken
+sys.exit(probe.child_main(Path(sys.argv[1]), sys.argv[2]))
+"""
+
+
+def _measure(path: Path) -> Checked:
+    return probe.probe(path, EngineSettings(), StopSignal(), lambda _fraction: True, measured=True)
+
+
+def test_batches_and_attention_are_measured(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "LONGEST_BATCH", 60.0)
+    timings: list[Timing] = []
+    choose = tuning.choose
+    monkeypatch.setattr(tuning, "choose", lambda found: timings.extend(found) or choose(found))
+    found = _measure(tiny)
+    assert found.tuning is not None
+    assert found.lacking == LACKS_NOTHING
+    assert {(timing.batch, timing.flash) for timing in timings} >= {(256, True), (256, False)}
+    assert {timing.batch for timing in timings} == set(tuning.BATCHES)
+    assert all(timing.reading > timing.writing > 0 for timing in timings)
+
+
+def test_a_card_that_is_too_slow_is_not_waited_for(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "LONGEST_BATCH", 1e-9)
+    assert _measure(tiny) == Checked()
+
+
+@pytest.mark.parametrize(
+    ("flash", "batch", "tuned"),
+    [
+        # not even the trial's own context
+        (True, 0, {False}),
+        (False, 256, {True}),
+        (True, 512, {True, False}),
+    ],
+)
+def test_what_a_card_crashes_at_is_not_used(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, flash: bool, batch: int, tuned: set[bool]
+) -> None:
+    script = _ATTENTION.format(flash=flash, batch=batch)
+    monkeypatch.setattr(probe, "LONGEST_BATCH", 60.0)
+    monkeypatch.setattr(
+        probe, "command", lambda path, asked: [sys.executable, "-c", script, str(path), asked]
+    )
+    found = _measure(tiny)
+    assert found.lacking == LACKS_NOTHING
+    assert found.tuning is not None
+    assert found.tuning.flash in tuned
+    assert not (flash and batch == 512 and found.tuning.flash and found.tuning.batch > 256)
+
+
+def test_what_was_measured_is_remembered_by_card(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ModelRef(tiny, "tiny", tiny.stat().st_size)
+    asked: list[EngineSettings] = []
+
+    def check(_model: ModelRef, engine: EngineSettings, *_: object) -> Checked:
+        asked.append(engine)
+        return Checked(tuning=Tuning(512, flash=False))
+
+    monkeypatch.setattr(select, "check_unknown", check)
+    card = ["Radeon"]
+    monkeypatch.setattr(select, "tuned_for", lambda _model, _engine: card[0])
+    storage = Storage(tmp_path / "a.db", tmp_path / "backups")
+    resources = Resources(CheckedModels(tmp_path / "checked.json"), StoredProfiles(storage))
+
+    def tuned(layers: int | None) -> Tuning | None:
+        engine = EngineSettings()
+        return resources.check(model, engine, lambda _: True, StopSignal(), layers).tuning
+
+    # a card that is full cannot be measured: that is done when it has room
+    tuned(0)
+    assert [engine.gpu_layers for engine in asked] == [0]
+    assert tuned(12) == tuned(20) == Tuning(512, flash=False)
+    assert [engine.gpu_layers for engine in asked] == [0, 12]
+    card[0] = "GeForce"
+    tuned(None)
+    assert len(asked) == 3
+    storage.close()
 
 
 def test_a_file_that_cannot_even_be_read_is_refused(

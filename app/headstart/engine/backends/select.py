@@ -90,11 +90,11 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
     return Memory(sum(card.total for card in found), free)
 
 
-def tuned_for(form: ModelFormat, engine: EngineSettings) -> str:
+def tuned_for(model: ModelRef, engine: EngineSettings) -> str:
     """The graphics cards that batch and attention are measured on, by name, with what else decides
     how fast they are; empty where nothing is: without cards, or with everything chosen."""
     chosen = engine.batch > 0 and (engine.flash_attention != "auto" or engine.exact)
-    if form == "mlx" or engine.gpu_layers == 0 or chosen:
+    if model.format == "mlx" or engine.gpu_layers == 0 or chosen:
         return ""
     from headstart.engine.backends.llama_devices import cards
 
@@ -120,4 +120,4 @@ def check_unknown(
         return Checked()
     from headstart.engine.backends.probe import probe
 
-    return probe(model.path, engine, stop, progress, measured=bool(tuned_for("gguf", engine)))
+    return probe(model.path, engine, stop, progress, measured=bool(tuned_for(model, engine)))
