@@ -106,7 +106,7 @@ class Engine:
         temperature: float = 0,
         rested: bool = False,
     ) -> Run:
-        """Write a reply to `prompt`, with nothing read before; `rested`: but what the draft has read
+        """Write a reply to `prompt`, with nothing read before; `rested`: but what the draft read
         while the engine was idle, of which a new chat shares the template's beginning."""
         self.decoder.truncate(0)
         self.generator.loaded.resident.tokens.clear()

@@ -92,9 +92,7 @@ class Resources:
         if self.profiles is not None and device:
             # what could not be measured is not tried again at each start
             kept = found.tuning or Tuning()
-            self.profiles.save(
-                ProfileKey(model.signature, _TUNING, device), json.encode(kept)
-            )
+            self.profiles.save(ProfileKey(model.signature, _TUNING, device), json.encode(kept))
         return found
 
     def _tuning(self, model: ModelRef, device: str) -> Tuning | None:

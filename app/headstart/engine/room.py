@@ -13,7 +13,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.fit import Memory, ModelShape, Need, Pair, Verdict
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
+from headstart.core.settings import LEAST_CONTEXT, EngineSettings
 from headstart.core.told import Told, told
 
 ReadShape = Callable[[ModelRef], ModelShape]
@@ -77,7 +77,7 @@ def layers_now(shape: ModelShape, engine: EngineSettings, cards: Memory | None) 
     leaves them to the settings."""
     if cards is None or engine.gpu_layers >= 0:
         return None
-    return fit.card_layers(shape, fit.LEAST_CONTEXT, engine, cards.available)
+    return fit.card_layers(shape, LEAST_CONTEXT, engine, cards.available)
 
 
 def fewer_layers(layers: int) -> int:

@@ -114,7 +114,12 @@ def test_batches_and_attention_are_measured(tiny: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(probe, "LONGEST_BATCH", 60.0)
     timings: list[Timing] = []
     choose = tuning.choose
-    monkeypatch.setattr(tuning, "choose", lambda found: timings.extend(found) or choose(found))
+
+    def chosen(found: list[Timing]) -> Tuning | None:
+        timings.extend(found)
+        return choose(found)
+
+    monkeypatch.setattr(tuning, "choose", chosen)
     found = _measure(tiny)
     assert found.tuning is not None
     assert found.lacking == LACKS_NOTHING

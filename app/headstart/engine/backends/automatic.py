@@ -44,8 +44,8 @@ def explain() -> dict[str, str]:
         "exact": "For llama.cpp on a processor: bf16 keys and values and flash attention, whatever "
         "is chosen here. Each model is tried once when it is loaded.",
         "gpu_layers": layers,
-        "flash_attention": f"Automatic: {attention}. For llama.cpp. Like the KV cache type, a change "
-        "makes chats be processed once more.",
+        "flash_attention": f"Automatic: {attention}. For llama.cpp. Like the KV cache type, a "
+        "change makes chats be processed once more.",
         "window_cache": "Automatic: the window where that saves half a gigabyte. The whole context "
         "takes more memory, and less work where an earlier message is edited. For llama.cpp.",
         "batch": f"Automatic: {CHUNK}, the size of a stored chunk. Larger needs a larger buffer, "

@@ -55,9 +55,8 @@ class LlamaCppDecoder(DecoderBase):
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
         lacking: Lacking = LACKS_NOTHING,
-        opened: LlamaContext | None = None,
     ) -> None:
-        """Load `path`, or take what is `opened` of it already; `progress` gets the fraction and returns False to stop.
+        """Load `path`; `progress` gets the fraction and returns False to stop.
 
         `clamp` keeps the context within what the model was trained for, whatever is asked;
         `lacking` is what the model was found not to do.
@@ -65,7 +64,7 @@ class LlamaCppDecoder(DecoderBase):
         """
         super().__init__()
         self._batch: LlamaBatch | None = None
-        llama = self._llama = opened or LlamaContext(path, engine, progress, clamp)
+        llama = self.llama = LlamaContext(path, engine, progress, clamp)
         try:
             self._context, self._memory = llama.context, llama.memory
             self.vocab = lib.llama_model_get_vocab(llama.model)
@@ -276,17 +275,17 @@ class LlamaCppDecoder(DecoderBase):
             self._checkpoint = None
 
     def abort(self) -> None:
-        self._llama.abort.set()
+        self.llama.abort.set()
 
     def clear_abort(self) -> None:
-        self._llama.abort.clear()
+        self.llama.abort.clear()
 
     def close(self) -> None:
         self._rows = {}
         if self._batch is not None:
             self._batch.close()
             self._batch = None
-        self._llama.close()
+        self.llama.close()
 
 
 def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) -> ModelFacts:

@@ -147,15 +147,13 @@ def _after(start: str, lines: list[str]) -> list[str]:
 def child_main(path: Path, asked: str) -> int:
     """The child's side: load, try, report."""
     from headstart.engine.backends import llama_tuning, trial
-    from headstart.engine.backends.llama_context import LlamaContext
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     with contextlib.suppress(BrokenPipeError):
         try:
             wanted = msgspec.json.decode(asked, type=_Trial)
             engine = msgspec.structs.replace(wanted.settings, context_length=_CONTEXT)
-            llama = LlamaContext(path, engine.as_run)
-            decoder = LlamaCppDecoder(path, engine.as_run, opened=llama)
+            decoder = LlamaCppDecoder(path, engine.as_run)
             trial.read(decoder)
         except Exception as error:
             # what to do about it is said by who asked
@@ -169,6 +167,6 @@ def child_main(path: Path, asked: str) -> int:
                 print(f"{_LACKS}{ability.value}: {error}", flush=True)
         print(PASSED, flush=True)
         if wanted.longest_batch:
-            for timing in llama_tuning.timings(llama, engine, wanted.longest_batch):
+            for timing in llama_tuning.timings(decoder.llama, engine, wanted.longest_batch):
                 print(f"{_TOOK}{msgspec.json.encode(timing).decode()}", flush=True)
     return 0

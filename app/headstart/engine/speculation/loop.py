@@ -322,15 +322,10 @@ class Speculator:
         if count == 1:
             self._sampler.look_ahead(context + 1)
         began = perf_counter()
-        parents = None if tree.is_chain else _below(len(first), tree.parents)
-        if parents is not None:
-            # what fills goes on from the chain's end
-            last = len(first) + len(draft_tokens) - 1
-            parents += [last, *range(count, count + filling - 1)][:filling]
         target.forward(
             [*first, *tree.tokens, *[pending] * filling],
             range(len(first) - 1, count),
-            parents=parents,
+            parents=tree.below(len(first), len(draft_tokens), filling),
         )
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
@@ -396,8 +391,3 @@ class Speculator:
             part = missing[start : start + batch]
             self.target.forward(part, [])
             self._tokens.extend(part)
-
-
-def _below(count: int, parents: Sequence[int]) -> list[int]:
-    """The parents of a chain of `count` tokens and of a tree that hangs on its last one."""
-    return [*range(-1, count - 1), *(parent + count for parent in parents)]

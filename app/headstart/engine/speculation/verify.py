@@ -39,6 +39,16 @@ class Tree:
             self.tokens.append(token)
             self.parents.append(parent)
 
+    def below(self, count: int, chain: int, filling: int) -> list[int] | None:
+        """The parents, as in `Decoder.forward`, of a chain of `count` tokens, of the tree, which
+        hangs on its last one, and of `filling` further ones, which go on from the end of the tree's
+        first `chain` tokens; None where all of it is one chain."""
+        if self.is_chain:
+            return None
+        end = count + len(self.tokens)
+        filled = [count + chain - 1, *range(end, end + filling - 1)][:filling]
+        return [*range(-1, count - 1), *(parent + count for parent in self.parents), *filled]
+
     def child(self, node: int, token: int) -> int | None:
         for index, (drafted, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
             if parent == node and drafted == token:
