@@ -1,7 +1,7 @@
 """What was measured to be fastest for one model on this computer's graphics cards. Pure.
 
-Processors need no such choice: there, flash attention and batches of 256 were always as fast as
-anything else.
+Processors have no such choice: a batch of 256 prefills within 2 % as fast there as one of 512, and
+attention is flash attention.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class Tuning(msgspec.Struct, frozen=True):
-    """What automatic batch and automatic flash attention are; as on a processor where nothing was
-    measured."""
+    """What automatic batch and automatic flash attention are; by default, as on a processor."""
 
     batch: int = BATCH
     flash: bool = True
