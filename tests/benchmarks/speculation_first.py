@@ -1,8 +1,8 @@
 """What a user sees who has just chosen a draft: the first replies, with nothing known.
 
 Every reply is compared with plain decoding of the same prompt right before and after it; the
-second one with the best fixed depth, chosen on the other prompts. Greedy, replies of 120 tokens. The
-target has read nothing before, and the draft what it read while the engine was idle.
+second one with the best fixed depth, chosen on the other prompts. Greedy, replies of 120 tokens.
+The target has read nothing before, and the draft what it read while the engine was idle.
 """
 
 from __future__ import annotations

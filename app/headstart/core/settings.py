@@ -222,6 +222,7 @@ class EngineSettings(Struct, frozen=True):
             description=(
                 "check each model once: where one row and several differ, nothing is drafted"
             ),
+            extra_json_schema={"label": "draft only where it changes no bit"},
         ),
     ] = False
     flash_attention: Annotated[

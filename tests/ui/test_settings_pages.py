@@ -1,0 +1,21 @@
+"""The pages of the settings window."""
+
+from __future__ import annotations
+
+from headstart.ui.settings.form import Page
+from tests.conftest import OpenApp
+
+
+async def test_no_page_is_wider_than_the_window(running: OpenApp) -> None:
+    async with running() as app:
+        app.window.settings.open("")
+        settings = app.window.settings.window
+        assert settings is not None
+        settings.show_engine()
+        pages = settings.findChildren(Page)
+        assert len(pages) == 3
+        for page in pages:
+            content = page.widget()
+            assert content is not None
+            assert content.minimumSizeHint().width() <= settings.width()
+        settings.close()
