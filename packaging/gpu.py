@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KINDS = ("cuda", "vulkan", "metal", "none")
+_HEADERS = "Vulkan's headers"
 # what compiling for Vulkan needs, and the Debian package that has it
 _VULKAN = {
     "the Vulkan loader": "libvulkan1",
-    "Vulkan's headers": "libvulkan-dev",
+    _HEADERS: "libvulkan-dev",
     "glslc": "glslc",
     "SPIR-V's headers": "spirv-headers",
 }
+# llama.cpp uses this part of Vulkan 1.3.272; Debian 12 has 1.3.239
+_PART = b"VK_EXT_layer_settings"
+_RECENT = "Vulkan's headers of 1.3.272 or later (in Debian 13, or in Vulkan's SDK from lunarg.com)"
 _CMAKE = {
     "cuda": "-DGGML_CUDA=ON",
     "vulkan": "-DGGML_VULKAN=ON",
@@ -47,11 +51,12 @@ class Computer:
 def look() -> Computer:
     apple = sys.platform == "darwin" and platform.machine() == "arm64"
     nvcc = shutil.which("nvcc") or _first("/usr/local/cuda/bin/nvcc", "/opt/cuda/bin/nvcc")
-    headers = ("/usr/include/vulkan/vulkan.h", "/usr/local/include/vulkan/vulkan.h")
+    headers = _first(*(f"{folder}/include/vulkan/vulkan_core.h" for folder in _folders()))
     spirv = ("/usr/include/spirv/unified1/spirv.hpp", "/usr/local/include/spirv/unified1/spirv.hpp")
     there = {
         "the Vulkan loader": ctypes.util.find_library("vulkan") is not None,
-        "Vulkan's headers": _first(*headers) is not None or "VULKAN_SDK" in os.environ,
+        _HEADERS: headers is not None,
+        _RECENT: headers is None or _PART in Path(headers).read_bytes(),
         "glslc": shutil.which("glslc") is not None,
         "SPIR-V's headers": _first(*spirv) is not None or "VULKAN_SDK" in os.environ,
     }
@@ -92,8 +97,8 @@ def missing(computer: Computer, kind: str) -> tuple[str, ...]:
 
 
 def packages(computer: Computer) -> list[str]:
-    """Debian's names of what Vulkan still needs."""
-    return [_VULKAN[name] for name in computer.vulkan_lacks]
+    """Debian's names of what Vulkan still needs; of what is too old it has nothing newer."""
+    return [_VULKAN[name] for name in computer.vulkan_lacks if name in _VULKAN]
 
 
 def hint(computer: Computer, kind: str) -> str:
@@ -106,7 +111,9 @@ def hint(computer: Computer, kind: str) -> str:
         lines[0] = lines[0].replace(
             "For Vulkan:", f"Vulkan lacks {', '.join(computer.vulkan_lacks)} here."
         )
-        lines.insert(1, f"On Debian or Ubuntu: apt-get install {' '.join(packages(computer))}")
+        wanted = packages(computer)
+        if wanted:
+            lines.insert(1, f"On Debian or Ubuntu: apt-get install {' '.join(wanted)}")
     if computer.nvidia:
         lines.append("or, with NVIDIA's CUDA toolkit installed: make setup GPU=cuda")
     return "\n".join(lines)
@@ -129,6 +136,12 @@ def remembered(file: Path) -> str:
     except OSError:
         return ""
     return kept if kept in KINDS else ""
+
+
+def _folders() -> list[str]:
+    """Where CMake looks for headers, in its order."""
+    sdk = os.environ.get("VULKAN_SDK")
+    return [*([sdk] if sdk else []), "/usr/local", "/usr"]
 
 
 def _first(*paths: str) -> str | None:

@@ -10,9 +10,7 @@
  *    64, and attention over 900 cells of such a model is five times as fast. Sums are then kept
  *    in single precision too.
  *
- * 3. llama.cpp multiplies by tiles from two rows on. With weights of 8 and 5 bits that takes 2.6
- *    times a single row's time for two rows, and 3.4 for four; row by row 1.5 and 2.1 (AVX-512).
- *    Drafts are verified a few rows at a time: tiles begin where they are faster.
+ * 3. Weights of 8, 5 and 4 bits (Q8_0, Q5_0, Q4_1) by a few rows: see x86_rows.h.
  */
 #pragma once
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -34,9 +32,8 @@
 #define _tile_loadconfig(config) \
     __asm__ volatile("ldtilecfg\t%0" : : "m"(*(const char (*)[64])(config)))
 #endif
-#ifndef __cplusplus
-#include <stdbool.h>
-#include <stdint.h>
+#if !defined(__cplusplus) && defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#include "x86_rows.h"
 #define HEADSTART_TEXT_(name) #name
 #define HEADSTART_TEXT(name) HEADSTART_TEXT_(name)
 struct ggml_compute_params;
@@ -48,15 +45,11 @@ static inline bool headstart_sgemm(const struct ggml_compute_params * params,
                                    int64_t m, int64_t n, int64_t k,
                                    const void * a, int64_t lda, const void * b, int64_t ldb,
                                    void * c, int64_t ldc, int a_type, int b_type, int c_type) {
-    enum { Q5_0 = 6, Q8_0 = 8 };  /* of ggml_type */
-#ifdef __AVX512F__
-    const int64_t q8_0 = 8;
-#else
-    const int64_t q8_0 = 6;
-#endif
-    const int64_t least = a_type == Q8_0 ? q8_0 : a_type == Q5_0 ? 4 : 2;
-    return n >= least && headstart_tiles(params, m, n, k, a, lda, b, ldb, c, ldc,
-                                         a_type, b_type, c_type);
+    /* the thread, and how many there are, come first there */
+    const int * thread = (const int *)params;
+    return headstart_rows(thread[0], thread[1], m, n, k, a, lda, b, ldb, (float *)c, ldc,
+                          a_type, b_type, c_type)
+        || headstart_tiles(params, m, n, k, a, lda, b, ldb, c, ldc, a_type, b_type, c_type);
 }
 #define llamafile_sgemm headstart_sgemm
 #endif

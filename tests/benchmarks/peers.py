@@ -31,7 +31,8 @@ def bench_cache() -> Path:
 
 
 def peers_dir() -> Path:
-    flags = hashlib.sha256(FIXES.read_bytes()).hexdigest()[:8]
+    headers = b"".join(path.read_bytes() for path in sorted(FIXES.parent.glob("*.h")))
+    flags = hashlib.sha256(headers).hexdigest()[:8]
     return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}-shared"
 
 

@@ -80,3 +80,17 @@ def test_a_choice_is_remembered(gpu: ModuleType, tmp_path: Path) -> None:
     assert gpu.remembered(file) == "vulkan"
     file.write_text("nonsense")
     assert gpu.remembered(file) == ""
+
+
+def test_headers_that_are_too_old_are_told_before_compiling(
+    gpu: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = tmp_path / "include" / "vulkan" / "vulkan_core.h"
+    header.parent.mkdir(parents=True)
+    monkeypatch.setenv("VULKAN_SDK", str(tmp_path))
+    header.write_text("#define VK_HEADER_VERSION 239\n")
+    old = gpu.look()
+    (said,) = [name for name in gpu.missing(old, "vulkan") if "1.3.272" in name]
+    assert said not in gpu.packages(old)
+    header.write_text("#define VK_EXT_layer_settings 1\n")
+    assert not any("1.3.272" in name for name in gpu.missing(gpu.look(), "vulkan"))
