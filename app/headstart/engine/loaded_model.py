@@ -61,6 +61,8 @@ class LoadedModel:
     exactness: Exactness | None = None  # where the settings ask for it
     # what it cannot do, until the user heard of it
     untold: Sequence[Ability] = ()
+    # whether it has run at all
+    warm: bool = False
 
     @property
     def decoder(self) -> Decoder:
@@ -195,6 +197,18 @@ class LoadedModel:
         if wait > 0:
             return wait
         return None if prefiller.keep(stop, leave=True) else 0.0
+
+    def warm_up(self, stop: StopSignal) -> None:
+        """Run it once, so that the first question does not wait until the file's pages are mapped
+        and a card's programs compiled."""
+        if self.warm or self.resident.tokens:
+            return
+        self.warm = True
+        try:
+            with self.aborting(stop), noted(self.resources.running, self._doing):
+                self.decoder.forward([0], [0])
+        finally:
+            self.decoder.truncate(0)
 
     def learn(self, emit: Emit, stop: StopSignal) -> bool:
         """Learn what will make replies faster; True: there is something to keep."""

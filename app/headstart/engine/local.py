@@ -106,9 +106,11 @@ class LocalGenerator:
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         try:
-            self._load(wanted, emit, stop).load_draft(wanted.draft, emit, stop)
+            loaded = self._load(wanted, emit, stop)
+            loaded.load_draft(wanted.draft, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
+        loaded.warm_up(stop)
 
     def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         self.preload(wanted, emit, stop)

@@ -334,6 +334,17 @@ def test_a_model_that_is_gone_takes_no_other_one_away(world: World) -> None:
     assert world.names() == ["kept"]
 
 
+def test_a_model_loaded_ahead_has_run_once_and_holds_nothing(world: World) -> None:
+    model = world.model("target", GB)
+    world.generator.preload(LoadRequest(model), world.events.append, StopSignal())
+    decoder = world.generator.loaded.decoder
+    assert isinstance(decoder, FakeDecoder)
+    assert decoder.forwards == [1]
+    assert decoder.n_past() == 0
+    world.generator.preload(LoadRequest(model), world.events.append, StopSignal())
+    assert decoder.forwards == [1]
+
+
 def test_a_draft_that_is_loaded_later_makes_room_too(world: World) -> None:
     target, other = world.model("target", 8 * GB), world.model("other", 8 * GB)
     world.ask(other, "a")

@@ -19,7 +19,7 @@ LENGTH_PRIOR = (0.4, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.92, 0.97)
 # tests that the prior counts for, and what is left of a test's weight after each further one
 _PRIOR_WEIGHT = 3.0
 _FADE = 0.993
-_RECENT_FADE, _RECENT_WEIGHT = 0.92, 4.0
+_RECENT_FADE, _RECENT_WEIGHT, _RECENT_MOST = 0.92, 4.0, 1.1
 
 # what stored profiles call fields that have another name by now
 _STORED = {
@@ -68,12 +68,14 @@ class Bins(msgspec.Struct, rename=_STORED):
         self.recent_accepted = self.recent_expected = 0.0
 
     def chance_in(self, index: int) -> float:
-        return min(0.995, self._usual(index) * self._recent())
+        return self._here(self._usual(index))
 
-    def _recent(self) -> float:
-        """How this text does against the others."""
+    def _here(self, usual: float) -> float:
+        """What is right so often in other texts, in this one: where it was right more often than
+        expected, only a tenth fewer are thought to be wrong, or long runs would look certain."""
         share = (self.recent_accepted + _RECENT_WEIGHT) / (self.recent_expected + _RECENT_WEIGHT)
-        return min(1.1, share)
+        here = usual * share if share < 1 else 1 - (1 - usual) / min(_RECENT_MOST, share)
+        return min(0.995, here)
 
     def _usual(self, index: int) -> float:
         prior = self.prior[index] * self._fit()
@@ -86,7 +88,7 @@ class Bins(msgspec.Struct, rename=_STORED):
         weight = self.all_verified + _PRIOR_WEIGHT
         prior = sum(self.prior) / len(self.prior)
         usual = (self.all_accepted + _PRIOR_WEIGHT * prior) / weight
-        return min(0.995, usual * self._recent())
+        return self._here(usual)
 
     @property
     def second(self) -> float:
