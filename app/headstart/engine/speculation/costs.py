@@ -8,8 +8,9 @@ what 3 do), so every n has its own figure and only unknown ones lie between thei
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 
 import msgspec
 
@@ -66,37 +67,37 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
         return self.decode_time * self.ratio(n, context)
 
     def ratio(self, n: int, context: int) -> float:
-        if n <= 1:
-            return 1.0
+        return self.ratios((n,), context)[0]
+
+    def ratios(self, sizes: Iterable[int], context: int) -> list[float]:
+        """`ratio` of each size."""
         curve = self._curve(context)
-        ratio = _interpolated(curve.ratios, n)
-        if curve.counts.get(n, 0) < _TRUSTED:
-            # few samples may have met a slow moment, and what looks slow is not tried again:
-            # a forward with more rows that is known to be faster speaks against them
-            trusted = {
-                size: more
-                for size, more in curve.ratios.items()
-                if curve.counts.get(size, 0) >= _TRUSTED
-            }
-            larger = [more for size, more in trusted.items() if size > n]
-            if larger:
-                # and so does the line between those on both sides
-                ratio = min(ratio, *larger, _interpolated(trusted, n))
-        return ratio
+        line, counts = _Line(curve.ratios), curve.counts
+        # few samples may have met a slow moment, and what looks slow is not tried again:
+        # a forward with more rows that is known to be faster speaks against them, and so does the
+        # line between those on both sides
+        trusted = _Line(
+            {size: more for size, more in line.ratios.items() if counts.get(size, 0) >= _TRUSTED}
+        )
+        found = []
+        for n in sizes:
+            ratio = line.at(n) if n > 1 else 1.0
+            if n > 1 and counts.get(n, 0) < _TRUSTED:
+                least = trusted.least_above(n)
+                if least is not None:
+                    ratio = min(ratio, least, trusted.at(n))
+            found.append(ratio)
+        return found
 
     def worst_ratio(self, n: int, context: int) -> float:
         """No more than this, from what was measured: n rows never cost more than n / m times m
         rows, nor more than a forward with further rows."""
-        if n <= 1:
-            return 1.0
-        ratios = self._curve(context).ratios
-        known = ratios.get(n)
-        if known is not None:
-            return known
-        worst = float(n)
-        for size, ratio in ratios.items():
-            worst = min(worst, ratio if size > n else ratio * n / size)
-        return worst
+        return self.worst_ratios((n,), context)[0]
+
+    def worst_ratios(self, sizes: Iterable[int], context: int) -> list[float]:
+        """`worst_ratio` of each size."""
+        line = _Line(self._curve(context).ratios)
+        return [line.worst_at(n) if n > 1 else 1.0 for n in sizes]
 
     def worst_seconds(self, n: int, context: int) -> float:
         return self.decode_time * self.worst_ratio(n, context)
@@ -186,18 +187,43 @@ def bucket(context: int) -> int:
     return 0 if context < _FIRST_BUCKET else int(math.log2(context / _FIRST_BUCKET)) + 1
 
 
-def _interpolated(ratios: dict[int, float], n: int) -> float:
-    known = ratios.get(n)
-    if known is not None:
-        return known
-    points = sorted(ratios)
-    at = bisect_left(points, n)
-    low, low_ratio = (points[at - 1], ratios[points[at - 1]]) if at else (1, 1.0)
-    if at < len(points):
-        high, high_ratio = points[at], ratios[points[at]]
-        share = (n - low) / (high - low)
-        return OPTIMISM * (low_ratio + share * (high_ratio - low_ratio))
-    slope = PRIOR_SLOPE
-    if low > 1:
-        slope = min(slope, max(0.0, low_ratio - 1) / (low - 1))
-    return low_ratio + slope * (n - low)
+class _Line:
+    """Ratios by size, and what they say about the sizes between and beyond them."""
+
+    def __init__(self, ratios: dict[int, float]) -> None:
+        self.ratios = ratios
+        self._sizes = sorted(ratios)
+        # the least ratio of each size and all larger ones; the least for each row up to each size
+        self._least = list(accumulate((ratios[n] for n in reversed(self._sizes)), min))[::-1]
+        self._for_each = list(accumulate((ratios[n] / n for n in self._sizes), min))
+
+    def at(self, n: int) -> float:
+        known = self.ratios.get(n)
+        if known is not None:
+            return known
+        at = bisect_left(self._sizes, n)
+        low = self._sizes[at - 1] if at else 1
+        low_ratio = self.ratios[low] if at else 1.0
+        if at < len(self._sizes):
+            high = self._sizes[at]
+            share = (n - low) / (high - low)
+            return OPTIMISM * (low_ratio + share * (self.ratios[high] - low_ratio))
+        slope = PRIOR_SLOPE
+        if low > 1:
+            slope = min(slope, max(0.0, low_ratio - 1) / (low - 1))
+        return low_ratio + slope * (n - low)
+
+    def least_above(self, n: int) -> float | None:
+        """The least ratio of larger sizes."""
+        at = bisect_right(self._sizes, n)
+        return self._least[at] if at < len(self._sizes) else None
+
+    def worst_at(self, n: int) -> float:
+        known = self.ratios.get(n)
+        if known is not None:
+            return known
+        at = bisect_left(self._sizes, n)
+        worst = float(n)
+        if at < len(self._sizes):
+            worst = min(worst, self._least[at])
+        return min(worst, n * self._for_each[at - 1]) if at else worst

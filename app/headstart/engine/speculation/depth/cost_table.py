@@ -49,14 +49,11 @@ class CostTable:
         if self._table_of != wanted:
             back = (extra[0] or 0.0) + extra[1]
             sizes = range(2, MAX_LOOKUP + 3)
-            self._usual = [
-                *(0.0, 1.0),
-                *(costs.ratio(n, context) + back * self.may_go_back(n) for n in sizes),
-            ]
-            self._worst = [
-                *(0.0, 1.0),
-                *(costs.worst_ratio(n, context) + self.worst_of_going_back(n) for n in sizes),
-            ]
+            self._usual = [0.0, 1.0, *costs.ratios(sizes, context)]
+            self._worst = [0.0, 1.0, *costs.worst_ratios(sizes, context)]
+            for n in sizes if self._undo is not None else ():
+                self._usual[n] += back * self.may_go_back(n)
+                self._worst[n] += self.worst_of_going_back(n)
             self._fill(context)
             self._table_of = wanted
         return self._usual
