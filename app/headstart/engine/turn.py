@@ -219,6 +219,8 @@ class Turn:
             for count, (token, origin) in enumerate(emitted, 1):
                 finish = self._take(token, origin, stream)
                 if finish is not None:
+                    # the reader first, and then what is to be remembered
+                    self._flush()
                     speculator.cut(position + count)
                     return finish
             self._flush()
