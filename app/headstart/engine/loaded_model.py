@@ -204,11 +204,9 @@ class LoadedModel:
         if self.warm or self.resident.tokens:
             return
         self.warm = True
-        try:
-            with self.aborting(stop), noted(self.resources.running, self._doing):
-                self.decoder.forward([0], [0])
-        finally:
-            self.decoder.truncate(0)
+        # which is cut afterwards: it is no part of the resident text
+        with self.aborting(stop), noted(self.resources.running, self._doing):
+            self.decoder.forward([0], [0])
 
     def learn(self, emit: Emit, stop: StopSignal) -> bool:
         """Learn what will make replies faster; True: there is something to keep."""

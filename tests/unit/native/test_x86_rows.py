@@ -29,21 +29,27 @@ def _can_run(flags: set[str]) -> bool:
     return flags <= set(known.split())
 
 
+# as Linux names them, and GCC without the underscores
+AVX2 = ("avx2", "fma", "f16c")
+AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni")
+
+
 @pytest.mark.parametrize(
-    ("target", "needs"),
+    "needs",
     [
-        pytest.param("haswell", {"avx2", "fma", "f16c"}, id="AVX2"),
-        pytest.param("alderlake", {"avx2", "avx_vnni"}, id="AVX-VNNI"),
-        pytest.param("icelake-client", {"avx512_vnni", "avx512bw"}, id="AVX-512"),
+        pytest.param(AVX2, id="AVX2"),
+        pytest.param((*AVX2, "avx_vnni"), id="AVX-VNNI"),
+        pytest.param((*AVX2, *AVX512), id="AVX-512"),
     ],
 )
-def test_products_are_those_of_single_rows(tmp_path: Path, target: str, needs: set[str]) -> None:
-    if not _can_run(needs):
+def test_products_are_those_of_single_rows(tmp_path: Path, needs: tuple[str, ...]) -> None:
+    if not _can_run(set(needs)):
         pytest.skip("not on this processor")
     program = tmp_path / "x86_rows"
+    flags = [f"-m{name.replace('_', '')}" for name in needs]
     source = Path(__file__).with_name("x86_rows.c")
     subprocess.run(
-        [*COMPILER, "-O2", f"-march={target}", f"-I{NATIVE}", str(source), "-o", str(program)],
+        [*COMPILER, "-O2", *flags, f"-I{NATIVE}", str(source), "-o", str(program)],
         check=True,
     )
     done = subprocess.run([program], capture_output=True, text=True)
