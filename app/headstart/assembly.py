@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.chat.services import Services, make_services
+from headstart.chat.services import Services, Weights, make_services
 from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
@@ -71,7 +72,11 @@ async def open_app(home: Home) -> App:
             running,
         )
 
-    services = make_services(storage, Runner(make_generator), preferences, Keychain(), prefix_store)
+    keychain = Keychain()
+    weights = Weights(Hub(keychain, preferences), home.known_models, home.downloads)
+    services = make_services(
+        storage, Runner(make_generator), preferences, keychain, prefix_store, weights
+    )
     controllers = make_controllers(services)
     window = MainWindow(controllers, preferences)
 

@@ -35,6 +35,14 @@ class Home:
         return self.path / "checked-models.json"
 
     @property
+    def known_models(self) -> Path:
+        return self.path / "models.json"
+
+    @property
+    def downloads(self) -> Path:
+        return self.path / "downloads.json"
+
+    @property
     def running(self) -> Path:
         return self.path / "engine-running.json"
 

@@ -21,6 +21,7 @@ from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.log_safety import KindsOnly, SafeFormatter
+from headstart.core.resources import resources
 from headstart.home import Home
 from headstart.ui import theme
 
@@ -72,7 +73,7 @@ def make_application() -> QApplication:
     application.setDesktopFileName("headstart")
     application.setStyle("Fusion")
     application.setQuitOnLastWindowClosed(False)
-    application.setWindowIcon(QIcon(str(theme.resources() / "icons" / "headstart.svg")))
+    application.setWindowIcon(QIcon(str(resources() / "icons" / "headstart.svg")))
     theme.load_fonts()
     return application
 

@@ -109,7 +109,8 @@ async def test_a_model_that_vanishes_fails_the_reply_and_keeps_the_words(
     running: OpenApp, tmp_path: Path, starter: ModelRef
 ) -> None:
     copy = tmp_path / "my-model.gguf"
-    copy.write_bytes(starter.path.read_bytes())
+    # other bytes than those of the starter model, which would be used in its place
+    copy.write_bytes(starter.path.read_bytes() + bytes(64))
     async with running() as app:
         app.controllers.models.open_file(str(copy))
         await app.controllers.settle()

@@ -29,9 +29,9 @@ async def test_a_full_context_is_announced_and_stops_by_rule(running: OpenApp) -
         assert notices == ["context-nearly-full"]
         app.window.composer.set_text("And then?")
         app.window.composer.button.click()
-        await until(lambda: not app.controllers.reply.writing)
+        # it is stored, and the reply is open
         await app.controllers.settle()
-        failed = (await branch(app))[-1]
+        failed = await reply_done(app)
         assert failed.status is MessageStatus.FAILED
         assert "too long for the model's context" in (failed.error or "")
         # told once: under the reply, and not above the composer too

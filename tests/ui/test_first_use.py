@@ -48,7 +48,7 @@ async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) ->
             QTest.qWait(20)
             panes = [
                 pane.geometry()
-                for pane in (window.sidebar, window.transcript.parentWidget(), window.inspector)
+                for pane in (window.sidebar, window.pages, window.inspector)
                 if pane is not None and pane.isVisible()
             ]
             for left in panes:
@@ -84,7 +84,7 @@ async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running
         begun = app.controllers.open.id
         window.sidebar.tab_order()[0].setFocus()
         seen: list[QWidget] = []
-        for _ in range(9):
+        for _ in range(10):
             focus = QApplication.focusWidget()
             assert focus is not None
             seen.append(focus)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from headstart.core.downloads import Download
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import Pair
@@ -119,6 +120,25 @@ class PrefixesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelsChanged:
+    """Models came, went, or are called otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadsChanged:
+    """How far all downloads are."""
+
+    downloads: tuple[Download, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadEnded:
+    """A download is done, or stopped until the user says otherwise."""
+
+    download: Download
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyEnded:
     """The reply is stored; nothing writes in this chat any more."""
 
@@ -145,6 +165,9 @@ Change = (
     | Calibrated
     | AheadState
     | PrefixesChanged
+    | ModelsChanged
+    | DownloadsChanged
+    | DownloadEnded
     | ReplyEnded
     | Trouble
 )

@@ -23,6 +23,7 @@ from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
 from headstart.hub.advice import read_advice
+from headstart.hub.shelf import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,19 @@ class ModelList:
 
 
 class Models:
-    def __init__(self, preferences: Preferences, servers: Servers) -> None:
+    def __init__(self, preferences: Preferences, servers: Servers, shelf: Shelf) -> None:
         self._preferences = preferences
         self._servers = servers
+        self._shelf = shelf
 
     async def installed(self) -> list[ModelRef]:
         """Everything that lies here, whether it can run here or not; the format that is
         preferred on this computer comes first."""
         settings = self._preferences.current
-        found = await asyncio.to_thread(library.installed, settings.model_files)
+        found = await asyncio.to_thread(self._shelf.look, settings.model_files)
         preferred = select.preferred(settings.engine.backend)
-        return sorted(found, key=lambda model: model.format != preferred)
+        models = [model.ref for model in found if model.why_not is None]
+        return sorted(models, key=lambda model: model.format != preferred)
 
     def why_not(self, model: ModelRef) -> Told | None:
         """Why a model cannot run here, in a few words; None when it can."""
@@ -63,7 +66,7 @@ class Models:
 
         What cannot run here is listed all the same: another setting may let it.
         """
-        model = await asyncio.to_thread(library.open_model, path)
+        model = await asyncio.to_thread(self._shelf.open, path)
         files = [name for name in self._preferences.current.model_files if name != model.key]
         starter = await asyncio.to_thread(library.starter_model)
         if starter is None or starter.path != model.path:
@@ -78,12 +81,12 @@ class Models:
         """The chat's own model, else the one of new chats; raises ModelProblem if it is gone."""
         key = chat.model or self._preferences.current.model
         found = self._servers.find(key)
-        return found if found is not None else await asyncio.to_thread(self._find, key)
+        return found if found is not None else await asyncio.to_thread(self.find, key)
 
     async def here(self, chat: Chat) -> ModelRef | None:
         """The chat's model if it is on this computer; raises ModelProblem if it is gone."""
         key = chat.model or self._preferences.current.model
-        return None if split_key(key) is not None else await asyncio.to_thread(self._find, key)
+        return None if split_key(key) is not None else await asyncio.to_thread(self.find, key)
 
     async def advice(self, model: AnyModel) -> SamplingChoice:
         """How its makers advise to sample from a model here; a server's says nothing."""
@@ -95,12 +98,13 @@ class Models:
         named = split_key(key)
         return named[1] if named is not None else title(Path(key))
 
-    @staticmethod
-    def _find(key: str) -> ModelRef:
+    def find(self, key: str) -> ModelRef:
+        """The model that something names, also where it moved; the starter model for "". Raises
+        ModelProblem when it is gone. On a worker thread."""
         starter = library.starter_model()
         if key:
             try:
-                return library.find(key)
+                return self._shelf.find(key)
             except ModelProblem:
                 # the starter model moves with the installation, not with the chats
                 if starter is None or starter.path.name != Path(key).name:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.local_models import LocalModels, make_local_models
@@ -19,6 +20,10 @@ from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
 from headstart.chat.export import Export
+from headstart.chat.library.discover import Discover
+from headstart.chat.library.downloads import Downloads
+from headstart.chat.library.hub import Hub
+from headstart.chat.library.installed import Installed
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
@@ -27,6 +32,8 @@ from headstart.chat.servers import Servers
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
+from headstart.hub.shelf import Shelf
+from headstart.hub.sources import Place, Source, default_places
 from headstart.storage.keychain import Keychain
 from headstart.storage.worker import Storage
 
@@ -48,6 +55,9 @@ class Services:
     servers: Servers
     local: LocalModels
     prefixes: Prefixes
+    installed: Installed
+    discover: Discover
+    downloads: Downloads
     ending: Ending
 
 
@@ -67,6 +77,7 @@ class Ending:
         self._background.closing = True
         services.local.close()
         services.servers.close()
+        await services.downloads.close()
         await services.chat_list.end_undo()
         await services.replies.stop_all()
         await self._background.close(STOP_SECONDS)
@@ -78,21 +89,46 @@ class Ending:
         await self._databases.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Where models come from and lie; without paths nothing of them is kept."""
+
+    hub: Hub
+    # what is known of models, and what is being downloaded
+    known: Path | None = None
+    book: Path | None = None
+
+    def shelf(self, preferences: Preferences) -> Shelf:
+        def places() -> list[Place]:
+            settings = preferences.current
+            own = [Place(Source.FOLDER, Path(folder)) for folder in settings.library.folders]
+            cache = self.hub.cache
+            if settings.library.other_programs:
+                return [*own, *default_places(cache)]
+            # what this program downloads lies there, whatever others keep
+            return [*own, Place(Source.HUGGING_FACE, cache)]
+
+        return Shelf(self.known, places)
+
+
 def make_services(
     storage: Storage,
     runner: Runner,
     preferences: Preferences,
     keychain: Keychain,
     prefix_store: PrefixStore | None = None,
+    weights: Weights | None = None,
 ) -> Services:
     """`runner` has the models on this computer; without a store no KV state is kept."""
+    weights = weights or Weights(Hub(keychain, preferences))
     broadcast, background = Broadcast(), Background()
     databases = Databases(storage, broadcast)
     branches = Branches(databases, broadcast)
     replies = Replies(databases, branches, broadcast, background)
     session = RemoteSession(keychain.get)
     servers = Servers(preferences, keychain, session)
-    models = Models(preferences, servers)
+    shelf = weights.shelf(preferences)
+    models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_store, preferences, broadcast)
     local = make_local_models(runner, models, branches, preferences, broadcast, background)
     answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
@@ -109,5 +145,8 @@ def make_services(
         servers=servers,
         local=local,
         prefixes=prefixes,
+        installed=Installed(shelf, storage, preferences, broadcast),
+        discover=Discover(weights.hub, models, preferences),
+        downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
         ending=Ending(databases, background, runner, session),
     )

@@ -20,6 +20,8 @@ class ModelRef:
     name: str
     size: int
     format: ModelFormat = "gguf"
+    # by which measurements know it, where it was called otherwise when it was first seen
+    known_as: str = ""
 
     @property
     def key(self) -> str:
@@ -38,7 +40,7 @@ class ModelRef:
     @property
     def signature(self) -> str:
         """Names the weights wherever they lie; for measurements that belong to them."""
-        return f"{self.name}:{self.size}"
+        return self.known_as or f"{self.name}:{self.size}"
 
 
 AnyModel = ModelRef | ServerModel

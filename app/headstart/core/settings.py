@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import Meta, Struct, field
 
+from headstart.core.library_settings import LibrarySettings
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.servers import Connection
 
@@ -321,6 +322,7 @@ class Settings(Struct, frozen=True):
     models: Annotated[
         tuple[ModelOptions, ...], Meta(description="what chats with one model begin from")
     ] = ()
+    library: LibrarySettings = field(default_factory=LibrarySettings)
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies

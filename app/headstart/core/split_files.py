@@ -21,7 +21,20 @@ def parts(path: Path) -> tuple[Path, ...]:
     )
 
 
+def is_later_part(name: str) -> bool:
+    """Whether a file is the second or a later one of a model."""
+    found = _PART.fullmatch(name)
+    return found is not None and int(found["number"]) > 1
+
+
 def title(path: Path) -> str:
     """What people call the model: its file's name without the part and the ending."""
-    found = _PART.fullmatch(path.name)
-    return found["name"] if found else path.name.removesuffix(".gguf")
+    return stem(path.name)
+
+
+def stem(name: str) -> str:
+    """A file's name without the part and the ending."""
+    found = _PART.fullmatch(name)
+    if found:
+        return found["name"]
+    return name[:-5] if name.lower().endswith(".gguf") else name

@@ -15,3 +15,34 @@ def size_text(size: int) -> str:
 def shortened(text: str, length: int) -> str:
     """At most so many characters, with an ellipsis for what is left out."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+def count_text(count: int) -> str:
+    """A count as people say it: 890, 1.2k, 1.1M, 3.4B."""
+    for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")):
+        if count >= limit:
+            value = count / limit
+            return f"{value:.0f}{unit}" if value >= 10 else f"{value:.1f}".removesuffix(".0") + unit
+    return str(count)
+
+
+def time_text(seconds: float) -> str:
+    """How long something takes: 20 s, 3 min, 1 h 05."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes:02}" if hours < 48 else f"{hours // 24} days"
+
+
+def age_text(seconds: float) -> str:
+    """How long ago something was: today, 3 days ago, 2 months ago."""
+    days = int(seconds // 86_400)
+    if days < 1:
+        return "today"
+    for length, name in ((365, "year"), (30, "month"), (7, "week"), (1, "day")):
+        if days >= length:
+            count = days // length
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return "today"

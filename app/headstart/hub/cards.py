@@ -6,13 +6,14 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.shapes import read_shape
 
-_TOKENS = "tokenizer.ggml.tokens"
+TOKENS = "tokenizer.ggml.tokens"
 _KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "rwkv": "rwkv", "bert": "wpm"}
 # layers that keep a state instead of keys and values announce themselves by these
 _STATEFUL = ("ssm.", "wkv.", "shortconv.", "token_shift_count")
@@ -29,16 +30,20 @@ def read_card(model: ModelRef) -> ModelCard:
 def _read(model: ModelRef, _size: int, _changed: int) -> ModelCard:
     if model.format == "mlx":
         return _read_mlx(model)
-    header = read_header(model.path, (_TOKENS,))
+    return of_header(model, read_header(model.path, (TOKENS,)), read_shape(model))
+
+
+def of_header(model: ModelRef, header: GgufHeader, shape: ModelShape) -> ModelCard:
+    """The card of a model whose header has its tokens."""
     architecture = header.architecture
     kind = _KINDS.get(str(header.metadata.get("tokenizer.ggml.model", "")), "other")
-    texts = tuple(spelled(kind, text) for text in header.arrays.get(_TOKENS, ()))
+    texts = tuple(spelled(kind, text) for text in header.arrays.get(TOKENS, ()))
     return ModelCard(
         model=model,
         architecture=architecture,
-        cache=_cache(header, has_keys=read_shape(model).keys > 0),
+        cache=_cache(header, has_keys=shape.keys > 0),
         context_length=_number(header, "context_length"),
-        shape=read_shape(model),
+        shape=shape,
         vocabulary_size=len(texts),
         vocabulary=Vocabulary(
             kind, texts, _id(header, "bos_token_id"), _id(header, "eos_token_id")

@@ -6,6 +6,7 @@ because array contents are skipped; nothing of the file is trusted.
 
 from __future__ import annotations
 
+import io
 import stat
 import struct
 from collections.abc import Container
@@ -43,6 +44,8 @@ _FOREIGN = (
 _LIMIT = 1 << 31  # no count or length in a sound header comes near this
 _KEPT_STRING = 1 << 20
 _LONGEST_ARRAY = 2_000_000
+_MOST_COUNT = 1_000_000
+_TOKENS = "tokenizer.ggml.tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,13 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
             raise ModelProblem("not-a-file", name=path.name)
         size = status.st_size
         with path.open("rb") as file:
-            start = file.read(64)
-            if start[:4] != MAGIC:
-                raise _not_gguf(path.name, start)
-            file.seek(4)
-            header = _read(file, arrays)
+            header = parse(file, path.name, size, arrays)
     except FileNotFoundError as error:
         raise ModelProblem("model-file-gone", path=path) from error
     except OSError as error:
         raise ModelProblem(
             "model-file-unreadable", path=path, reason=error.strerror or error
         ) from error
-    except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
-        raise ModelProblem("header-damaged", name=path.name, size=_megabytes(size)) from error
     if header.expected_size > size:
         raise ModelProblem(
             "file-incomplete",
@@ -111,6 +108,62 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
             other_size=_megabytes(header.expected_size),
         )
     return header
+
+
+def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
+    """What the first bytes of a file say, as far as they reach: what it is, but not its vocabulary
+    and its tensors (`expected_size` and `weights` are 0). `wanted` as for `read_header`. Raises
+    ModelProblem."""
+    if data[:4] != MAGIC:
+        raise _not_gguf(name, data[:64])
+    file = io.BytesIO(data)
+    file.seek(4)
+    metadata: dict[str, str | int | float | bool] = {}
+    arrays: dict[str, list[Any]] = {}
+    lengths: dict[str, int] = {}
+    tensors = 0
+    try:
+        (version,) = _unpack(file, "I")
+        tensors, pairs = _unpack(file, "QQ")
+        if version not in (2, 3) or tensors > _MOST_COUNT or pairs > _MOST_COUNT:
+            raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data)))
+        for _ in range(pairs):
+            key = _string(file)
+            (kind,) = _unpack(file, "I")
+            if kind == _ARRAY:
+                at = file.tell()
+                lengths[key] = _unpack(file, "IQ")[1]
+                file.seek(at)
+                if key == _TOKENS:
+                    # what comes after thousands of strings is not worth the time
+                    break
+                if key in wanted:
+                    arrays[key] = _array(file)
+                else:
+                    _skip_array(file)
+            elif kind == _STRING:
+                metadata[key] = _string(file, errors="replace")
+            else:
+                (metadata[key],) = _unpack(file, _format(kind))
+    except _Torn:
+        # the data ends here
+        pass
+    except (struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+        raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data))) from error
+    return GgufHeader(version, metadata, tensors, 0, 0, 0, arrays, lengths)
+
+
+def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> GgufHeader:
+    """The header of a file that is read by whatever gives its bytes; `size` of the whole file.
+    Raises ModelProblem."""
+    start = file.read(64)
+    if start[:4] != MAGIC:
+        raise _not_gguf(name, start)
+    file.seek(4)
+    try:
+        return _read(file, arrays)
+    except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+        raise ModelProblem("header-damaged", name=name, size=_megabytes(size)) from error
 
 
 def _not_gguf(name: str, start: bytes) -> ModelProblem:
@@ -133,7 +186,7 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
     if version not in (2, 3):
         raise _Torn(f"version {version}")
     tensors, pairs = _unpack(file, "QQ")
-    if tensors > 1_000_000 or pairs > 1_000_000:
+    if tensors > _MOST_COUNT or pairs > _MOST_COUNT:
         raise _Torn("counts")
     metadata: dict[str, str | int | float | bool] = {}
     arrays: dict[str, list[Any]] = {}

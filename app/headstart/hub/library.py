@@ -25,7 +25,7 @@ def starter_model() -> ModelRef | None:
     spec = importlib.util.find_spec(STARTER_PACKAGE)
     for folder in spec.submodule_search_locations or () if spec else ():
         for path in sorted(Path(folder).glob("*.gguf")):
-            return _ref(path)
+            return ref(path)
     return None
 
 
@@ -42,7 +42,7 @@ def open_model(path: Path) -> ModelRef:
     else:
         path = parts(path)[0]
         check_parts(path)
-    return _ref(path)
+    return ref(path)
 
 
 def installed(opened: Iterable[str]) -> list[ModelRef]:
@@ -55,7 +55,7 @@ def installed(opened: Iterable[str]) -> list[ModelRef]:
         with contextlib.suppress(OSError):
             there = path.is_file() or mlx_folder.is_folder(path)
             if there and all(path != model.path for model in models):
-                models.append(_ref(path))
+                models.append(ref(path))
     return models
 
 
@@ -63,13 +63,13 @@ def find(key: str) -> ModelRef:
     """The model that a chat or the settings name; raises ModelProblem when it is gone."""
     path = Path(key)
     try:
-        return _ref(path)
+        return ref(path)
     except OSError as error:
         raise ModelProblem("model-missing", path=path) from error
 
 
-def _ref(path: Path) -> ModelRef:
-    """Raises OSError when nothing is there."""
+def ref(path: Path) -> ModelRef:
+    """What lies at `path`, by its file's name; raises OSError when nothing does."""
     if path.is_dir():
         return ModelRef(path, path.name, mlx_folder.weight_size(path), "mlx")
     return ModelRef(path, title(path), sum(part.stat().st_size for part in parts(path)))

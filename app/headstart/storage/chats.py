@@ -67,6 +67,19 @@ class ChatTable:
     def set_model(self, chat_id: str, model: str) -> None:
         self._set(chat_id, model=model)
 
+    def move_model(self, before: str, now: str) -> list[str]:
+        """A model lies elsewhere: the chats that name it follow. Returns which."""
+        with self._engine.begin() as connection:
+            found = connection.scalars(select(chats.c.id).where(chats.c.model == before)).all()
+            connection.execute(update(chats).where(chats.c.model == before).values(model=now))
+            return list(found)
+
+    def using(self, model: str) -> int:
+        """How many chats name a model as theirs."""
+        wanted = (chats.c.model == model) & chats.c.deleted_at.is_(None)
+        with self._engine.begin() as connection:
+            return connection.execute(select(func.count()).where(wanted)).scalar() or 0
+
     def delete(self, chat_id: str) -> None:
         """Hide a chat; `restore` brings it back until `purge` removes it."""
         self._set(chat_id, deleted_at=now_ms())

@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from headstart.core.resources import resources
 from headstart.ui import theme
 
 SIZE = 16
@@ -20,7 +21,7 @@ def icon(name: str, colour: str | None = None) -> QIcon:
 
 @functools.cache
 def _icon(name: str, colour: str) -> QIcon:
-    svg = (theme.resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
+    svg = (resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     renderer = QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))
     result = QIcon()
     for ratio in (1, 1.5, 2):

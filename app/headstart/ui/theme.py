@@ -7,12 +7,12 @@ on a palette change, which Qt sends to every widget.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from headstart.core.resources import resources
 from headstart.core.settings import TextFont
 from headstart.core.settings import Theme as ThemeChoice
 
@@ -20,7 +20,7 @@ SIDEBAR_WIDTH = 264
 INSPECTOR_WIDTH = 316
 COLUMN_WIDTH = 720
 RADIUS_CONTROL, RADIUS_CARD, RADIUS_BUBBLE = 8, 12, 14
-TEXT_SIZE, LINE_HEIGHT, SMALL_SIZE = 14, 22, 12
+TEXT_SIZE, LINE_HEIGHT, SMALL_SIZE, TITLE_SIZE = 14, 22, 12, 18
 # the system font's usual height; people who set a larger one get larger text here too
 USUAL_FONT_PX = 13
 
@@ -120,13 +120,6 @@ def colour(value: str, alpha: int = 255) -> QColor:
     return result
 
 
-def resources() -> Path:
-    """The folder of fonts, icons and styles: inside the package when installed, beside app/."""
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "resources"
-    return installed if installed.is_dir() else package.parents[1] / "resources"
-
-
 def px(size: float) -> int:
     """A text measure at the user's font size."""
     return round(size * _scale)
@@ -201,6 +194,7 @@ def _style_sheet(theme: Theme) -> str:
     sheet = (resources() / "styles" / "headstart.qss").read_text(encoding="utf-8")
     values = {field.name: getattr(theme, field.name) for field in fields(theme)}
     values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
+    values["title"] = f"{px(TITLE_SIZE)}px"
     chevron = resources() / "styles" / f"chevron-{'dark' if theme.dark else 'light'}.svg"
     values["chevron"] = chevron.as_posix()
     tick = resources() / "styles" / f"tick-{'dark' if theme.dark else 'light'}.svg"

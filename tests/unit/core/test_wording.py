@@ -16,14 +16,15 @@ from headstart.core.wording import catalogue
 from headstart.core.wording.phrases import PHRASES
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
-MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "ServerProblem"}
+MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "DownloadProblem"}
+MAKERS |= {"ServerProblem"}
 # the code of the problem that is named, and that one's facts, come along
 ABOUT = "about"
 # not facts
 OTHERS = {"quotes", "again"}
 
 # codes that are made from a choice, by how they begin
-_CHOSEN = ("died-", "message-", "chat-too", "does-not-fit")
+_CHOSEN = ("died-", "message-", "chat-too", "does-not-fit", "recommended-")
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.library_settings import LibrarySettings
 from headstart.core.settings import (
     EngineSettings,
     Sampling,
@@ -96,8 +97,9 @@ def test_every_setting_is_in_the_docs() -> None:
         (SamplingChoice, "sampling."),
         (EngineSettings, "engine."),
         (Speculation, "speculation."),
+        (LibrarySettings, "library."),
     )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:
-            if name not in ("sampling", "engine", "speculation", "prefix"):
+            if name not in ("sampling", "engine", "speculation", "prefix", "library"):
                 assert f"`{prefix}{name}`" in text

@@ -18,11 +18,11 @@ from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.split_files import title
 from headstart.core.told import about, told
 from headstart.core.values import Chat
 from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict, judge
-from headstart.hub import library
 from headstart.hub.cards import read_card
 
 
@@ -77,18 +77,13 @@ class Drafts:
             return None
         return await asyncio.to_thread(self._find, wanted.draft, target)
 
-    @staticmethod
-    def _find(key: str, target: ModelRef) -> ModelRef | None:
-        if Path(key) == target.path:
-            return None
+    def _find(self, key: str, target: ModelRef) -> ModelRef | None:
         try:
-            return library.find(key)
+            found = self._models.find(key)
         except ModelProblem:
-            starter = library.starter_model()
-            if starter is not None and starter.path.name == Path(key).name:
-                return None if starter.path == target.path else starter
             path = Path(key)
-            return ModelRef(path, path.name.removesuffix(".gguf"), 0)
+            return ModelRef(path, title(path), 0)
+        return None if found.path == target.path else found
 
 
 def _judged(

@@ -51,6 +51,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
         chats,
         files,
         home,
+        hub,
         models,
         notices,
         phrases,
@@ -59,7 +60,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
     )
 
     found: dict[str, tuple[str, str]] = {}
-    for room in (chats, files, home, models, servers):
+    for room in (chats, files, home, hub, models, servers):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
     for table in (notices.NOTICES, reasons.REASONS):

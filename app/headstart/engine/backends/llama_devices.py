@@ -26,6 +26,12 @@ class Card:
     total: int
     free: int
 
+    @property
+    def software(self) -> bool:
+        """Whether it is a program that stands in for a card. Mesa's (22.3) ends the process inside
+        flash attention, most times already when that is tried, but not always."""
+        return any(name in self.name.lower() for name in ("llvmpipe", "swiftshader"))
+
 
 def cards() -> tuple[Card, ...]:
     """As they are now; none where this build has no backend for them."""

@@ -66,10 +66,11 @@ def probe(
     stop: StopSignal,
     progress: Callable[[float], bool],
     measured: bool = False,
+    plain: bool = False,
 ) -> Checked:
     """What the model cannot do with these settings; `measured`, with how it runs fastest on the
-    graphics cards. Raises ModelProblem when the child could not use the file at all, DecodeAborted
-    on a cancel.
+    graphics cards; `plain`: automatic attention is not flash attention on these. Raises
+    ModelProblem when the child could not use the file at all, DecodeAborted on a cancel.
 
     `progress` as in `read_through`: the child finds the file in memory.
     """
@@ -77,17 +78,24 @@ def probe(
     longest = LONGEST_BATCH if measured else 0.0
     if not measured or engine.flash_attention != "auto":
         return _probe(path, engine, stop, longest)
+    if plain:
+        return _probe_plain(path, engine, stop, longest)
     try:
         return _probe(path, engine, stop, longest)
     except ModelProblem as problem:
         # some cards fail at flash attention
-        plain = msgspec.structs.replace(engine, flash_attention="off")
         try:
-            found = _probe(path, plain, stop, longest)
+            return _probe_plain(path, engine, stop, longest)
         except ModelProblem:
             raise problem from None
-        batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
-        return Checked(found.lacking, Tuning(batch, flash=False))
+
+
+def _probe_plain(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
+    """Without flash attention, which the model is not used with then."""
+    without = msgspec.structs.replace(engine, flash_attention="off")
+    found = _probe(path, without, stop, longest)
+    batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
+    return Checked(found.lacking, Tuning(batch, flash=False))
 
 
 def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:

@@ -90,6 +90,14 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
     return Memory(sum(card.total for card in found), free)
 
 
+def card_names() -> str:
+    """The graphics cards that models can lie on, "" for none. On a worker thread: asking llama.cpp
+    imports it."""
+    from headstart.engine.backends.llama_devices import cards
+
+    return " and ".join(card.name for card in cards())
+
+
 def tuned_for(model: ModelRef, engine: EngineSettings) -> str:
     """The graphics cards that batch and attention are measured on, by name, with what else decides
     how fast they are; empty where nothing is: without cards, or with everything chosen."""
@@ -118,6 +126,9 @@ def check_unknown(
     """
     if model.format == "mlx":
         return Checked()
+    from headstart.engine.backends.llama_devices import cards
     from headstart.engine.backends.probe import probe
 
-    return probe(model.path, engine, stop, progress, measured=bool(tuned_for(model, engine)))
+    measured = bool(tuned_for(model, engine))
+    plain = measured and any(card.software for card in cards())
+    return probe(model.path, engine, stop, progress, measured, plain)

@@ -12,6 +12,9 @@ from headstart.ui.controllers.chat import ChatController
 from headstart.ui.controllers.chat_list import ChatListController
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.controllers.conversation import ConversationController
+from headstart.ui.controllers.discover import DiscoverController
+from headstart.ui.controllers.downloads import DownloadsController
+from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
 from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.reply import ReplyController
@@ -37,6 +40,9 @@ class Controllers:
     speculation: SpeculationController
     prefixes: PrefixesController
     ahead: AheadController
+    discover: DiscoverController
+    downloads: DownloadsController
+    installed: InstalledController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -49,6 +55,8 @@ class Controllers:
     def wake(self) -> None:
         """The list of chats is there: do what nobody waited for."""
         self.speculation.wake()
+        self.downloads.wake()
+        self.installed.look()
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
@@ -89,4 +97,7 @@ def make_controllers(services: Services) -> Controllers:
         ),
         prefixes=PrefixesController(services.prefixes, open_chat, tasks, broadcast),
         ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),
+        discover=DiscoverController(services.discover, services.downloads, tasks, problems),
+        downloads=DownloadsController(services.downloads, tasks, broadcast),
+        installed=InstalledController(services.installed, tasks, problems, broadcast),
     )

@@ -20,6 +20,7 @@ FILTER = "GGUF models (*.gguf);;All files (*)"
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40
 _NAME_LENGTH = 48
+_COMMANDS = ("models.discover", "model.open_file", "model.open_folder", "model.servers")
 # of a name in the header, beside the chat's title
 SHOWN_NAME = 28
 
@@ -80,7 +81,7 @@ class ModelPill(ElidedButton):
         if models.local or models.servers:
             self.choices.addSeparator()
         if self._commands is not None:
-            for command_id in ("model.open_file", "model.open_folder", "model.servers"):
+            for command_id in _COMMANDS:
                 self._commands.add_to(self.choices, command_id)
 
     def _add_local(self, model: ModelRef, reason: str, current: str) -> None:

@@ -28,6 +28,7 @@ from headstart.ui.sidebar.chat_list import (
     ChatListModel,
     Index,
 )
+from headstart.ui.sidebar.entry import SideEntry
 
 
 class Sidebar(QFrame):
@@ -65,6 +66,7 @@ class Sidebar(QFrame):
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
+        self._models = SideEntry(self)
         self._settings = QPushButton("Settings", self)
         self._settings.setObjectName("sideButton")
         self._trash = QPushButton(self)
@@ -80,6 +82,7 @@ class Sidebar(QFrame):
         layout.addLayout(first)
         layout.addWidget(self._empty)
         layout.addWidget(self.view, 1)
+        layout.addWidget(self._models)
         last = QHBoxLayout()
         last.setSpacing(6)
         last.addWidget(self._settings, 1)
@@ -96,11 +99,17 @@ class Sidebar(QFrame):
         self._commands = commands
         commands.bind(self._new, "chat.new")
         commands.bind(self._private, "chat.new_private")
+        commands.bind(self._models, "models.show")
         commands.bind(self._settings, "app.settings")
         commands.bind(self._trash, "chats.trash")
 
     def tab_order(self) -> list[QWidget]:
-        return [self._new, self._private, self.view, self._settings, self._trash]
+        return [self._new, self._private, self.view, self._models, self._settings, self._trash]
+
+    def set_models(self, line: str, shown: bool) -> None:
+        """What is said of models below their name, and whether their page is open."""
+        self._models.set_line(line)
+        self._models.setChecked(shown)
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """All chats; `writing` maps those with an open reply to what they are doing."""
@@ -148,6 +157,7 @@ class Sidebar(QFrame):
     def refresh_theme(self) -> None:
         self._new.setIcon(icons.icon("plus", theme.current().ink))
         self._private.setIcon(icons.icon("lock", theme.current().ink))
+        self._models.setIcon(icons.icon("box"))
         self._settings.setIcon(icons.icon("settings"))
         self._trash.setIcon(icons.icon("trash-2"))
         self.view.viewport().update()

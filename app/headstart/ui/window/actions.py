@@ -45,6 +45,13 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             lambda: open_chat.stored,
         ),
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
+        Command("models.show", "Models", window.pages.show_models, "box", "Ctrl+M"),
+        Command(
+            "models.discover",
+            "Get more models…",
+            lambda: window.pages.show_models().show_discover(),
+            "download",
+        ),
         Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
         Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),

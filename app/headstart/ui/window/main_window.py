@@ -27,6 +27,7 @@ from headstart.ui.window.actions import make_commands
 from headstart.ui.window.export_dialog import ask_export_path
 from headstart.ui.window.header import Header
 from headstart.ui.window.notices import Banner, Toast
+from headstart.ui.window.pages import Pages
 from headstart.ui.window.panels import Panels
 
 
@@ -89,7 +90,8 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.sidebar)
-        layout.addWidget(centre, 1)
+        self.pages = Pages(self, centre, self._controllers)
+        layout.addWidget(self.pages, 1)
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
         # as one reads: from left to right, and down
@@ -111,6 +113,7 @@ class MainWindow(QMainWindow):
 
     def open_chat(self, chat_id: str) -> None:
         self.inspector.flush()
+        self.pages.show_chat()
         self._controllers.branch.open_chat(chat_id)
 
     def new_chat(self) -> None:
@@ -121,6 +124,7 @@ class MainWindow(QMainWindow):
 
     def _new_chat(self, private: bool) -> None:
         self.inspector.flush()
+        self.pages.show_chat()
         self._controllers.branch.new_chat(private)
         self.composer.edit.setFocus()
 
@@ -129,8 +133,10 @@ class MainWindow(QMainWindow):
         self._controllers.conversation.send(text)
 
     def escape(self) -> None:
-        """Leave what is being edited, or else stop the reply."""
-        if not self.transcript.leave_edit():
+        """Leave the page about models, or what is being edited, or else stop the reply."""
+        if self.pages.on_models:
+            self.pages.show_chat()
+        elif not self.transcript.leave_edit():
             self._controllers.conversation.stop()
 
     def ask_export(self, chat_id: str) -> None:
@@ -178,6 +184,7 @@ class MainWindow(QMainWindow):
             self.composer,
             self.banner,
             self.inspector,
+            self.pages,
         ):
             part.refresh_theme()
 

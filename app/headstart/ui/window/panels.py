@@ -25,14 +25,21 @@ class Panels(QObject):
         self._inspector = inspector
         self._preferences = preferences
         self._wants_inspector = preferences.current.show_inspector
+        self._elsewhere = False
 
     @property
     def wide(self) -> bool:
         return self._window.width() >= INSPECTOR_FROM
 
+    def set_page(self, elsewhere: bool) -> None:
+        """Another page than the chat has no use for its settings."""
+        if elsewhere != self._elsewhere:
+            self._elsewhere = elsewhere
+            self.apply()
+
     def apply(self) -> None:
         self._sidebar.setVisible(self._preferences.current.show_sidebar)
-        self._inspector.setVisible(self._wants_inspector and self.wide)
+        self._inspector.setVisible(self._wants_inspector and self.wide and not self._elsewhere)
         self.changed.emit()
 
     def toggle_sidebar(self) -> None:
@@ -55,7 +62,7 @@ class Panels(QObject):
         """The window was resized from `before` pixels, -1 at first."""
         narrow = width < INSPECTOR_FROM
         if narrow != (before < INSPECTOR_FROM) or before < 0:
-            self._inspector.setVisible(self._wants_inspector and not narrow)
+            self._inspector.setVisible(self._wants_inspector and not narrow and not self._elsewhere)
             self._sidebar.setVisible(self._preferences.current.show_sidebar)
         if self._sidebar.isVisible() and not self.wide:
             self._inspector.hide()

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
-from headstart.core.text import shortened
+from headstart.core.text import shortened, size_text
 from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
@@ -33,6 +33,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     composer.connect(window.composer, controllers)
     inspector.connect(window.inspector, controllers, preferences)
     _connect_header(window, controllers)
+    _connect_pages(window, controllers)
     window.sidebar.chat_chosen.connect(window.open_chat)
     window.composer.submitted.connect(window.submit)
     # what had the focus goes away
@@ -54,6 +55,32 @@ def _connect_header(window: MainWindow, controllers: Controllers) -> None:
     header.pill.menu_opening.connect(models.list)
     header.pill.refused.connect(lambda why: window.show_problem(why, ""))
     models.listed.connect(header.pill.set_models)
+
+
+def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
+    pages, toast = window.pages, window.toast
+
+    def show() -> None:
+        window.sidebar.set_models(pages.line, pages.on_models)
+        window.panels.set_page(pages.on_models)
+
+    pages.changed.connect(show)
+    pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
+    controllers.discover.queued.connect(
+        lambda titles: toast.show_text(f"Getting {' and '.join(titles)}")
+    )
+    controllers.downloads.done.connect(
+        lambda download: toast.show_text(f"{download.wanted.title} is here")
+    )
+    controllers.downloads.failed.connect(
+        lambda download: window.show_problem(
+            f"{download.wanted.title} was not downloaded.",
+            download.reason.text if download.reason is not None else "",
+        )
+    )
+    controllers.installed.removed.connect(
+        lambda name, size: toast.show_text(f"Deleted {name}: {size_text(size)} came back")
+    )
 
 
 def _connect_notices(window: MainWindow, controllers: Controllers) -> None:

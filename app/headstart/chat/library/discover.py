@@ -1,0 +1,295 @@
+"""Finding models: searches, repositories, what fits this computer, what can draft for what.
+
+On the event loop's thread; the hub is asked on worker threads, and only when the user asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+
+from headstart.chat.library.hub import Hub
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core import catalog_filter
+from headstart.core.catalog import Details, Fit, Repository, Search, Variant
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.fit import ModelShape, Pair, automatic_context, judge
+from headstart.core.model_ref import ModelRef
+from headstart.core.models import ModelCard
+from headstart.core.recommended import Recommended
+from headstart.core.settings import changed
+from headstart.core.told import Told
+from headstart.engine.backends import select
+from headstart.engine.memory import memory
+from headstart.engine.speculation import compatibility
+from headstart.hub.cards import read_card
+
+# repositories that are looked at when drafts are looked for
+_MOST_DRAFTS = 4
+
+
+class HubProblem(EnvironmentProblem):
+    """The hub cannot be asked now, or does not give what was asked for."""
+
+    def __init__(self, why: Told) -> None:
+        super().__init__(why.code)
+        self.told = why
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOffer:
+    """A model that could draft: installed, or a variant of a repository."""
+
+    name: str
+    size: int
+    works: str  # "yes", "by text" or "no"
+    reason: str
+    installed: ModelRef | None = None
+    details: Details | None = None
+    variant: Variant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Computer:
+    """Bytes of memory, physical cores, what graphics card is used ("" for none), and the bytes that
+    are free where downloads go."""
+
+    memory: int
+    cores: int
+    cards: str
+    free: int
+
+
+class Found:
+    """The results of one search, page by page, from all formats."""
+
+    def __init__(self, hub: Hub, search: Search) -> None:
+        self._hub = hub
+        self._search = search
+        self._pages: list[Iterator[list[Repository]]] | None = None
+        self._seen: set[str] = set()
+
+    async def more(self) -> list[Repository]:
+        """The next page; empty at the end. Raises HubProblem."""
+        return await asyncio.to_thread(self._more)
+
+    def _more(self) -> list[Repository]:
+        with _asking():
+            if self._pages is None:
+                client = self._hub.client
+                self._pages = [client.search(self._search, one) for one in self._search.formats]
+            while self._pages:
+                pages = [next(source, None) for source in self._pages]
+                alive = zip(self._pages, pages, strict=True)
+                self._pages = [source for source, page in alive if page]
+                found = catalog_filter.merged([page for page in pages if page], self._search.sort)
+                new = [one for one in found if one.id not in self._seen]
+                self._seen.update(one.id for one in new)
+                kept = [one for one in new if catalog_filter.matches(one, self._search)]
+                if kept:
+                    return kept
+        return []
+
+
+class Discover:
+    def __init__(self, hub: Hub, models: Models, preferences: Preferences) -> None:
+        self._hub = hub
+        self._models = models
+        self._preferences = preferences
+        self._shapes: dict[tuple[str, str, str], ModelShape] = {}
+
+    def search(self, search: Search) -> Found:
+        return Found(self._hub, search)
+
+    async def host(self) -> str:
+        return await asyncio.to_thread(lambda: self._hub.host)
+
+    async def named(self, text: str) -> str:
+        """The repository that a pasted link or name means; "" for words to search for."""
+        from headstart.hub.online.links import parse
+
+        found = parse(text)
+        if found is None and "://" in text:
+            endpoint = await asyncio.to_thread(lambda: self._hub.client.endpoint)
+            found = parse(text, endpoint)
+        return found.repo if found is not None else ""
+
+    async def details(self, repo: str, text: str = "") -> Details:
+        """What a repository has; `text`: the link that named it. Raises HubProblem."""
+
+        def ask() -> Details:
+            from headstart.hub.online.links import parse
+
+            link = parse(text, self._hub.client.endpoint) if text else None
+            revision, named = ("main", "") if link is None else (link.revision, link.file)
+            with _asking():
+                return self._hub.client.details(repo, revision, named)
+
+        return await asyncio.to_thread(ask)
+
+    async def card(self, details: Details) -> str:
+        """The model card, as Markdown; raises HubProblem."""
+
+        def ask() -> str:
+            with _asking():
+                return self._hub.client.card(details.repository.id, details.commit)
+
+        return await asyncio.to_thread(ask)
+
+    # --- fit -----------------------------------------------------------------------------
+
+    async def fits(self, details: Details, draft: ModelRef | None = None) -> dict[str, Fit]:
+        """Whether each variant fits here, by title, with the context that it would get; with
+        `draft` beside it. Raises HubProblem, ModelProblem."""
+        return await asyncio.to_thread(self._fits, details, draft)
+
+    def _fits(self, details: Details, draft: ModelRef | None) -> dict[str, Fit]:
+        beside = None if draft is None else read_card(draft).shape
+        engine, free = self._preferences.current.engine, memory()
+        found = {}
+        for variant in details.variants:
+            pair = Pair(self._shape(details, variant), beside)
+            context = engine.context_length or automatic_context(pair, engine, free)
+            need = pair.need(context, engine)
+            verdict = judge(need, free)
+            found[variant.title] = Fit(verdict, need.total, free.total, context, beside is not None)
+        return found
+
+    def _shape(self, details: Details, variant: Variant) -> ModelShape:
+        """Quantizations of one model differ in their size only: one of them is asked."""
+        from headstart.hub.online.remote_model import RemoteModels
+
+        key = (details.commit, variant.format, catalog_filter.without_quantization(variant))
+        if key not in self._shapes:
+            with _asking():
+                self._shapes[key] = RemoteModels(self._hub.client).shape(details, variant)
+        return catalog_filter.resized(self._shapes[key], variant.size)
+
+    # --- drafts --------------------------------------------------------------------------
+
+    async def drafts(self, details: Details, variant: Variant) -> list[DraftOffer]:
+        """What can draft for a variant: models that are here, then some of the hub that look like
+        its family. Raises HubProblem, ModelProblem."""
+        if variant.format != "gguf":
+            return []
+        target = await asyncio.to_thread(self._remote_card, details, variant)
+        installed = await self._models.installed()
+        found = await asyncio.to_thread(self._installed_drafts, target, installed)
+        if not any(offer.works == "yes" for offer in found):
+            found += await asyncio.to_thread(self._hub_drafts, details, target)
+        return sorted(found, key=lambda offer: ("yes", "by text", "no").index(offer.works))
+
+    def _installed_drafts(self, target: ModelCard, installed: list[ModelRef]) -> list[DraftOffer]:
+        offers = []
+        for model in installed:
+            try:
+                card = read_card(model)
+            except (ModelProblem, OSError):
+                continue
+            if card.shape.weights >= target.shape.weights:
+                continue
+            verdict = self._verdict(target, card)
+            offers.append(DraftOffer(model.name, model.size, verdict.works, verdict.reason, model))
+        return offers
+
+    def _hub_drafts(self, details: Details, target: ModelCard) -> list[DraftOffer]:
+        """Small models with the same family name, their vocabularies compared."""
+        family = catalog_filter.family(details.repository.name)
+        largest = details.repository.parameters / 4e9
+        if not family:
+            return []
+        search = Search(f"{family} GGUF", ("gguf",), "downloads", largest=round(largest, 2))
+        offers = []
+        with _asking():
+            page = next(self._hub.client.search(search, "gguf"), [])
+            for repository in catalog_filter.likely_drafts(page, details.repository)[:_MOST_DRAFTS]:
+                offer = self._hub_draft(repository, target)
+                if offer is not None:
+                    offers.append(offer)
+                if offer is not None and offer.works == "yes":
+                    break
+        return offers
+
+    def _hub_draft(self, repository: Repository, target: ModelCard) -> DraftOffer | None:
+        details = self._hub.client.details(repository.id)
+        variant = catalog_filter.draft_variant(details.variants)
+        if variant is None:
+            return None
+        try:
+            card = self._remote_card(details, variant)
+        except ModelProblem:
+            return None
+        verdict = self._verdict(target, card)
+        return DraftOffer(
+            card.model.name, variant.size, verdict.works, verdict.reason, None, details, variant
+        )
+
+    def _remote_card(self, details: Details, variant: Variant) -> ModelCard:
+        from headstart.hub.online.remote_model import RemoteModels
+
+        with _asking():
+            return RemoteModels(self._hub.client).card(details, variant)
+
+    def _verdict(self, target: ModelCard, draft: ModelCard) -> compatibility.Verdict:
+        engine, free = self._preferences.current.engine, memory()
+        context = engine.context_length or automatic_context(Pair(target.shape), engine, free)
+        return compatibility.judge(target, draft, context, engine, free)
+
+    # --- the list to begin with ----------------------------------------------------------
+
+    async def computer(self) -> Computer:
+        """What this computer has for models."""
+
+        def ask() -> Computer:
+            folder = self._hub.cache
+            while not folder.exists() and folder != folder.parent:
+                folder = folder.parent
+            cores = psutil.cpu_count(logical=False) or 1
+            free = shutil.disk_usage(folder).free
+            return Computer(memory().total, cores, select.card_names(), free)
+
+        return await asyncio.to_thread(ask)
+
+    async def recommended(self) -> list[Recommended]:
+        """The models that people are happiest with on a computer like this one."""
+        from headstart.core.recommended import for_memory
+        from headstart.hub.recommended import read_list
+
+        def ask() -> list[Recommended]:
+            return for_memory(read_list(), memory().total, fast=bool(select.card_names()))
+
+        return await asyncio.to_thread(ask)
+
+    async def recommended_variant(self, choice: Recommended) -> tuple[Details, Variant]:
+        """What of its repository is meant, as it is today; raises HubProblem."""
+        details = await self.details(choice.repo)
+        variant = catalog_filter.matching(details.variants, choice.patterns)
+        if variant is None:
+            raise EnvironmentProblem("recommended-gone", name=choice.name, repo=choice.repo)
+        return details, variant
+
+    # --- the key -------------------------------------------------------------------------
+
+    async def set_token(self, token: str) -> Told | None:
+        """Keep a token of the user's account ("": forget it); returns what the user should know."""
+        notice = await asyncio.to_thread(self._hub.set_token, token)
+        known = self._preferences.current.library
+        self._preferences.update(library=changed(known, has_token=bool(token)))
+        return notice
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """What the hub's client raises, as a problem that can be told."""
+    from headstart.hub.downloads.source import Unavailable
+
+    try:
+        yield
+    except Unavailable as error:
+        raise HubProblem(error.why) from error

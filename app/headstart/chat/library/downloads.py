@@ -1,0 +1,145 @@
+"""Downloads: what the user does with them, and who hears how far they are. On the event loop's
+thread; the queue has threads of its own and is made when it is first needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import DownloadEnded, DownloadsChanged
+from headstart.chat.library.hub import Hub
+from headstart.chat.preferences import Preferences
+from headstart.core.downloads import ACTIVE, Download, DownloadState, Wanted
+from headstart.core.settings import Settings
+
+if TYPE_CHECKING:
+    from headstart.hub.downloads.queue import Downloads as Queue
+
+# how often the window is told how far they are; seconds
+_TICK = 0.25
+
+
+class Downloads:
+    def __init__(
+        self, hub: Hub, book: Path | None, preferences: Preferences, broadcast: Broadcast
+    ) -> None:
+        self._hub = hub
+        self._book = book
+        self._preferences = preferences
+        self._broadcast = broadcast
+        self._queue: Queue | None = None
+        self._making: asyncio.Future[Queue] | None = None
+        self._ticking = False
+        self._known: dict[str, DownloadState] = {}
+        self._limits: tuple[int, float] | None = None
+        preferences.listen(self._on_settings)
+
+    # --- what is going on ----------------------------------------------------------------
+
+    @property
+    def all(self) -> tuple[Download, ...]:
+        """In the order in which they come."""
+        return () if self._queue is None else self._queue.all()
+
+    async def wake(self) -> None:
+        """Go on with what was being downloaded when the program ended."""
+        if self._book is not None and await asyncio.to_thread(self._book.exists):
+            (await self._ready()).start()
+            self._on_change()
+
+    async def close(self) -> None:
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            await asyncio.to_thread(queue.close)
+
+    # --- what the user does --------------------------------------------------------------
+
+    async def add(self, wanted: Sequence[Wanted]) -> None:
+        """Fetch them, one after another; raises DownloadProblem."""
+        queue = await self._ready()
+        for one in wanted:
+            await asyncio.to_thread(queue.add, one)
+
+    async def pause(self, ids: Sequence[str]) -> None:
+        await self._do(lambda queue: queue.pause(ids))
+
+    async def resume(self, ids: Sequence[str]) -> None:
+        await self._do(lambda queue: queue.resume(ids))
+
+    async def cancel(self, ids: Sequence[str]) -> None:
+        await self._do(lambda queue: queue.cancel(ids))
+
+    async def move(self, download_id: str, place: int) -> None:
+        await self._do(lambda queue: queue.move(download_id, place))
+
+    async def clear_done(self) -> None:
+        await self._do(lambda queue: queue.clear_done())
+
+    # --- the queue -----------------------------------------------------------------------
+
+    async def _do(self, what: Callable[[Queue], None]) -> None:
+        queue = await self._ready()
+        await asyncio.to_thread(what, queue)
+
+    async def _ready(self) -> Queue:
+        if self._queue is not None:
+            return self._queue
+        if self._making is None:
+            loop = asyncio.get_running_loop()
+            self._making = asyncio.ensure_future(asyncio.to_thread(self._make, loop))
+        self._queue = await self._making
+        self._on_settings(self._preferences.current)
+        return self._queue
+
+    def _make(self, loop: asyncio.AbstractEventLoop) -> Queue:
+        from headstart.hub.downloads.book import Book
+        from headstart.hub.downloads.queue import Downloads as Queue
+
+        def changed() -> None:
+            # from whatever thread; the loop may have ended
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._on_change)
+
+        book = Book(self._book or Path())
+        return Queue(book, self._hub.cache, self._hub.client.source, changed)
+
+    def _on_settings(self, settings: Settings) -> None:
+        limits = (settings.library.parallel, settings.library.limit_mb * 1e6)
+        if self._queue is not None and limits != self._limits:
+            self._limits = limits
+            self._queue.set_limits(*limits)
+
+    # --- who hears of it -----------------------------------------------------------------
+
+    def _on_change(self) -> None:
+        if self._queue is None:
+            return
+        now = self._queue.all()
+        ended = [one for one in now if one.state in _ENDED and self._is_new(one)]
+        self._known = {one.id: one.state for one in now}
+        self._broadcast.tell(DownloadsChanged(now))
+        for one in ended:
+            self._broadcast.tell(DownloadEnded(one))
+        self._tick()
+
+    def _is_new(self, download: Download) -> bool:
+        # what had ended before this start was told then
+        return self._known.get(download.id, download.state) is not download.state
+
+    def _tick(self) -> None:
+        if not self._ticking and any(one.state in ACTIVE for one in self.all):
+            self._ticking = True
+            asyncio.get_running_loop().call_later(_TICK, self._on_tick)
+
+    def _on_tick(self) -> None:
+        self._ticking = False
+        if self._queue is not None:
+            self._broadcast.tell(DownloadsChanged(self._queue.all()))
+            self._tick()
+
+
+_ENDED = (DownloadState.DONE, DownloadState.FAILED)

@@ -1,0 +1,78 @@
+"""The hub and what goes with it, made when it is first needed: nothing of it is imported, and
+nobody is asked anything, before the user wants it.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from headstart.chat.preferences import Preferences
+from headstart.core.told import Told
+from headstart.storage.keychain import Keychain
+
+if TYPE_CHECKING:
+    from headstart.hub.online.client import HubClient
+
+# under what the keychain has the key of a hub, by its address
+_ACCOUNT = "hub {host}"
+
+
+class Hub:
+    """Any worker thread. `cache` and `endpoint` are the environment's, unless tests say others."""
+
+    def __init__(
+        self,
+        keychain: Keychain,
+        preferences: Preferences,
+        cache: Path | None = None,
+        endpoint: str = "",
+    ) -> None:
+        self._keychain = keychain
+        self._preferences = preferences
+        self._cache = cache
+        self._endpoint = endpoint
+        self._lock = threading.Lock()
+        self._client: HubClient | None = None
+
+    @property
+    def client(self) -> HubClient:
+        """Imports the hub's library."""
+        with self._lock:
+            if self._client is None:
+                from headstart.hub.online.client import HubClient
+
+                self._client = HubClient(self._token, self._endpoint)
+            return self._client
+
+    @property
+    def cache(self) -> Path:
+        """The folder that Hugging Face's tools share."""
+        if self._cache is None:
+            from headstart.hub.downloads.places import shared_cache
+
+            self._cache = shared_cache()
+        return self._cache
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.client.endpoint).netloc
+
+    def set_token(self, token: str) -> Told | None:
+        """Keep a key in the system's keychain, or forget it (""); returns what the user should
+        know, if anything."""
+        if not token:
+            self._keychain.forget(self._account)
+            return None
+        return self._keychain.set(self._account, token)
+
+    @property
+    def _account(self) -> str:
+        return _ACCOUNT.format(host=self.host)
+
+    def _token(self) -> str | None:
+        # a keychain may ask its user for a password: only where it has something
+        known = self._preferences.current.library.has_token
+        return self._keychain.get(self._account) if known else None

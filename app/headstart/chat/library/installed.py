@@ -1,0 +1,172 @@
+"""What lies on this computer, and what the user does with it. On the event loop's thread; files
+are looked at on a worker thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, ModelsChanged, What
+from headstart.chat.preferences import Preferences
+from headstart.core.installed import InstalledModel, Moved
+from headstart.core.model_ref import ModelRef
+from headstart.core.models import ModelCard
+from headstart.core.settings import Backend, ModelOptions, Settings, changed
+from headstart.core.told import told
+from headstart.engine.backends import select
+from headstart.hub import removal
+from headstart.hub.cards import read_card
+from headstart.hub.shelf import Shelf
+from headstart.storage.worker import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What removing a model means. `size`: bytes that come back; `program`: whose folder it is;
+    `chats`: how many would have to choose another one; `draft_of`: whether it drafts somewhere."""
+
+    model: InstalledModel
+    size: int
+    files: int
+    program: str
+    chats: int
+    is_draft: bool
+
+
+class Installed:
+    def __init__(
+        self, shelf: Shelf, storage: Storage, preferences: Preferences, broadcast: Broadcast
+    ) -> None:
+        self._shelf = shelf
+        self._storage = storage
+        self._preferences = preferences
+        self._broadcast = broadcast
+
+    # --- looking -------------------------------------------------------------------------
+
+    async def look(self) -> list[InstalledModel]:
+        """Everything that is here, with the reason where it cannot be used."""
+        opened = self._preferences.current.model_files
+        found = await asyncio.to_thread(self._shelf.look, opened)
+        await self._follow(await asyncio.to_thread(self._shelf.moved))
+        backend = self._preferences.current.engine.backend
+        return [_judged(model, backend) for model in found]
+
+    async def card(self, model: InstalledModel) -> ModelCard:
+        """Everything that its file says; raises ModelProblem, OSError."""
+        return await asyncio.to_thread(read_card, model.ref)
+
+    async def free_space(self, folder: Path) -> int:
+        """Bytes that are free where downloads go."""
+        return await asyncio.to_thread(_free, folder)
+
+    # --- what the user says --------------------------------------------------------------
+
+    async def rename(self, content: str, name: str) -> None:
+        await asyncio.to_thread(self._shelf.rename, content, name)
+        self._broadcast.tell(ModelsChanged())
+
+    async def set_notes(self, content: str, notes: str) -> None:
+        await asyncio.to_thread(self._shelf.set_notes, content, notes)
+
+    def used(self, key: str, at: float) -> None:
+        """A reply was written with it; told on a worker thread."""
+        self._shelf.used(key, at)
+
+    def options(self, model: ModelRef) -> ModelOptions:
+        """What chats with this model begin from."""
+        own = (one for one in self._preferences.current.models if one.key == model.key)
+        return next(own, ModelOptions(key=model.key))
+
+    def set_options(self, options: ModelOptions) -> None:
+        """Options that say nothing are not kept."""
+        others = [one for one in self._preferences.current.models if one.key != options.key]
+        says = [options] if options != ModelOptions(key=options.key) else []
+        self._preferences.update(models=(*others, *says))
+
+    def add_folder(self, folder: Path) -> None:
+        """Look there too, from now on."""
+        folders = self._preferences.current.library.folders
+        if str(folder) not in folders:
+            self._set_folders((*folders, str(folder)))
+        self._broadcast.tell(ModelsChanged())
+
+    def remove_folder(self, folder: str) -> None:
+        """Look there no more; its files stay."""
+        folders = self._preferences.current.library.folders
+        self._set_folders(tuple(one for one in folders if one != folder))
+        self._broadcast.tell(ModelsChanged())
+
+    def _set_folders(self, folders: tuple[str, ...]) -> None:
+        library = changed(self._preferences.current.library, folders=folders)
+        self._preferences.update(library=library)
+
+    def unlist(self, model: InstalledModel) -> None:
+        """Forget a file that was opened; it stays where it is."""
+        files = self._preferences.current.model_files
+        kept = tuple(name for name in files if name != model.ref.key)
+        self._preferences.update(model_files=kept)
+        self._broadcast.tell(ModelsChanged())
+
+    # --- removing ------------------------------------------------------------------------
+
+    async def leaving(self, model: InstalledModel) -> Leaving:
+        """What removing it means; raises ModelProblem for what is not ours to remove."""
+        plan = await asyncio.to_thread(removal.plan, model)
+        key = model.ref.key
+        chats = await self._storage.run(lambda store: store.chats.using(key))
+        settings = self._preferences.current
+        drafts = [settings.speculation.draft]
+        drafts += [one.speculation.draft for one in settings.models if one.speculation is not None]
+        return Leaving(model, plan.size, len(plan.files), plan.program, chats, key in drafts)
+
+    async def remove(self, model: InstalledModel) -> int:
+        """Remove its files; returns the bytes that came back. Raises ModelProblem."""
+        plan = await asyncio.to_thread(removal.plan, model)
+        await asyncio.to_thread(removal.remove, plan)
+        await asyncio.to_thread(self._shelf.forget, model.ref.key)
+        self.unlist(model)
+        return plan.size
+
+    # --- what moved ----------------------------------------------------------------------
+
+    async def _follow(self, moved: list[Moved]) -> None:
+        """Chats and settings name where models lie now."""
+        for move in moved:
+            self._preferences.update(**_moved(self._preferences.current, move))
+            for chat_id in await self._move_chats(move):
+                self._broadcast.tell(ChatChanged(chat_id, What.MODEL))
+
+    async def _move_chats(self, move: Moved) -> list[str]:
+        return await self._storage.run(lambda store: store.chats.move_model(move.before, move.now))
+
+
+def _judged(model: InstalledModel, backend: Backend) -> InstalledModel:
+    if model.why_not is not None:
+        return model
+    why = select.cannot_run(model.ref.format, backend)
+    return model if why is None else replace(model, why_not=told(why))
+
+
+def _moved(settings: Settings, move: Moved) -> dict[str, object]:
+    def now(key: str) -> str:
+        return move.now if key == move.before else key
+
+    known = {one.key for one in settings.models}
+    models = tuple(
+        changed(one, key=now(one.key))
+        for one in settings.models
+        if one.key != move.before or move.now not in known
+    )
+    draft = changed(settings.speculation, draft=now(settings.speculation.draft))
+    return {"model": now(settings.model), "models": models, "speculation": draft}
+
+
+def _free(folder: Path) -> int:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free

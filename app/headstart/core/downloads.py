@@ -1,0 +1,88 @@
+"""What is downloaded, and how far it is: values that the queue, the verbs and the window share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headstart.core.told import Told
+
+
+class DownloadState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    # for a network, a server, or another program that downloads the same; it goes on automatically
+    WAITING = "waiting"
+    # all bytes are here; they are compared with what the hub says of them
+    CHECKING = "checking"
+    PAUSED = "paused"
+    # it stopped, and goes on where it was when the user asks for it
+    FAILED = "failed"
+    DONE = "done"
+
+
+# these want the network
+ACTIVE = (
+    DownloadState.QUEUED,
+    DownloadState.RUNNING,
+    DownloadState.WAITING,
+    DownloadState.CHECKING,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file of a repository. `etag`: its SHA-256, or what git calls it where it is small."""
+
+    path: str
+    size: int
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What belongs together and is downloaded as one: all parts of a model.
+
+    `main` is the file that is opened; "" for a folder of files.
+    """
+
+    repo: str
+    commit: str
+    title: str
+    files: tuple[RemoteFile, ...]
+    main: str = ""
+    revision: str = "main"
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def id(self) -> str:
+        """The same files of the same repository are one download."""
+        return f"{self.repo}:{self.commit[:12]}:{self.main or self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One download as it is now. Bytes, bytes a second, seconds."""
+
+    wanted: Wanted
+    state: DownloadState
+    received: int = 0
+    speed: float = 0.0
+    # why it waits or stopped
+    reason: Told | None = None
+    # where the model lies, when it is done
+    path: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.wanted.id
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None while nobody can know."""
+        if self.state is not DownloadState.RUNNING or self.speed <= 0:
+            return None
+        return max(0, self.wanted.size - self.received) / self.speed

@@ -1,0 +1,13 @@
+"""Where the files that come with the program lie: beside the package, or in it once installed."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+
+@functools.cache
+def resources() -> Path:
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parents[1] / "resources"

@@ -1,0 +1,88 @@
+"""What a model's first bytes say of it, without reading its vocabulary. Worker threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from headstart.core.errors import ModelProblem
+from headstart.core.installed import About
+from headstart.core.quantization import quantization
+from headstart.hub.gguf import GgufHeader, as_count, peek
+from headstart.hub.kinds import why_no_chat
+
+# llama.cpp's `llama_ftype`
+_FILE_TYPES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
+    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
+    17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS",
+    23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
+    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
+}  # fmt: skip
+_LARGEST = 4 << 20
+# folders of models that write no text
+_NO_TEXT = ("ForSequenceClassification", "ForTokenClassification", "ForMaskedLM")
+
+
+def of_file(name: str, beginning: bytes) -> About:
+    """Of a GGUF file, from its first bytes; raises ModelProblem for what is no such file."""
+    return of_header(name, peek(beginning, name))
+
+
+def of_header(name: str, header: GgufHeader) -> About:
+    said = header.metadata
+    kind = why_no_chat(_with_weights(header))
+    file_type = _FILE_TYPES.get(as_count(said.get("general.file_type", -1)), "")
+    return About(
+        architecture=header.architecture,
+        parameters=str(said.get("general.size_label", "")),
+        context=as_count(said.get(f"{header.architecture}.context_length", 0)),
+        quantization=quantization(name) or file_type,
+        licence=str(said.get("general.license", "")),
+        no_chat=kind or "",
+    )
+
+
+def _with_weights(header: GgufHeader) -> GgufHeader:
+    # the first part of a split model may have no weights of its own
+    split = header.metadata.get("split.count", 1) != 1
+    return replace(header, tensors=header.tensors or 1) if split else header
+
+
+def of_folder(folder: Path) -> About:
+    """Of a folder with weights in MLX's format; raises ModelProblem."""
+    config = _config(folder)
+    bits = _quantized(config)
+    architectures = config.get("architectures")
+    names = architectures if isinstance(architectures, list) else []
+    no_text = any(str(name).endswith(_NO_TEXT) for name in names)
+    text = config.get("text_config")
+    inner = text if isinstance(text, dict) else {}
+    context = config.get("max_position_embeddings") or inner.get("max_position_embeddings")
+    return About(
+        architecture=str(config.get("model_type", "")),
+        context=as_count(context or 0),
+        quantization=f"{bits}-bit" if bits else str(config.get("torch_dtype") or ""),
+        no_chat="file-is-embedding" if no_text else "",
+    )
+
+
+def _quantized(config: Mapping[str, Any]) -> int:
+    said = config.get("quantization") or config.get("quantization_config")
+    return as_count(said.get("bits", 0)) if isinstance(said, dict) else 0
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise ModelProblem("header-damaged", name=folder.name, size="config.json")
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelProblem("header-damaged", name=folder.name, size="config.json") from error
+    if not isinstance(found, dict) or "model_type" not in found:
+        raise ModelProblem("header-damaged", name=folder.name, size="config.json")
+    return found

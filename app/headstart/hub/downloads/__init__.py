@@ -1,0 +1,1 @@
+"""Downloads: files of repositories into the shared cache, resumed, verified, one after another."""

@@ -1,0 +1,65 @@
+"""The list of downloads as it is kept: one small file in the home, written when a state changes."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from headstart.core.downloads import DownloadState, Wanted
+from headstart.core.files import write_whole
+from headstart.core.told import from_stored
+
+log = logging.getLogger(__name__)
+
+# what is done stays in the list until it is cleared, but not for ever
+_MOST_DONE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One download as it is kept; `reason` as `Told.stored` writes it."""
+
+    wanted: Wanted
+    state: DownloadState
+    reason: str = ""
+    path: str = ""
+
+
+class Book:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self) -> list[Entry]:
+        """What was being downloaded; a file that is damaged is set aside, and nothing is lost but
+        the list: what has arrived stays in the cache."""
+        try:
+            data = self._path.read_bytes()
+        except OSError:
+            return []
+        try:
+            found = msgspec.json.decode(data, type=list[Entry])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            log.warning("the list of downloads is damaged: %s", type(error).__name__)
+            try:
+                self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+            except OSError:
+                log.warning("the damaged list of downloads could not be set aside")
+            return []
+        return [entry for entry in found if entry.wanted.files and _sound(entry.reason)]
+
+    def save(self, entries: list[Entry]) -> None:
+        done = [entry for entry in entries if entry.state is DownloadState.DONE]
+        dropped = {entry.wanted.id for entry in done[:-_MOST_DONE]}
+        kept = [entry for entry in entries if entry.wanted.id not in dropped]
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path, msgspec.json.format(msgspec.json.encode(kept), indent=1))
+        except OSError as error:
+            log.warning("the list of downloads could not be written: %s", error)
+
+
+def _sound(reason: str) -> bool:
+    return not reason or from_stored(reason) is not None

@@ -1,0 +1,299 @@
+"""The queue of downloads: a few at a time, in the order that the user wants; each on a thread.
+
+Everybody may call it from any thread; nothing here waits for a network. `changed` is called, on any
+thread, when a state is another one; how far they are is for `all` to say.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from headstart.core.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
+from headstart.core.told import Told, from_stored, told
+from headstart.hub.downloads import places
+from headstart.hub.downloads.book import Book, Entry
+from headstart.hub.downloads.pace import Limit
+from headstart.hub.downloads.pieces import discard
+from headstart.hub.downloads.source import DownloadProblem, Source
+from headstart.hub.downloads.transfer import Means, Patience, Stop, Stopped, Transfer
+
+log = logging.getLogger(__name__)
+
+# how often a file that another program downloads is looked at, and what the end may wait; seconds
+_ELSEWHERE, _END = 1.0, 2.0
+
+
+@dataclass(slots=True)
+class _Item:
+    wanted: Wanted
+    state: DownloadState
+    reason: Told | None = None
+    path: str = ""
+    # bytes of its files that are whole
+    before: int = 0
+    transfer: Transfer | None = None
+    stop: Stop = field(default_factory=Stop)
+    thread: threading.Thread | None = None
+    dropped: bool = False
+
+
+class Downloads:
+    """`source` gives the bytes of a file; `cache` is the folder that other tools share."""
+
+    def __init__(
+        self,
+        book: Book,
+        cache: Path,
+        source: Callable[[Wanted, RemoteFile], Source],
+        changed: Callable[[], None],
+        patience: Patience | None = None,
+    ) -> None:
+        self._book = book
+        self._cache = cache
+        self._source = source
+        self._changed = changed
+        self._patience = patience or Patience()
+        self._limit = Limit()
+        self._parallel = 2
+        self._lock = threading.RLock()
+        self._closed = False
+        self._items: list[_Item] = [
+            _Item(entry.wanted, entry.state, from_stored(entry.reason), entry.path)
+            for entry in book.load()
+        ]
+        for item in self._items:
+            if item.state in ACTIVE:
+                item.state, item.reason = DownloadState.QUEUED, None
+
+    # --- what is going on ----------------------------------------------------------------
+
+    def all(self) -> tuple[Download, ...]:
+        """In the order in which they come."""
+        with self._lock:
+            return tuple(_as_value(item) for item in self._items)
+
+    def start(self) -> None:
+        """Go on with what was going on when the program ended."""
+        self._begin_more()
+
+    def set_limits(self, parallel: int, bytes_a_second: float) -> None:
+        """How many at a time, and how fast together (0: as fast as it goes)."""
+        with self._lock:
+            self._parallel = max(1, parallel)
+        self._limit.set(bytes_a_second)
+        self._begin_more()
+
+    # --- what the user does --------------------------------------------------------------
+
+    def add(self, wanted: Wanted) -> str:
+        """Queue it, or go on with it; returns its id. Raises DownloadProblem for names that are no
+        names of files."""
+        for file in wanted.files:
+            places.pointer(self._cache, wanted, file)
+            places.partial(self._cache, wanted, file)
+        with self._lock:
+            item = self._find(wanted.id)
+            if item is None:
+                self._items.append(_Item(wanted, DownloadState.QUEUED))
+            elif item.state not in ACTIVE:
+                item.state, item.reason = DownloadState.QUEUED, None
+        self._settle()
+        return wanted.id
+
+    def pause(self, ids: Iterable[str]) -> None:
+        self._stop(ids, DownloadState.PAUSED)
+
+    def resume(self, ids: Iterable[str]) -> None:
+        """Go on, after a pause or a failure."""
+        with self._lock:
+            for item in self._named(ids):
+                if item.state in (DownloadState.PAUSED, DownloadState.FAILED):
+                    item.state, item.reason = DownloadState.QUEUED, None
+        self._settle()
+
+    def cancel(self, ids: Iterable[str]) -> None:
+        """Forget it, with what has arrived of files that are not whole."""
+        with self._lock:
+            for item in list(self._named(ids)):
+                item.dropped = True
+                item.stop.set()
+                self._items.remove(item)
+                if item.thread is None:
+                    self._discard(item)
+        self._settle()
+
+    def move(self, download_id: str, place: int) -> None:
+        """Put one at a place of the list, counted from 0."""
+        with self._lock:
+            item = self._find(download_id)
+            if item is not None:
+                self._items.remove(item)
+                self._items.insert(max(0, min(place, len(self._items))), item)
+        self._settle()
+
+    def clear_done(self) -> None:
+        with self._lock:
+            self._items = [item for item in self._items if item.state is not DownloadState.DONE]
+        self._settle()
+
+    def close(self) -> None:
+        """End every thread; the next start goes on."""
+        with self._lock:
+            self._closed = True
+            threads = [item.thread for item in self._items if item.thread is not None]
+            for item in self._items:
+                item.stop.set()
+        for thread in threads:
+            thread.join(_END / len(threads))
+
+    # --- threads -------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        self._keep()
+        self._begin_more()
+        self._changed()
+
+    def _keep(self) -> None:
+        with self._lock:
+            entries = [
+                Entry(item.wanted, item.state, item.reason.stored if item.reason else "", item.path)
+                for item in self._items
+            ]
+            if not self._closed:
+                self._book.save(entries)
+
+    def _begin_more(self) -> None:
+        with self._lock:
+            # what waits for something needs no place
+            running = sum(item.state in _WORKING for item in self._items)
+            for item in self._items:
+                if self._closed or running >= self._parallel:
+                    break
+                if item.state is DownloadState.QUEUED:
+                    running += 1
+                    item.state, before = DownloadState.RUNNING, item.thread
+                    item.stop = Stop()
+                    item.thread = threading.Thread(
+                        target=self._work, args=(item, item.stop, before), daemon=True,
+                        name="download",
+                    )  # fmt: skip
+                    item.thread.start()
+
+    def _work(self, item: _Item, stop: Stop, before: threading.Thread | None) -> None:
+        state, reason = DownloadState.FAILED, None
+        try:
+            while before is not None and before.is_alive():
+                # it was paused a moment ago, and has not heard of it yet
+                stop.wait(0.05)
+            item.before, item.transfer = 0, None
+            for file in item.wanted.files:
+                self._one(item, file, stop)
+                with self._lock:
+                    item.before, item.transfer = item.before + file.size, None
+            places.name_commit(self._cache, item.wanted)
+            item.path = str(places.where(self._cache, item.wanted))
+            state = DownloadState.DONE
+        except Stopped:
+            state = DownloadState.PAUSED
+        except DownloadProblem as problem:
+            reason = problem.told
+        except OSError as error:
+            reason = told("download-disk", reason=error.strerror or type(error).__name__)
+        except Exception as error:
+            log.exception("a download failed")
+            reason = told("download-internal", error=type(error).__name__)
+        self._end(item, stop, state, reason)
+
+    def _end(self, item: _Item, stop: Stop, state: DownloadState, reason: Told | None) -> None:
+        with self._lock:
+            if item.dropped:
+                self._discard(item)
+            if item.stop is stop:
+                item.thread = None
+                if state is not DownloadState.PAUSED:
+                    item.state, item.reason = state, reason
+        if not self._closed:
+            self._settle()
+
+    def _one(self, item: _Item, file: RemoteFile, stop: Stop) -> None:
+        if places.is_there(self._cache, item.wanted, file):
+            return
+        path = places.lock(self._cache, item.wanted, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path)
+        while True:
+            stop.check()
+            try:
+                lock.acquire(timeout=0)
+                break
+            except Timeout:
+                self._waits(item, stop, told("download-elsewhere"))
+                stop.wait(_ELSEWHERE)
+        try:
+            self._waits(item, stop, None)
+            if not places.has_blob(self._cache, item.wanted, file):
+                self._transfer(item, file, stop)
+            places.point(self._cache, item.wanted, file)
+        finally:
+            lock.release()
+
+    def _transfer(self, item: _Item, file: RemoteFile, stop: Stop) -> None:
+        means = Means(self._limit, self._patience, lambda why: self._waits(item, stop, why))
+        partial = places.partial(self._cache, item.wanted, file)
+        transfer = Transfer(file, partial, self._source(item.wanted, file), means, stop)
+        with self._lock:
+            item.transfer = transfer
+        transfer.run()
+        places.take(self._cache, item.wanted, file)
+
+    def _waits(self, item: _Item, stop: Stop, why: Told | None) -> None:
+        """It waits for something, or goes on."""
+        with self._lock:
+            state = DownloadState.RUNNING if why is None else DownloadState.WAITING
+            if item.stop is not stop or item.state not in _AT_WORK or item.state is state:
+                return
+            item.state, item.reason = state, why
+        self._begin_more()
+        self._changed()
+
+    def _stop(self, ids: Iterable[str], state: DownloadState) -> None:
+        with self._lock:
+            for item in self._named(ids):
+                if item.state in ACTIVE:
+                    item.state, item.reason = state, None
+                    item.stop.set()
+        self._settle()
+
+    def _discard(self, item: _Item) -> None:
+        others = {file for other in self._items for file in other.wanted.files}
+        for file in item.wanted.files:
+            if file not in others:
+                discard(places.partial(self._cache, item.wanted, file))
+
+    def _find(self, download_id: str) -> _Item | None:
+        return next((item for item in self._items if item.wanted.id == download_id), None)
+
+    def _named(self, ids: Iterable[str]) -> list[_Item]:
+        wanted = set(ids)
+        return [item for item in self._items if item.wanted.id in wanted]
+
+
+_WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
+_AT_WORK = (*_WORKING, DownloadState.WAITING)
+
+
+def _as_value(item: _Item) -> Download:
+    transfer, state = item.transfer, item.state
+    received = item.before + (transfer.received if transfer is not None else 0)
+    speed = transfer.speed.now() if transfer is not None and state in _WORKING else 0.0
+    if state is DownloadState.DONE:
+        received = item.wanted.size
+    elif state is DownloadState.RUNNING and received == item.wanted.size:
+        state = DownloadState.CHECKING
+    return Download(item.wanted, state, received, speed, item.reason, item.path)

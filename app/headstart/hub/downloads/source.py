@@ -1,0 +1,40 @@
+"""Where bytes come from, for the transfer: a protocol, and what can go wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.told import Told, told
+
+
+class DownloadProblem(EnvironmentProblem):
+    """A download that stops until the user says otherwise; what has arrived stays."""
+
+
+class Unavailable(Exception):
+    """It does not work now: try again. `after`: seconds, where the server said how many."""
+
+    def __init__(self, why: Told | None = None, after: float | None = None) -> None:
+        super().__init__("unavailable")
+        self.why = why or told("download-no-network")
+        self.after = after
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Bytes of a file from `start` on; `total` is the size of the whole, where it is said."""
+
+    start: int
+    total: int | None
+    chunks: Iterator[bytes]
+
+
+class Source(Protocol):
+    def open(self, start: int, end: int | None) -> AbstractContextManager[Answer]:
+        """Ask for bytes from `start` up to `end`, or to the last. Reading raises Unavailable, or
+        DownloadProblem for what trying again does not change."""
+        ...

@@ -1,0 +1,297 @@
+"""One file on its way: asks for what is missing, as often as it takes, and proves what came.
+
+A transfer owns its thread. Whatever cuts it (network, server, power, kill) costs no byte that was
+written; a checksum that is wrong in the end costs the pieces that are, the most doubtful first.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import random
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+from headstart.core.downloads import RemoteFile
+from headstart.core.told import Told, told
+from headstart.hub.downloads.checksum import Checksum
+from headstart.hub.downloads.pace import Limit, Speed
+from headstart.hub.downloads.pieces import PIECE, Pieces
+from headstart.hub.downloads.source import Answer, DownloadProblem, Source, Unavailable
+
+log = logging.getLogger(__name__)
+
+# what is left free on a disk, for everything else on it
+RESERVE = 512 << 20
+# so often the disk is looked at, and the list of pieces written; seconds
+_LOOK, _SAVE = 0.5, 0.5
+# bytes after which a connection counts as good, so that the next failure waits little again
+_GOOD = 256 << 10
+
+
+class Stopped(Exception):
+    """The user paused or cancelled, or the program ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds. `first` and `most` between tries, doubling; a connection that gives less than
+    `least` bytes a second for `slow` seconds is made again, if others were faster."""
+
+    first: float = 0.5
+    most: float = 60.0
+    slow: float = 20.0
+    least: float = 16 << 10
+    # a piece of the file, in bytes
+    piece: int = PIECE
+    reserve: int = RESERVE
+
+
+class Stop:
+    """Said by any thread, heard by the transfer within a block of bytes or a wait."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def check(self) -> None:
+        if self._event.is_set():
+            raise Stopped
+
+    def wait(self, seconds: float) -> None:
+        if self._event.wait(seconds):
+            raise Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all transfers share. `tell` hears why one waits, or None when it goes on."""
+
+    limit: Limit
+    patience: Patience
+    tell: Callable[[Told | None], None] = lambda _why: None
+    clock: Callable[[], float] = time.monotonic
+
+
+class Transfer:
+    """Of `file` into `partial`; `run` returns when the bytes are whole and right."""
+
+    def __init__(
+        self, file: RemoteFile, partial: Path, source: Source, means: Means, stop: Stop
+    ) -> None:
+        self._file = file
+        self._partial = partial
+        self._source = source
+        self._means = means
+        self._stop = stop
+        self.speed = Speed(means.clock)
+        # bytes that are there, and that came over the network in this run
+        self.received = 0
+        self.fetched = 0
+        self._saved = self._looked = 0.0
+        self._best = 0.0
+
+    def run(self) -> None:
+        """Raises Stopped, DownloadProblem or OSError; what has arrived stays for the next time."""
+        self._partial.parent.mkdir(parents=True, exist_ok=True)
+        pieces = Pieces(self._partial, self._file.size, self._means.patience.piece)
+        self.received = pieces.received
+        checksum = Checksum(pieces, self._file.etag)
+        whole = False
+        try:
+            checksum.arrived(pieces.frontier)
+            self._fetch_all(pieces, checksum)
+            self._prove(pieces, checksum)
+            whole = True
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise self._no_room() from error
+            raise
+        finally:
+            checksum.close()
+            if whole:
+                pieces.finish()
+            else:
+                pieces.close()
+
+    # --- fetching ------------------------------------------------------------------------
+
+    def _fetch_all(self, pieces: Pieces, checksum: Checksum) -> None:
+        tries = 0
+        while (gap := pieces.gap()) is not None:
+            before = self.fetched
+            try:
+                self._look(pieces)
+                self._fetch(*gap, pieces, checksum)
+                tries = 0
+            except Unavailable as trouble:
+                tries = 1 if self.fetched - before >= _GOOD else tries + 1
+                pieces.doubt(pieces.frontier)
+                pieces.save()
+                self._wait(trouble, tries)
+            for number in checksum.damaged():
+                pieces.lose(number)
+                checksum.again_from(number)
+
+    def _wait(self, trouble: Unavailable, tries: int) -> None:
+        patience = self._means.patience
+        pause = min(patience.most, patience.first * 2 ** min(tries - 1, 20))
+        # not all at the same moment
+        pause *= random.uniform(0.7, 1.0)
+        if trouble.after is not None:
+            pause = max(pause, min(trouble.after, patience.most * 5))
+        if tries > 1 or trouble.after is not None:
+            self._means.tell(trouble.why)
+        self._stop.wait(pause)
+
+    def _fetch(self, start: int, end: int, pieces: Pieces, checksum: Checksum) -> None:
+        """One connection's worth of [start, end); returns when it gave all of it."""
+        at, began = start, self._means.clock()
+        with self._source.open(start, None if end == self._file.size else end) as answer:
+            self._check(answer, start)
+            pieces.doubt(start)
+            skip = start - answer.start
+            for chunk in answer.chunks:
+                self._stop.check()
+                if skip:
+                    # a server that does not know ranges begins at the beginning
+                    skip, chunk = max(0, skip - len(chunk)), chunk[skip:]
+                taken = chunk[: end - at]
+                if taken:
+                    pieces.write(at, taken)
+                    at += len(taken)
+                    self._came(len(taken), pieces, checksum)
+                if at == end:
+                    return
+                self._not_too_slow(at - start, self._means.clock() - began)
+        raise Unavailable(told("download-cut"))
+
+    def _check(self, answer: Answer, start: int) -> None:
+        if answer.total is not None and answer.total != self._file.size:
+            # a page of a hotel's network, or another file under the same name
+            raise Unavailable(told("download-other-size", name=self._file.path))
+        if answer.start not in (0, start):
+            raise Unavailable(told("download-cut"))
+
+    def _came(self, count: int, pieces: Pieces, checksum: Checksum) -> None:
+        self.fetched += count
+        self.received += count
+        self.speed.add(count)
+        if self.fetched == count:
+            self._means.tell(None)
+        checksum.arrived(pieces.frontier)
+        now = self._means.clock()
+        if now - self._saved > _SAVE:
+            self._saved = now
+            pieces.save()
+            self._means.tell(None)
+        self._look(pieces)
+        pause = self._means.limit.take(count)
+        if pause:
+            self._stop.wait(pause)
+
+    def _not_too_slow(self, count: int, seconds: float) -> None:
+        """A connection that only drips, where another one ran, is made again."""
+        patience = self._means.patience
+        if seconds < patience.slow:
+            return
+        speed = self.speed.now()
+        self._best = max(self._best, count / seconds)
+        if speed < patience.least and self._best > 4 * patience.least:
+            raise Unavailable(told("download-stalled"))
+
+    # --- room ----------------------------------------------------------------------------
+
+    def _look(self, pieces: Pieces) -> None:
+        """Stop before the disk is full."""
+        now = self._means.clock()
+        if now - self._looked < _LOOK and self._looked:
+            return
+        self._looked = now
+        free = shutil.disk_usage(self._partial.parent).free
+        missing = self._file.size - pieces.received + self._means.patience.reserve
+        if free < min(missing, self._means.patience.reserve):
+            raise self._no_room()
+
+    def _no_room(self) -> DownloadProblem:
+        free = shutil.disk_usage(self._partial.parent).free
+        needed = self._file.size - self.received + self._means.patience.reserve
+        return DownloadProblem("download-disk-full", needed=max(1, needed - free), free=free)
+
+    # --- proof ---------------------------------------------------------------------------
+
+    def _prove(self, pieces: Pieces, checksum: Checksum) -> None:
+        checksum.arrived(pieces.frontier)
+        while (right := self._verdict(pieces, checksum)) is None:
+            # pieces that the disk lost are fetched again
+            self._fetch_all(pieces, checksum)
+            checksum.arrived(pieces.frontier)
+        if right:
+            return
+        log.info("a download is not what it should be: looking for the pieces that are wrong")
+        suspects = sorted(pieces.suspects)
+        if self._replace(suspects, pieces, checksum):
+            return
+        others = [number for number in range(pieces.count) if number not in pieces.suspects]
+        for number in others:
+            if self._replace([number], pieces, checksum):
+                return
+        raise DownloadProblem("download-differs", name=self._file.path)
+
+    def _verdict(self, pieces: Pieces, checksum: Checksum) -> bool | None:
+        while True:
+            right = checksum.wait(0.2)
+            self._stop.check()
+            if right is not None:
+                return right
+            damaged = checksum.damaged()
+            for number in damaged:
+                pieces.lose(number)
+                checksum.again_from(number)
+            if damaged:
+                self.received = pieces.received
+                return None
+
+    def _replace(self, numbers: list[int], pieces: Pieces, checksum: Checksum) -> bool:
+        """Fetch pieces again; whether the file is right then."""
+        changed = False
+        for number in numbers:
+            data = self._fetch_piece(number, pieces)
+            if xxhash.xxh3_64(data).hexdigest() != pieces.digest(number):
+                pieces.replace(number, data)
+                checksum.again_from(number)
+                changed = True
+        return changed and bool(self._verdict(pieces, checksum))
+
+    def _fetch_piece(self, number: int, pieces: Pieces) -> bytes:
+        start, end = pieces.span(number)
+        found = bytearray()
+        tries = 0
+        while len(found) < end - start:
+            at = start + len(found)
+            try:
+                with self._source.open(at, end) as answer:
+                    self._check(answer, at)
+                    skip = at - answer.start
+                    for chunk in answer.chunks:
+                        self._stop.check()
+                        part = chunk[skip:]
+                        skip = max(0, skip - len(chunk))
+                        found += part[: end - start - len(found)]
+                        self.fetched += len(part)
+                        self._stop.wait(self._means.limit.take(len(part)))
+                        if len(found) == end - start:
+                            break
+                tries = 0
+            except Unavailable as trouble:
+                tries += 1
+                self._wait(trouble, tries)
+        return bytes(found)

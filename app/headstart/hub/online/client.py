@@ -1,0 +1,293 @@
+"""The Hugging Face Hub through its own library: searches, repositories, files in ranges.
+
+Imported when it is first needed, on worker threads only. Endpoint, proxies and certificates are
+those that the library finds; a token comes from the system's keychain, or from where the library
+keeps its own. Nothing is asked unless the user did.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+from huggingface_hub import HfApi, constants, get_session, hf_hub_url
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+)
+
+from headstart.core.catalog import CompanionKind, Details, Repository, Search, SortBy
+from headstart.core.downloads import RemoteFile, Wanted
+from headstart.core.model_ref import ModelFormat
+from headstart.core.told import told
+from headstart.hub.downloads.source import Answer, DownloadProblem, Unavailable
+from headstart.hub.online import variants
+
+# seconds to connect, and between two blocks of bytes
+_CONNECT, _READ = 10.0, 15.0
+# of an answer that is asked for as a whole: a model card, a configuration
+_LARGEST_TEXT = 2 << 20
+_PAGE = 100
+_SORTED: dict[SortBy, str] = {
+    "trending": "trending_score",
+    "likes": "likes",
+    "downloads": "downloads",
+    "updated": "last_modified",
+}
+_EXPANDED = (
+    "author", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "private",
+    "safetensors", "siblings", "tags",
+)  # fmt: skip
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+_NO_NETWORK = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
+
+
+class HubClient:
+    """`token` is asked for each time; None lets the library look for its own. `endpoint`: where the
+    hub is, unless the environment says it; `stall_seconds` without a byte end a connection."""
+
+    def __init__(
+        self,
+        token: Callable[[], str | None] = lambda: None,
+        endpoint: str = "",
+        stall_seconds: float = _READ,
+    ) -> None:
+        self.timeout = httpx2.Timeout(stall_seconds, connect=min(_CONNECT, stall_seconds))
+        self._token = token
+        self.endpoint = endpoint or str(constants.ENDPOINT)
+
+    # --- looking -------------------------------------------------------------------------
+
+    def search(self, search: Search, format_: ModelFormat) -> Iterator[list[Repository]]:
+        """Pages of what matches, for one format; raises Unavailable or DownloadProblem."""
+        api = self._api()
+        with _told_apart(""):
+            found = api.list_models(
+                filter="gguf" if format_ == "gguf" else "mlx",
+                search=search.text or None,
+                sort=_SORTED[search.sort],  # type: ignore[arg-type]
+                gated=False if search.open_only else None,
+                num_parameters=f"max:{search.largest:g}B" if search.largest else None,
+                expand=list(_EXPANDED),  # type: ignore[arg-type]
+            )
+            page: list[Repository] = []
+            for info in found:
+                page.append(_repository(info))
+                if len(page) == _PAGE:
+                    yield page
+                    page = []
+            yield page
+
+    def details(self, repo: str, revision: str = "main", named: str = "") -> Details:
+        """Everything about one repository; raises Unavailable or DownloadProblem."""
+        with _told_apart(repo):
+            info = self._api().model_info(repo, revision=revision, files_metadata=True)
+        files = [
+            RemoteFile(sibling.rfilename, sibling.size or 0, _etag(sibling))
+            for sibling in info.siblings or ()
+            if _etag(sibling)
+        ]
+        found = _repository(info)
+        folder = found.name if "mlx" in found.formats else ""
+        return Details(
+            found,
+            info.sha or revision,
+            variants.of_files(files, folder),
+            variants.companions(files),
+            named,
+        )
+
+    def card(self, repo: str, commit: str) -> str:
+        """The model card as it was written, without its head; "" where there is none."""
+        data = self.text(repo, commit, "README.md")
+        text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+        if text.startswith("---\n") and (end := text.find("\n---", 3)) > 0:
+            text = text[end + 4 :].lstrip("-").lstrip()
+        return text
+
+    def text(self, repo: str, commit: str, path: str) -> bytes:
+        """A small file as a whole; b"" where there is none."""
+        source = FileSource(self, repo, commit, path)
+        found = bytearray()
+        try:
+            with source.open(0, None) as answer:
+                for chunk in answer.chunks:
+                    found += chunk
+                    if len(found) > _LARGEST_TEXT:
+                        break
+        except DownloadProblem as problem:
+            if problem.told.code != "hub-file-gone":
+                raise
+        return bytes(found)
+
+    # --- bytes ---------------------------------------------------------------------------
+
+    def source(self, wanted: Wanted, file: RemoteFile) -> FileSource:
+        return FileSource(self, wanted.repo, wanted.commit, file.path)
+
+    def headers(self) -> dict[str, str]:
+        """For one request; the key goes to the hub only, not where it sends us for the bytes."""
+        return dict(self._api()._build_hf_headers())
+
+    def _api(self) -> HfApi:
+        return HfApi(self.endpoint, token=self._token(), library_name="headstart")
+
+
+class FileSource:
+    """A `Source`: one file of a repository at one commit."""
+
+    def __init__(self, client: HubClient, repo: str, commit: str, path: str) -> None:
+        self._client = client
+        self._repo = repo
+        self._commit = commit
+        self._path = path
+
+    @contextmanager
+    def open(self, start: int, end: int | None) -> Iterator[Answer]:
+        url = hf_hub_url(
+            self._repo, self._path, revision=self._commit, endpoint=self._client.endpoint
+        )
+        headers = self._client.headers() | {"Accept-Encoding": "identity"}
+        if start or end is not None:
+            headers["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
+        with (
+            _told_apart(self._repo, self._path),
+            get_session().stream(
+                "GET", url, headers=headers, timeout=self._client.timeout, follow_redirects=True
+            ) as response,
+        ):
+            _check(response, self._repo, self._path)
+            at, total = _span(response)
+            yield Answer(at, total, self._chunks(response))
+
+    def _chunks(self, response: httpx2.Response) -> Iterator[bytes]:
+        with _told_apart(self._repo, self._path):
+            yield from response.iter_raw()
+
+
+@contextmanager
+def _told_apart(repo: str, path: str = "") -> Iterator[None]:
+    """What the libraries raise, as what can be tried again and what cannot."""
+    try:
+        yield
+    except _NO_NETWORK as error:
+        raise Unavailable(told("download-no-network")) from error
+    except OfflineModeIsEnabled as error:
+        raise DownloadProblem("hub-offline-mode") from error
+    except HfHubHTTPError as error:
+        _raise(error.response, repo, path, error)
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise Unavailable(told("hub-no-answer", reason=type(error).__name__)) from error
+    except ValueError as error:
+        # an answer that is no JSON, or a name that the library refuses
+        raise DownloadProblem("hub-no-sense", name=repo or "search") from error
+
+
+def _check(response: httpx2.Response, repo: str, path: str) -> None:
+    if response.status_code not in (200, 206):
+        _raise(response, repo, path, None)
+
+
+def _raise(response: httpx2.Response, repo: str, path: str, error: HfHubHTTPError | None) -> None:
+    status, code = response.status_code, response.headers.get("X-Error-Code", "")
+    if status == 429:
+        raise Unavailable(told("hub-busy"), _retry_after(response)) from error
+    if status in (408, 425) or status >= 500:
+        raise Unavailable(told("hub-trouble", status=status), _retry_after(response)) from error
+    if isinstance(error, GatedRepoError) or code == "GatedRepo":
+        raise DownloadProblem("hub-gated", repo=repo) from error
+    if status == 401 and code != "RepoNotFound":
+        raise DownloadProblem("hub-needs-token", repo=repo) from error
+    if isinstance(error, RepositoryNotFoundError) or code == "RepoNotFound":
+        # private ones are not found either
+        raise DownloadProblem("hub-repository-gone", repo=repo) from error
+    if status == 403:
+        raise DownloadProblem("hub-forbidden", repo=repo) from error
+    if status == 404 and path:
+        raise DownloadProblem("hub-file-gone", name=path, repo=repo) from error
+    if status == 404:
+        raise DownloadProblem("hub-repository-gone", repo=repo) from error
+    raise DownloadProblem("hub-refused", repo=repo or "search", status=status) from error
+
+
+def _retry_after(response: httpx2.Response) -> float | None:
+    with contextlib.suppress(ValueError):
+        return float(response.headers.get("Retry-After", ""))
+    return None
+
+
+def _span(response: httpx2.Response) -> tuple[int, int | None]:
+    """Where the bytes of an answer begin, and how many the whole file has."""
+    if response.status_code == 206:
+        found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if found is None:
+            raise Unavailable(told("download-cut"))
+        return int(found[1]), int(found[2])
+    length = response.headers.get("Content-Length", "")
+    return 0, int(length) if length.isdigit() else None
+
+
+def _etag(sibling: Any) -> str:
+    """What a file is called in the cache: its SHA-256 where it is large, else what git calls it."""
+    lfs = sibling.lfs
+    return str((lfs.sha256 if lfs is not None else sibling.blob_id) or "")
+
+
+def _repository(info: Any) -> Repository:
+    tags = info.tags or []
+    paths = [sibling.rfilename for sibling in info.siblings or ()]
+    gguf = info.gguf or {}
+    formats: list[ModelFormat] = []
+    if gguf or "gguf" in tags or any(path.lower().endswith(".gguf") for path in paths):
+        formats.append("gguf")
+    if info.library_name == "mlx" or "mlx" in tags:
+        formats.append("mlx")
+    tensors = info.safetensors
+    total = gguf.get("total") or (tensors.total if tensors is not None else 0)
+    licences = (tag.partition(":")[2] for tag in tags if tag.startswith("license:"))
+    kinds = {companion.kind for companion in variants.companions(_named(paths))}
+    return Repository(
+        id=str(info.id),
+        formats=tuple(formats),
+        likes=_count(info.likes),
+        downloads=_count(info.downloads),
+        updated=info.last_modified.timestamp() if info.last_modified else 0.0,
+        gated=bool(info.gated),
+        private=bool(info.private),
+        licence=next(licences, ""),
+        parameters=_count(total),
+        context=_count(gguf.get("context_length")),
+        architecture=str(gguf.get("architecture") or ""),
+        smallest=_smallest(info, paths, _count(total)),
+        has_vision="image-text-to-text" in tags or CompanionKind.PROJECTOR in kinds,
+        has_own_draft=CompanionKind.HEAD in kinds or _own_layers(str(info.id)),
+    )
+
+
+def _named(paths: list[str]) -> list[RemoteFile]:
+    return [RemoteFile(path, 0, "-") for path in paths]
+
+
+def _smallest(info: Any, paths: list[str], parameters: int) -> int:
+    """About the bytes of the smallest chat model: exactly, where sizes are said."""
+    sized = [s for s in info.siblings or () if s.size]
+    files = [RemoteFile(s.rfilename, s.size, "-") for s in sized] or _named(paths)
+    found = variants.of_files(files, str(info.id) if not info.gguf else "")
+    if sized:
+        return min((variant.size for variant in found), default=0)
+    least = min((variant.bits for variant in found if variant.bits), default=0.0)
+    return int(parameters * least / 8)
+
+
+def _own_layers(repo: str) -> bool:
+    return re.search(r"(?:^|[-_/.])mtp(?:$|[-_.])", repo, re.IGNORECASE) is not None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

@@ -1,0 +1,116 @@
+"""The files of a repository, as models that people choose from. Pure.
+
+Split files are one; projectors and heads are told apart by how their makers name them; the weights
+of a folder in MLX's format belong together with its configuration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from headstart.core.catalog import Companion, CompanionKind, Variant
+from headstart.core.downloads import RemoteFile
+from headstart.core.quantization import bits, quality, quantization
+
+_SPLIT = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})$", re.IGNORECASE)
+_PROJECTOR = re.compile(r"(?:^|[-._/])mmproj", re.IGNORECASE)
+_HEAD = re.compile(
+    r"(?:^|/)(?:mtp|eagle\d?|dflash|dspark|medusa)[-._]|(?:^|/)MTP/|[-._]eagle3[-._]", re.IGNORECASE
+)
+_NO_MODEL = re.compile(r"(?:^|[-._/])imatrix|(?:^|[-._/])(?:ggml-)?vocab[-._]", re.IGNORECASE)
+# what a folder needs beside its weights
+_FOLDER_FILES = re.compile(
+    r"config\.json|generation_config\.json|tokenizer.*|special_tokens_map\.json|added_tokens\.json"
+    r"|vocab\.(?:json|txt)|merges\.txt|chat_template.*|.*\.index\.json|.*\.tiktoken|.*\.model",
+    re.IGNORECASE,
+)
+_BITS = re.compile(r"(?P<bits>\d+)[-_ ]?bits?", re.IGNORECASE)
+
+
+def of_files(files: Iterable[RemoteFile], folder: str = "") -> tuple[Variant, ...]:
+    """Every model among them, the smallest first. `folder`: what the weights in MLX's format are
+    called that lie at the top, where there may be some."""
+    files = list(files)
+    found = [*_gguf(files), *(_folders(files, folder) if folder else ())]
+    return tuple(sorted(found, key=lambda variant: variant.size))
+
+
+def companions(files: Iterable[RemoteFile]) -> tuple[Companion, ...]:
+    found = []
+    for file in files:
+        if not file.path.lower().endswith(".gguf"):
+            continue
+        if _PROJECTOR.search(file.path):
+            found.append(Companion(CompanionKind.PROJECTOR, file))
+        elif _HEAD.search(file.path):
+            found.append(Companion(CompanionKind.HEAD, file))
+    return tuple(found)
+
+
+def best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
+    """The one that most people want: half precision, else the smallest."""
+    own = [companion for companion in found if companion.kind is kind]
+    half = [one for one in own if quantization(one.file.path) in ("F16", "FP16", "BF16", "Q8_0")]
+    return min(half or own, key=lambda one: one.file.size, default=None)
+
+
+def _gguf(files: Sequence[RemoteFile]) -> list[Variant]:
+    groups: dict[str, list[RemoteFile]] = {}
+    counts: dict[str, int] = {}
+    for file in files:
+        path = file.path
+        if not path.lower().endswith(".gguf"):
+            continue
+        if any(rule.search(path) for rule in (_PROJECTOR, _HEAD, _NO_MODEL)):
+            continue
+        split = _SPLIT.fullmatch(path[:-5])
+        key = f"{split['stem']}.gguf" if split else path
+        groups.setdefault(key, []).append(file)
+        counts[key] = int(split["count"]) if split else 1
+    found = []
+    for key, parts in groups.items():
+        if len(parts) != counts[key]:
+            # a part is missing: nobody could open it
+            continue
+        parts.sort(key=lambda file: file.path)
+        name = quantization(key)
+        title = name or PurePosixPath(key).stem
+        weight = bits(name)
+        found.append(Variant(title, "gguf", tuple(parts), parts[0].path, weight, quality(weight)))
+    return _told_apart(found)
+
+
+def _told_apart(found: list[Variant]) -> list[Variant]:
+    """Two of the same quantization are called by their files' names."""
+    titles = [variant.title for variant in found]
+    return [
+        replace(variant, title=_stem(variant.main)) if titles.count(variant.title) > 1 else variant
+        for variant in found
+    ]
+
+
+def _stem(path: str) -> str:
+    stem = PurePosixPath(path).stem
+    split = _SPLIT.fullmatch(stem)
+    return split["stem"] if split else stem
+
+
+def _folders(files: Sequence[RemoteFile], top: str) -> list[Variant]:
+    folders: dict[str, list[RemoteFile]] = {}
+    for file in files:
+        folder, _, name = file.path.rpartition("/")
+        if name.endswith(".safetensors") or _FOLDER_FILES.fullmatch(name):
+            folders.setdefault(folder, []).append(file)
+    found = []
+    for folder, own in folders.items():
+        names = [file.path.rpartition("/")[2] for file in own]
+        if "config.json" not in names or not any(n.endswith(".safetensors") for n in names):
+            continue
+        said = _BITS.search(folder or top)
+        weight = float(said["bits"]) + 0.5 if said else bits(quantization(folder or top))
+        title = folder or (f"{said['bits']}-bit" if said else "MLX")
+        found.append(Variant(title, "mlx", tuple(own), "", weight, quality(weight)))
+    return found

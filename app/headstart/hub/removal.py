@@ -1,0 +1,114 @@
+"""Removing a model from the disk: which files are its own, and what space comes back.
+
+In the cache that Hugging Face's tools share, snapshots point to blobs: a blob goes with the last
+pointer to it. Worker threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headstart.core.errors import ModelProblem
+from headstart.core.installed import InstalledModel
+from headstart.core.split_files import parts
+from headstart.hub.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What would go. `size`: bytes that come back; `programs`: the code of whose folder it is."""
+
+    files: tuple[Path, ...]
+    size: int
+    program: str
+
+
+def plan(model: InstalledModel) -> Removal:
+    """What removing a model takes away; raises ModelProblem for what is not ours to remove."""
+    if model.source == Source.STARTER:
+        raise ModelProblem("starter-stays", name=model.ref.name)
+    if model.source == Source.OLLAMA:
+        raise ModelProblem("remove-with-ollama", name=model.ref.name)
+    folder = model.ref.path.is_dir()
+    files: Iterable[Path] = model.ref.path.rglob("*") if folder else parts(model.ref.path)
+    own = [file for file in files if file.is_file() or file.is_symlink()]
+    repository = _repository(model.ref.path)
+    if repository is not None:
+        own = _with_blobs(repository, own)
+    return Removal(tuple(own), _size(own), model.source)
+
+
+def remove(removal: Removal) -> None:
+    """Take the files away, and folders that are empty then; raises ModelProblem."""
+    for file in removal.files:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise ModelProblem(
+                "not-removed", name=file.name, reason=error.strerror or error
+            ) from error
+    for folder in sorted({file.parent for file in removal.files}, reverse=True):
+        _prune(folder)
+
+
+def _prune(folder: Path) -> None:
+    """Empty folders inside a repository of the cache, and the repository with them."""
+    repository = _repository(folder)
+    while repository is not None and folder != repository.parent:
+        with contextlib.suppress(OSError):
+            if folder == repository:
+                _prune_repository(repository)
+            folder.rmdir()
+        if folder.exists():
+            return
+        folder = folder.parent
+
+
+def _prune_repository(repository: Path) -> None:
+    blobs = repository / "blobs"
+    if any((repository / "snapshots").glob("*/*")) or (blobs.exists() and any(blobs.iterdir())):
+        return
+    for name in ("refs", "blobs", "snapshots", ".no_exist"):
+        for path in sorted((repository / name).rglob("*"), reverse=True):
+            path.unlink() if path.is_file() else path.rmdir()
+        with contextlib.suppress(OSError):
+            (repository / name).rmdir()
+
+
+def _repository(path: Path) -> Path | None:
+    """The folder of the repository in the shared cache that a path is in."""
+    for folder in (path, *path.parents):
+        if folder.name.startswith("models--") and (folder / "snapshots").is_dir():
+            return folder
+    return None
+
+
+def _with_blobs(repository: Path, pointers: list[Path]) -> list[Path]:
+    """Every pointer to the same bytes, of other commits too, and the bytes."""
+    blobs = {os.path.realpath(path) for path in pointers}
+    found = [
+        path
+        for path in (repository / "snapshots").rglob("*")
+        if path.is_symlink() and os.path.realpath(path) in blobs
+    ]
+    inside = [Path(blob) for blob in blobs if Path(blob).parent == repository / "blobs"]
+    resolved = repository.resolve() / "blobs"
+    inside += [Path(blob) for blob in blobs if Path(blob).parent == resolved]
+    return list(dict.fromkeys([*pointers, *found, *inside]))
+
+
+def _size(files: Iterable[Path]) -> int:
+    """What comes back: bytes that no other name holds."""
+    total, seen = 0, set[tuple[int, int]]()
+    for file in files:
+        with contextlib.suppress(OSError):
+            state = file.lstat()
+            if file.is_symlink() or (state.st_dev, state.st_ino) in seen:
+                continue
+            seen.add((state.st_dev, state.st_ino))
+            total += state.st_size if state.st_nlink == 1 else 0
+    return total

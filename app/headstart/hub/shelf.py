@@ -1,0 +1,304 @@
+"""The shelf: every model on this computer, wherever it lies, with what is known of each.
+
+What was seen is kept in a small file of the home, so that a look around costs no more than asking
+the system which files changed. A model is known by its content: moved or renamed it keeps its name,
+its notes and what was measured of it. Worker threads; one look at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from headstart.core.errors import ModelProblem
+from headstart.core.files import write_whole
+from headstart.core.installed import About, InstalledModel, Moved
+from headstart.core.model_ref import ModelFormat, ModelRef
+from headstart.core.split_files import parts
+from headstart.core.told import told
+from headstart.hub import about, library, mlx_folder
+from headstart.hub.content import BEGINNING, content_of
+from headstart.hub.sources import Found, Place, Source, walk
+
+log = logging.getLogger(__name__)
+
+# a file that changed so few seconds ago may still be written
+_FRESH = 2.0
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was read of a place, and the state of the files then."""
+
+    state: tuple[int, int]
+    name: str
+    content: str
+    about: About
+    size: int
+    # the code of what is wrong with the file
+    trouble: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What stays with a model's bytes."""
+
+    # by which measurements know it: as the file was called when it was first seen
+    signature: str
+    name: str = ""
+    notes: str = ""
+    last_used: float = 0.0
+    paths: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Kept:
+    seen: dict[str, _Seen] = field(default_factory=dict)
+    known: dict[str, _Known] = field(default_factory=dict)
+
+
+class Shelf:
+    """`places` are asked for at each look: the user may add folders. Without a `path` nothing is
+    kept."""
+
+    def __init__(self, path: Path | None, places: Callable[[], Sequence[Place]]) -> None:
+        self._path = path
+        self._places = places
+        self._lock = threading.RLock()
+        self._kept: _Kept | None = None
+        self._moved: list[Moved] = []
+
+    # --- looking around ------------------------------------------------------------------
+
+    def look(self, opened: Iterable[str] = ()) -> list[InstalledModel]:
+        """Everything that is here: the starter model, what the user opened, and what lies at the
+        places, each with its bytes once."""
+        with self._lock:
+            kept = self._load()
+            before = msgspec.json.encode(kept)
+            found = self._read(self._all(opened), kept)
+            self._follow_moved(kept, {str(one.path) for one, _ in found})
+            models = self._listed(found, kept)
+            if msgspec.json.encode(kept) != before:
+                self._save()
+            return models
+
+    def moved(self) -> list[Moved]:
+        """What was found to lie elsewhere since the last time that this was asked."""
+        with self._lock:
+            moved, self._moved = self._moved, []
+            return moved
+
+    def ref(self, path: Path) -> ModelRef:
+        """The model at `path` as it is known; raises OSError when nothing is there."""
+        found = library.ref(path)
+        with self._lock:
+            kept = self._load()
+            seen = kept.seen.get(str(path))
+            if seen is None:
+                return found
+            return self._named(replace(found, name=seen.name), seen.content, kept)
+
+    def find(self, key: str) -> ModelRef:
+        """The model that a chat or the settings name, also where it lies elsewhere by now; raises
+        ModelProblem when it is gone."""
+        path = Path(key)
+        with contextlib.suppress(OSError):
+            return self.ref(path)
+        with self._lock:
+            for known in self._load().known.values():
+                if key in known.paths:
+                    for other in reversed(known.paths):
+                        with contextlib.suppress(OSError):
+                            return self.ref(Path(other))
+        raise ModelProblem("model-missing", path=path)
+
+    def open(self, path: Path) -> ModelRef:
+        """Check what the user opened, and know it from now on; raises ModelProblem."""
+        found = library.open_model(path)
+        with self._lock:
+            kept = self._load()
+            one = Found(found.path, found.name, found.format, Source.OPENED)
+            self._read([one], kept)
+            self._save()
+        return self.ref(found.path)
+
+    # --- what the user says of a model ---------------------------------------------------
+
+    def rename(self, content: str, name: str) -> None:
+        """What it is called here; "" for its file's name. The file stays as it is."""
+        self._change(content, name=name.strip())
+
+    def set_notes(self, content: str, notes: str) -> None:
+        self._change(content, notes=notes)
+
+    def used(self, key: str, at: float) -> None:
+        """A reply was written with it."""
+        with self._lock:
+            seen = self._load().seen.get(key)
+            if seen is not None:
+                self._change(seen.content, last_used=at)
+
+    def forget(self, key: str) -> None:
+        """Its file was removed on purpose: it is gone, not moved."""
+        with self._lock:
+            kept = self._load()
+            kept.seen.pop(key, None)
+            for known in kept.known.values():
+                if key in known.paths:
+                    known.paths.remove(key)
+            self._save()
+
+    def _change(self, content: str, **changes: object) -> None:
+        with self._lock:
+            known = self._load().known.get(content)
+            if known is not None:
+                for name, value in changes.items():
+                    setattr(known, name, value)
+                self._save()
+
+    # --- reading -------------------------------------------------------------------------
+
+    def _all(self, opened: Iterable[str]) -> list[Found]:
+        starter = library.starter_model()
+        found = []
+        if starter is not None:
+            found.append(Found(starter.path, starter.name, starter.format, Source.STARTER))
+        for name in opened:
+            with contextlib.suppress(OSError):
+                ref = library.ref(Path(name))
+                found.append(Found(ref.path, ref.name, ref.format, Source.OPENED))
+        for place in self._places():
+            found += walk(place)
+        # the same file by two ways: what the user opened may lie in a folder that is walked
+        first: dict[str, Found] = {}
+        for one in found:
+            first.setdefault(str(one.path), one)
+        return list(first.values())
+
+    def _read(self, found: Iterable[Found], kept: _Kept) -> list[tuple[Found, _Seen]]:
+        """What is known of each, read where it is new or changed."""
+        result = []
+        for one in found:
+            try:
+                state = _state(one)
+                seen = kept.seen.get(str(one.path))
+                if seen is None or seen.state != state:
+                    seen = _look_at(one, state)
+                    if time.time() - state[1] / 1e9 >= _FRESH:
+                        kept.seen[str(one.path)] = seen
+            except OSError:
+                continue
+            result.append((one, seen))
+            known = kept.known.get(seen.content)
+            if known is None:
+                known = kept.known[seen.content] = _Known(f"{one.name}:{seen.size}")
+            if str(one.path) not in known.paths:
+                known.paths.append(str(one.path))
+        return result
+
+    def _follow_moved(self, kept: _Kept, there: set[str]) -> None:
+        """Where something was, and its bytes lie elsewhere now."""
+        for path in [path for path in kept.seen if path not in there]:
+            if Path(path).exists():
+                # its folder is not walked any more
+                continue
+            content = kept.seen.pop(path).content
+            known = kept.known.get(content)
+            now = [] if known is None else [other for other in known.paths if other in there]
+            if now:
+                # chats may name where it was, in copies and exports too
+                self._moved.append(Moved(path, now[-1]))
+
+    def _listed(self, found: list[tuple[Found, _Seen]], kept: _Kept) -> list[InstalledModel]:
+        models: dict[str, InstalledModel] = {}
+        for one, seen in found:
+            if seen.content in models:
+                same = models[seen.content]
+                models[seen.content] = replace(same, copies=(*same.copies, str(one.path)))
+                continue
+            plain = ModelRef(one.path, one.name, seen.size, one.format)
+            known = kept.known[seen.content]
+            why = None
+            if seen.trouble:
+                why = told(seen.trouble)
+            elif seen.about.no_chat:
+                why = told(seen.about.no_chat)
+            models[seen.content] = InstalledModel(
+                self._named(plain, seen.content, kept),
+                one.source.value,
+                seen.content,
+                seen.about,
+                known.notes,
+                bool(known.name),
+                known.last_used,
+                why_not=why,
+            )
+        return list(models.values())
+
+    @staticmethod
+    def _named(ref: ModelRef, content: str, kept: _Kept) -> ModelRef:
+        known = kept.known.get(content)
+        if known is None:
+            return ref
+        return replace(ref, name=known.name or ref.name, known_as=known.signature)
+
+    # --- keeping -------------------------------------------------------------------------
+
+    def _load(self) -> _Kept:
+        if self._kept is None:
+            self._kept = _Kept()
+            if self._path is None:
+                return self._kept
+            try:
+                self._kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
+            except FileNotFoundError:
+                pass
+            except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+                # names and notes are lost; everything else is found again
+                log.warning("the list of models cannot be read: %s", type(error).__name__)
+        return self._kept
+
+    def _save(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path, msgspec.json.encode(self._load()), wait=False)
+        except OSError as error:
+            log.warning("the list of models cannot be written: %s", error)
+
+
+def _state(one: Found) -> tuple[int, int]:
+    """Size and time of what decides whether it has to be read again; raises OSError."""
+    if one.format == "mlx":
+        status = (one.path / "config.json").stat()
+        return mlx_folder.weight_size(one.path), status.st_mtime_ns
+    states = [part.stat() for part in parts(one.path)]
+    return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
+
+
+def _look_at(one: Found, state: tuple[int, int]) -> _Seen:
+    """Raises OSError."""
+    size, form = state[0], one.format
+    beginning = b""
+    if form == "gguf":
+        with one.path.open("rb", buffering=0) as file:
+            beginning = file.read(BEGINNING)
+    content = content_of(one.path, beginning)
+    try:
+        said = _said(one, form, beginning)
+    except ModelProblem as problem:
+        return _Seen(state, one.name, content, About(), size, problem.told.code)
+    return _Seen(state, one.name, content, said, size)
+
+
+def _said(one: Found, form: ModelFormat, beginning: bytes) -> About:
+    return about.of_folder(one.path) if form == "mlx" else about.of_file(one.name, beginning)

@@ -1,0 +1,201 @@
+"""Where models lie on this computer: our own and the user's folders, and those of other programs.
+
+Everything is used in place. A source only names what is there; what a file says is read by the
+shelf. Pure walks over folders, called from worker threads; a folder that cannot be read is empty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import platformdirs
+
+from headstart.core.model_ref import ModelFormat
+from headstart.core.split_files import is_later_part, title
+
+
+class Source(StrEnum):
+    STARTER = "starter"
+    OPENED = "opened"
+    HUGGING_FACE = "hugging-face"
+    LM_STUDIO = "lm-studio"
+    OLLAMA = "ollama"
+    GPT4ALL = "gpt4all"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder where a source keeps its models."""
+
+    source: Source
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model at its place; `name` is what people call it there."""
+
+    path: Path
+    name: str
+    format: ModelFormat
+    source: Source
+
+
+# deeper than any program puts its models
+_DEEPEST = 6
+# of a folder that somebody chose by mistake, such as a whole disk
+_MOST_FOLDERS = 20_000
+_LARGEST_MANIFEST = 1 << 20
+_OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
+
+
+def default_places(hub_cache: Path, environment: Mapping[str, str] | None = None) -> list[Place]:
+    """Where other programs keep theirs on this system, there or not."""
+    said = os.environ if environment is None else environment
+    home = Path.home()
+    ollama = Path(said["OLLAMA_MODELS"]) if said.get("OLLAMA_MODELS") else home / ".ollama/models"
+    places = [
+        Place(Source.HUGGING_FACE, hub_cache),
+        Place(Source.LM_STUDIO, _lm_studio(home)),
+        Place(Source.LM_STUDIO, home / ".cache/lm-studio/models"),
+        Place(Source.OLLAMA, ollama),
+        Place(Source.GPT4ALL, _gpt4all(home)),
+    ]
+    if sys.platform == "linux" and not said.get("OLLAMA_MODELS"):
+        # where its service keeps them
+        places.append(Place(Source.OLLAMA, Path("/usr/share/ollama/.ollama/models")))
+    return places
+
+
+def walk(place: Place) -> Iterator[Found]:
+    """Every model of a place, by name."""
+    with contextlib.suppress(OSError):
+        yield from _WALKS.get(place.source, _files)(place)
+
+
+def _lm_studio(home: Path) -> Path:
+    with contextlib.suppress(OSError, ValueError):
+        # it may have been moved
+        pointed = (home / ".lmstudio-home-pointer").read_text(encoding="utf-8").strip()
+        if pointed:
+            return Path(pointed) / "models"
+    return home / ".lmstudio/models"
+
+
+def _gpt4all(home: Path) -> Path:
+    if sys.platform == "win32":
+        return platformdirs.user_data_path("GPT4All", "nomic.ai")
+    if sys.platform == "darwin":
+        return home / "Library/Application Support/nomic.ai/GPT4All"
+    return home / ".local/share/nomic.ai/GPT4All"
+
+
+# --- folders of files --------------------------------------------------------------------
+
+
+def _files(place: Place) -> Iterator[Found]:
+    """GGUF files, and folders with weights in MLX's format, however deep."""
+    left = [_MOST_FOLDERS]
+
+    def inside(folder: Path, depth: int) -> Iterator[Found]:
+        left[0] -= 1
+        entries = _entries(folder) if left[0] > 0 else []
+        if _is_mlx(entries):
+            yield Found(folder, folder.name, "mlx", place.source)
+        for entry in entries:
+            path = folder / entry.name
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                if depth < _DEEPEST:
+                    yield from inside(path, depth + 1)
+            elif _is_gguf(entry.name):
+                yield Found(path, title(path), "gguf", place.source)
+
+    yield from inside(place.folder, 0)
+
+
+def _hugging_face(place: Place) -> Iterator[Found]:
+    """What the newest commit of each repository has, and what only older ones have."""
+    for repository in _entries(place.folder):
+        if not repository.name.startswith("models--"):
+            continue
+        folder = place.folder / repository.name
+        name = repository.name.rpartition("--")[2]
+        seen: set[str] = set()
+        for commit in _commits(folder):
+            for found in _files(Place(place.source, folder / "snapshots" / commit)):
+                inside = str(found.path.relative_to(folder / "snapshots" / commit))
+                blob = os.path.realpath(found.path) if found.format == "gguf" else inside
+                if blob in seen:
+                    continue
+                seen.add(blob)
+                whole = found.format == "gguf" or inside != "."
+                yield Found(found.path, found.name if whole else name, found.format, place.source)
+
+
+def _commits(folder: Path) -> list[str]:
+    """The one of the main branch first, then the newest."""
+    main = ""
+    with contextlib.suppress(OSError, ValueError):
+        main = (folder / "refs/main").read_text(encoding="utf-8").strip()
+    entries = _entries(folder / "snapshots")
+    with contextlib.suppress(OSError):
+        entries.sort(key=lambda entry: (entry.name != main, -entry.stat().st_mtime))
+    return [entry.name for entry in entries]
+
+
+def _ollama(place: Place) -> Iterator[Found]:
+    """Manifests name blobs; the weights are one of them."""
+    root = place.folder / "manifests"
+    for folder, _, names in os.walk(root):
+        for name in sorted(names):
+            path = Path(folder) / name
+            blob = _ollama_weights(path, place.folder / "blobs")
+            if blob is not None:
+                parts = path.relative_to(root).parts
+                shown = [part for part in parts[1:] if part != "library"]
+                called = ":".join(("/".join(shown[:-1]), shown[-1])) if len(shown) > 1 else name
+                yield Found(blob, called.removesuffix(":latest"), "gguf", place.source)
+
+
+def _ollama_weights(manifest: Path, blobs: Path) -> Path | None:
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        if manifest.stat().st_size > _LARGEST_MANIFEST:
+            return None
+        for layer in json.loads(manifest.read_text(encoding="utf-8"))["layers"]:
+            if layer["mediaType"] == _OLLAMA_WEIGHTS:
+                digest = str(layer["digest"]).replace(":", "-")
+                path = blobs / digest
+                if "/" not in digest and "\\" not in digest and path.is_file():
+                    return path
+    return None
+
+
+_WALKS: dict[Source, Callable[[Place], Iterable[Found]]] = {
+    Source.HUGGING_FACE: _hugging_face,
+    Source.OLLAMA: _ollama,
+}
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        return sorted(found, key=lambda entry: entry.name)
+    return []
+
+
+def _is_gguf(name: str) -> bool:
+    return name.lower().endswith(".gguf") and not is_later_part(name)
+
+
+def _is_mlx(entries: Iterable[os.DirEntry[str]]) -> bool:
+    names = [entry.name for entry in entries]
+    return "config.json" in names and any(name.endswith(".safetensors") for name in names)

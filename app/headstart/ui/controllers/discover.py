@@ -1,0 +1,174 @@
+"""Finding models on the hub: what is asked for, and what came. Main thread.
+
+Answers that nobody waits for any more, because something else was asked since, are dropped.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.library.discover import Discover, DraftOffer, Found
+from headstart.chat.library.downloads import Downloads
+from headstart.core.catalog import Companion, Details, Fit, Search, Variant
+from headstart.core.catalog_filter import named
+from headstart.core.downloads import Wanted
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.recommended import Recommended
+from headstart.ui.tasks import Problems, Tasks
+
+
+class DiscoverController(QObject):
+    recommended = Signal(list)  # of Recommended
+    search_began = Signal()
+    found = Signal(list)  # further results
+    search_ended = Signal(str)  # what went wrong, or ""
+    details_began = Signal(str)  # the repository
+    details_shown = Signal(object)  # Details
+    details_failed = Signal(str, str)  # the repository, why
+    fits_known = Signal(object, dict)  # Details, Fit by the variant's title
+    drafts_known = Signal(object, list)  # Variant, DraftOffers
+    card_shown = Signal(object, str)  # Details, Markdown
+    queued = Signal(list)  # titles of what is going to be downloaded
+    computer_known = Signal(object, int, str, object)  # memory, cores, cards, free; bytes
+
+    def __init__(
+        self, discover: Discover, downloads: Downloads, tasks: Tasks, problems: Problems
+    ) -> None:
+        super().__init__()
+        self._discover = discover
+        self._downloads = downloads
+        self._tasks = tasks
+        self._problems = problems
+        self._results: Found | None = None
+        self._asking = False
+        self._details: Details | None = None
+        self._opening = ""
+
+    # --- searching -----------------------------------------------------------------------
+
+    def show_recommended(self) -> None:
+        self._tasks.spawn(self._recommend())
+
+    def search(self, search: Search) -> None:
+        self._tasks.spawn(self._search(search))
+
+    def more(self) -> None:
+        """The reader comes to the end of the list."""
+        if self._results is not None and not self._asking:
+            self._tasks.spawn(self._more(self._results))
+
+    async def _recommend(self) -> None:
+        computer = await self._discover.computer()
+        self.computer_known.emit(computer.memory, computer.cores, computer.cards, computer.free)
+        self.recommended.emit(await self._discover.recommended())
+
+    async def _search(self, search: Search) -> None:
+        repo = await self._discover.named(search.text)
+        if repo:
+            self._results = None
+            self.search_began.emit()
+            await self._open(repo, search.text)
+            self.search_ended.emit("")
+            return
+        results = self._results = self._discover.search(search)
+        self.search_began.emit()
+        await self._more(results)
+
+    async def _more(self, results: Found) -> None:
+        self._asking = True
+        problem = ""
+        try:
+            page = await results.more()
+        except EnvironmentProblem as error:
+            page, problem = [], error.told.text
+        finally:
+            self._asking = False
+        if results is not self._results:
+            return
+        if page:
+            self.found.emit(page)
+        else:
+            self._results = None
+        self.search_ended.emit(problem)
+
+    # --- one repository ------------------------------------------------------------------
+
+    def open(self, repo: str) -> None:
+        self._tasks.spawn(self._open(repo))
+
+    def show_card(self, details: Details) -> None:
+        self._tasks.spawn(self._show_card(details))
+
+    def find_drafts(self, details: Details, variant: Variant) -> None:
+        self._tasks.spawn(self._find_drafts(details, variant))
+
+    async def _open(self, repo: str, text: str = "") -> None:
+        self._opening = repo
+        self.details_began.emit(repo)
+        try:
+            details = await self._discover.details(repo, text)
+        except EnvironmentProblem as problem:
+            if self._opening == repo:
+                self.details_failed.emit(repo, problem.told.text)
+            return
+        if self._opening != repo:
+            return
+        self._details = details
+        self.details_shown.emit(details)
+        fits: dict[str, Fit] = {}
+        try:
+            fits = await self._discover.fits(details)
+        except EnvironmentProblem as problem:
+            # the files can be fetched all the same
+            self._problems.show(problem.message, problem.remedy)
+        if self._details is details:
+            self.fits_known.emit(details, fits)
+
+    async def _show_card(self, details: Details) -> None:
+        self.card_shown.emit(details, await self._discover.card(details))
+
+    async def _find_drafts(self, details: Details, variant: Variant) -> None:
+        offers = await self._discover.drafts(details, variant)
+        if self._details is details:
+            self.drafts_known.emit(variant, offers)
+
+    # --- getting -------------------------------------------------------------------------
+
+    def get(
+        self,
+        details: Details,
+        variant: Variant,
+        companions: tuple[Companion, ...] = (),
+        draft: DraftOffer | None = None,
+    ) -> None:
+        """Download a variant, with what belongs to it, and a draft that is not here yet."""
+        wanted = [details.wanted(variant, companions)]
+        if draft is not None and draft.details is not None and draft.variant is not None:
+            wanted.append(draft.details.wanted(draft.variant))
+        self._tasks.spawn(self._get(wanted))
+
+    def get_recommended(self, choice: Recommended) -> None:
+        self._tasks.spawn(self._get_recommended(choice))
+
+    def set_token(self, token: str) -> None:
+        self._tasks.spawn(self._set_token(token))
+
+    async def _get_recommended(self, choice: Recommended) -> None:
+        details, variant = await self._discover.recommended_variant(choice)
+        wanted = [details.wanted(variant)]
+        if choice.draft_repo:
+            draft = await self._discover.details(choice.draft_repo)
+            of_draft = named(draft.variants, choice.draft_patterns[0]) or draft.variants[0]
+            wanted.append(draft.wanted(of_draft))
+        await self._get(wanted)
+
+    async def _get(self, wanted: list[Wanted]) -> None:
+        await self._downloads.add(wanted)
+        self.queued.emit([one.title for one in wanted])
+
+    async def _set_token(self, token: str) -> None:
+        notice = await self._discover.set_token(token)
+        if notice is not None:
+            self._problems.show(notice.message, notice.remedy)
+        if self._opening:
+            await self._open(self._opening)

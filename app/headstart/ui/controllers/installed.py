@@ -1,0 +1,88 @@
+"""The models on this computer: what is known of them, and what the user does with them. Main
+thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ModelsChanged, ModelState, ModelUnloaded
+from headstart.chat.library.installed import Installed
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.installed import InstalledModel
+from headstart.core.settings import ModelOptions
+from headstart.ui.tasks import Problems, Tasks
+
+
+class InstalledController(QObject):
+    listed = Signal(list)  # of InstalledModel
+    card_shown = Signal(object, object)  # InstalledModel, ModelCard
+    leaving = Signal(object)  # Leaving: ask before it is removed
+    removed = Signal(str, int)  # name, bytes that came back
+
+    def __init__(
+        self, installed: Installed, tasks: Tasks, problems: Problems, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._installed = installed
+        self._tasks = tasks
+        self._problems = problems
+        broadcast.on(ModelsChanged, lambda _change: self.look())
+        broadcast.on(ModelState, self._on_state)
+        broadcast.on(ModelUnloaded, lambda _change: self.look())
+
+    def look(self) -> None:
+        """See what is here now."""
+        self._tasks.spawn(self._look())
+
+    def show_card(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._show_card(model))
+
+    def rename(self, model: InstalledModel, name: str) -> None:
+        self._tasks.spawn(self._installed.rename(model.content, name))
+
+    def set_notes(self, model: InstalledModel, notes: str) -> None:
+        self._tasks.spawn(self._installed.set_notes(model.content, notes))
+
+    def options(self, model: InstalledModel) -> ModelOptions:
+        return self._installed.options(model.ref)
+
+    def set_options(self, options: ModelOptions) -> None:
+        self._installed.set_options(options)
+
+    def add_folder(self, folder: str) -> None:
+        self._installed.add_folder(Path(folder))
+
+    def remove_folder(self, folder: str) -> None:
+        self._installed.remove_folder(folder)
+
+    def unlist(self, model: InstalledModel) -> None:
+        self._installed.unlist(model)
+
+    def ask_remove(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._ask_remove(model))
+
+    def remove(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._remove(model))
+
+    async def _look(self) -> None:
+        self.listed.emit(await self._installed.look())
+
+    async def _show_card(self, model: InstalledModel) -> None:
+        try:
+            self.card_shown.emit(model, await self._installed.card(model))
+        except EnvironmentProblem as problem:
+            self._problems.show(problem.message, problem.remedy)
+
+    async def _ask_remove(self, model: InstalledModel) -> None:
+        self.leaving.emit(await self._installed.leaving(model))
+
+    async def _remove(self, model: InstalledModel) -> None:
+        size = await self._installed.remove(model)
+        self.removed.emit(model.ref.name, size)
+
+    def _on_state(self, change: ModelState) -> None:
+        if change.fraction in (0.0, 1.0):
+            self.look()

@@ -1,0 +1,48 @@
+"""A model card, as its makers wrote it: safe Markdown, of which nothing is fetched."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QTextBrowser, QVBoxLayout, QWidget
+
+from headstart.core.catalog import Details
+
+# a card longer than that is cut: somebody pasted a whole log
+_LONGEST = 200_000
+
+
+class CardBrowser(QTextBrowser):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setAccessibleName("Model card")
+        self.anchorClicked.connect(_open)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Pictures and styles of a card are not fetched, nor read from the disk."""
+        return None
+
+
+class CardWindow(QDialog):
+    def __init__(self, details: Details, html: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(details.repository.id)
+        self.resize(760, 640)
+        self.browser = CardBrowser(self)
+        self.browser.setHtml(html)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.browser)
+
+
+def html_of(markdown: str) -> str:
+    """Raw HTML of a card is shown as text; links stay, pictures do not."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return str(parser.render(markdown[:_LONGEST]))
+
+
+def _open(url: QUrl) -> None:
+    if url.scheme() in ("http", "https"):
+        QDesktopServices.openUrl(url)

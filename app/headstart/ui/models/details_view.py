@@ -1,0 +1,257 @@
+"""One repository: what it is, the ways in which its model comes, what each takes here, and what
+can draft for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.chat.library.discover import DraftOffer
+from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
+from headstart.core.catalog_filter import named, recommended
+from headstart.core.text import age_text, count_text, size_text
+from headstart.ui import icons
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.models.draft_rows import DraftRows
+from headstart.ui.models.variant_rows import VariantRows
+
+NOTHING = "Choose a model to see its files, and what each of them takes on this computer."
+_COMPANIONS = {
+    CompanionKind.PROJECTOR: "With what lets it see pictures",
+    CompanionKind.HEAD: "With the head that drafts for it",
+}
+
+
+class DetailsView(QFrame):
+    get_requested = Signal(
+        object, object, tuple, object
+    )  # Details, Variant, Companions, DraftOffer
+    card_requested = Signal(object)  # Details
+    drafts_requested = Signal(object, object)  # Details, Variant
+    token_entered = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self.details: Details | None = None
+        self._repo = ""
+        self.title = ElidedLabel("", self)
+        self.title.setObjectName("cardTitle")
+        self.about = QLabel(self)
+        self.about.setObjectName("quiet")
+        self.about.setWordWrap(True)
+        self.card_button = QPushButton("Model card", self)
+        self.card_button.clicked.connect(self._on_card)
+        self.problem = QLabel(NOTHING, self)
+        self.problem.setObjectName("quiet")
+        self.problem.setWordWrap(True)
+        self.variants = VariantRows(self)
+        self.variants.chosen.connect(self._on_get)
+        self.reason = QLabel(self)
+        self.reason.setObjectName("quiet")
+        self.reason.setWordWrap(True)
+        self.drafts = DraftRows(self)
+        self.drafts.wanted.connect(self._on_drafts)
+        self.drafts.chosen.connect(self._on_get_both)
+        self._companions: list[tuple[QCheckBox, Companion]] = []
+        self._build()
+        self._show_parts(False)
+        self.refresh_theme()
+
+    def _build(self) -> None:
+        body = QWidget()
+        body.setObjectName("plain")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(18, 16, 18, 16)
+        column.setSpacing(10)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.card_button)
+        column.addLayout(head)
+        column.addWidget(self.about)
+        column.addWidget(self.problem)
+        self._access = self._make_access()
+        column.addWidget(self._access)
+        column.addWidget(self.variants)
+        column.addWidget(self.reason)
+        self._extra = QVBoxLayout()
+        column.addLayout(self._extra)
+        column.addWidget(self.drafts)
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setObjectName("plain")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2, 2, 2, 2)
+        layout.addWidget(area)
+
+    def _make_access(self) -> QWidget:
+        """For repositories that want to know who asks."""
+        row = QWidget(self)
+        page = QPushButton("Open its page", row)
+        page.clicked.connect(self._open_page)
+        self.token = QLineEdit(row)
+        self.token.setPlaceholderText("Token of your account (hf_…)")
+        self.token.setAccessibleName("Token of your Hugging Face account")
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.returnPressed.connect(self._on_token)
+        use = QPushButton("Use token", row)
+        use.clicked.connect(self._on_token)
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (page, self.token, use):
+            layout.addWidget(widget, 1 if widget is self.token else 0)
+        row.hide()
+        return row
+
+    # --- what is shown -------------------------------------------------------------------
+
+    def begin(self, repo: str) -> None:
+        self.details, self._repo = None, repo
+        self.title.set_full_text(repo.rpartition("/")[2])
+        self.about.setText(repo.rpartition("/")[0])
+        self.problem.setText("Asking Hugging Face…")
+        self._show_parts(False)
+
+    def fail(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self._access.show()
+
+    def show_details(self, details: Details) -> None:
+        self.details, self._repo = details, details.repository.id
+        repository = details.repository
+        self.title.set_full_text(repository.name)
+        self.title.setToolTip(repository.id)
+        # a fact is not broken in two
+        facts = [fact.replace(" ", "\u00a0") for fact in _facts(details)]
+        self.about.setText(" · ".join(facts))
+        if details.variants:
+            self.problem.setText("")
+        else:
+            self.problem.setText("It has no files that Headstart can run: neither GGUF nor MLX.")
+        self._show_parts(bool(details.variants))
+        self.card_button.show()
+        self._access.setVisible(repository.gated)
+        meant = named(details.variants, details.named) if details.named else None
+        self.variants.set_variants(details.variants, meant)
+        self.drafts.clear()
+        self.drafts.setVisible(any(one.format == "gguf" for one in details.variants))
+        self._set_companions(details.companions)
+        self.reason.hide()
+
+    def set_fits(self, fits: Mapping[str, Fit]) -> None:
+        if self.details is None:
+            return
+        found = self.details.variants
+        best = recommended(found, fits, self.details.repository.parameters)
+        self.variants.set_fits(fits, best[0] if best and fits else None)
+        self.variants.set_asked()
+        if best is not None and fits:
+            from headstart.core.told import told
+
+            self.reason.setText(f"{best[0].title}: {told(best[1]).message}.")
+            self.reason.show()
+
+    def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
+        self.drafts.set_offers(variant, offers)
+
+    def _set_companions(self, found: Sequence[Companion]) -> None:
+        for box, _ in self._companions:
+            box.deleteLater()
+        self._companions = []
+        for kind in CompanionKind:
+            best = _best(kind, found)
+            if best is not None:
+                name = best.file.path.rpartition("/")[2]
+                size = size_text(best.file.size)
+                box = QCheckBox(f"{_COMPANIONS[kind]} ({size})", self)
+                box.setToolTip(name)
+                self._extra.addWidget(box)
+                self._companions.append((box, best))
+
+    def _show_parts(self, shown: bool) -> None:
+        self.problem.setVisible(bool(self.problem.text()))
+        for part in (self.variants, self.drafts):
+            part.setVisible(shown)
+        self.title.setVisible(bool(self._repo))
+        self.about.setVisible(bool(self._repo))
+        self.card_button.setVisible(shown)
+        self._access.hide()
+        self.reason.hide()
+        if not shown:
+            self._set_companions(())
+
+    def refresh_theme(self) -> None:
+        self.card_button.setIcon(icons.icon("external-link"))
+        self.variants.refresh_theme()
+
+    # --- what the user does --------------------------------------------------------------
+
+    def _on_get(self, variant: Variant) -> None:
+        self.get_requested.emit(self.details, variant, self._wanted_companions(variant), None)
+
+    def _on_get_both(self, variant: Variant, offer: DraftOffer) -> None:
+        self.get_requested.emit(self.details, variant, self._wanted_companions(variant), offer)
+
+    def _wanted_companions(self, variant: Variant) -> tuple[Companion, ...]:
+        if variant.format != "gguf":
+            return ()
+        return tuple(companion for box, companion in self._companions if box.isChecked())
+
+    def _on_drafts(self) -> None:
+        variant = self.variants.current
+        if self.details is not None and variant is not None:
+            self.drafts_requested.emit(self.details, variant)
+
+    def _on_card(self) -> None:
+        if self.details is not None:
+            self.card_requested.emit(self.details)
+
+    def _on_token(self) -> None:
+        token = self.token.text().strip()
+        self.token.clear()
+        if token:
+            self.token_entered.emit(token)
+
+    def _open_page(self) -> None:
+        QDesktopServices.openUrl(QUrl(f"https://huggingface.co/{self._repo}"))
+
+
+def _facts(details: Details) -> list[str]:
+    repository = details.repository
+    facts = [repository.owner]
+    if repository.parameters:
+        facts.append(f"{count_text(repository.parameters)} parameters")
+    if repository.context:
+        facts.append(f"{count_text(repository.context)} context")
+    if repository.licence:
+        facts.append(f"{repository.licence} licence")
+    if repository.gated:
+        facts.append("gated: its licence has to be accepted on its page")
+    if repository.updated:
+        facts.append(f"updated {age_text(time.time() - repository.updated)}")
+    facts.append(f"♥ {count_text(repository.likes)} · ↓ {count_text(repository.downloads)}")
+    return facts
+
+
+def _best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
+    own = [companion for companion in found if companion.kind is kind]
+    half = [one for one in own if any(name in one.file.path.upper() for name in ("F16", "Q8_0"))]
+    return min(half or own, key=lambda one: one.file.size, default=None)

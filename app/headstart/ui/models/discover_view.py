@@ -1,0 +1,171 @@
+"""The page where models are found: what suits this computer, what a search found, and one
+repository with everything that can be fetched from it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.catalog import Repository
+from headstart.core.recommended import Recommended
+from headstart.ui import icons
+from headstart.ui.models.details_view import DetailsView
+from headstart.ui.models.results import ITEM, ResultsDelegate, ResultsModel
+from headstart.ui.models.search_row import SearchRow
+
+# pixels below which there is room for the list or for what was chosen, not for both
+_BOTH = 700
+# rows before the end at which the next ones are asked for
+_AHEAD = 20
+
+WELCOME = "For this computer"
+HINT = (
+    "Chosen for this computer's memory. Search for anything else: Headstart asks Hugging Face only "
+    "when you do."
+)
+
+
+class DiscoverView(QWidget):
+    opened = Signal(str)  # a repository
+    recommended_chosen = Signal(object)  # Recommended: get it
+    more_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.row = SearchRow(self)
+        self.results = ResultsModel(self)
+        self.list = QListView(self)
+        self.list.setObjectName("cards")
+        self.list.setAccessibleName("Models that were found")
+        self.list.setModel(self.results)
+        self.list.setItemDelegate(ResultsDelegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setMouseTracking(True)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.clicked.connect(self._on_chosen)
+        self.list.activated.connect(self._on_chosen)
+        self.list.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.heading = QLabel(WELCOME, self)
+        self.heading.setObjectName("sectionTitle")
+        self.hint = QLabel(HINT, self)
+        self.hint.setObjectName("quiet")
+        self.hint.setWordWrap(True)
+        self.details = DetailsView(self)
+        self.back = QPushButton("Back to the list", self)
+        self.back.clicked.connect(self.show_list)
+        self._recommended: list[Recommended] = []
+        self._showing_details = False
+        self._build()
+
+    def _build(self) -> None:
+        self._left = QWidget(self)
+        column = QVBoxLayout(self._left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.heading)
+        column.addWidget(self.hint)
+        column.addWidget(self.list, 1)
+        self._right = QWidget(self)
+        side = QVBoxLayout(self._right)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.setSpacing(8)
+        side.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        side.addWidget(self.details, 1)
+        both = QHBoxLayout()
+        both.setSpacing(18)
+        both.addWidget(self._left, 2)
+        both.addWidget(self._right, 3)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self.row)
+        layout.addLayout(both, 1)
+        self.row.emptied.connect(self.show_recommended)
+        self.refresh_theme()
+        self._arrange()
+
+    # --- what is shown -------------------------------------------------------------------
+
+    def set_recommended(self, models: list[Recommended]) -> None:
+        self._recommended = models
+        if not self.row.field.text():
+            self.show_recommended()
+
+    def show_recommended(self) -> None:
+        self.heading.setText(WELCOME)
+        self._set_hint(HINT)
+        self.results.clear()
+        self.results.add(self._recommended)
+
+    def begin_search(self) -> None:
+        self.results.clear()
+        self.heading.setText("Found")
+        self._set_hint("Asking Hugging Face…")
+        self.show_list()
+
+    def add_results(self, found: list[Repository]) -> None:
+        self.results.add(found)
+
+    def end_search(self, problem: str) -> None:
+        count = self.results.rowCount()
+        if problem:
+            self._set_hint(problem)
+        elif not count:
+            self._set_hint("Nothing was found. Other words, or fewer filters, may find more.")
+        else:
+            self._set_hint("")
+
+    def show_details(self) -> None:
+        self._showing_details = True
+        self._arrange()
+
+    def show_list(self) -> None:
+        self._showing_details = False
+        self._arrange()
+
+    def refresh_theme(self) -> None:
+        self.back.setIcon(icons.icon("arrow-left"))
+        self.row.refresh_theme()
+        self.details.refresh_theme()
+        self.list.viewport().update()
+
+    # --- what the user does --------------------------------------------------------------
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = index.data(ITEM)
+        if isinstance(row, Repository):
+            self.opened.emit(row.id)
+        elif isinstance(row, Recommended):
+            self.opened.emit(row.repo)
+
+    def _on_scrolled(self, _value: int) -> None:
+        last = self.list.indexAt(self.list.viewport().rect().bottomLeft())
+        row = last.row() if last.isValid() else self.results.rowCount()
+        if row >= self.results.rowCount() - _AHEAD:
+            self.more_wanted.emit()
+
+    def _set_hint(self, text: str) -> None:
+        self.hint.setText(text)
+        self.hint.setVisible(bool(text))
+
+    def _arrange(self) -> None:
+        both = self.width() >= _BOTH
+        self.row.set_narrow(not both)
+        self._left.setVisible(both or not self._showing_details)
+        self._right.setVisible(both or self._showing_details)
+        self.back.setVisible(not both)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()

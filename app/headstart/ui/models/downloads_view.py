@@ -1,0 +1,168 @@
+"""Downloads in the order in which they come: how far each is, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.downloads import ACTIVE, Download, DownloadState
+from headstart.ui import icons
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.models.words import download_words
+
+_STEPS = 1000
+EMPTY = (
+    "Nothing is being downloaded. What is downloaded goes on after a restart, a lost network or a "
+    "full disk, and is checked before it is used."
+)
+
+
+class DownloadRow(QFrame):
+    """One download. Emits its id."""
+
+    paused = Signal(str)
+    resumed = Signal(str)
+    cancelled = Signal(str)
+    moved_up = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self._id = ""
+        self.title = ElidedLabel("", self, 120)
+        self.title.setObjectName("sectionTitle")
+        self.state = QLabel(self)
+        self.state.setObjectName("quiet")
+        self.reason = QLabel(self)
+        self.reason.setObjectName("warning")
+        self.reason.setWordWrap(True)
+        self.bar = QProgressBar(self)
+        self.bar.setRange(0, _STEPS)
+        self.bar.setTextVisible(False)
+        self.up = QToolButton(self)
+        self.up.setToolTip("Earlier")
+        self.up.setAccessibleName("Download this one earlier")
+        self.up.clicked.connect(lambda: self.moved_up.emit(self._id))
+        self.pause = QPushButton("Pause", self)
+        self.pause.clicked.connect(self._on_pause)
+        self.cancel = QPushButton("Cancel", self)
+        self.cancel.clicked.connect(lambda: self.cancelled.emit(self._id))
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.state)
+        for button in (self.up, self.pause, self.cancel):
+            head.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 14)
+        layout.setSpacing(8)
+        layout.addLayout(head)
+        layout.addWidget(self.reason)
+        layout.addWidget(self.bar)
+        self._pauses = True
+        self.refresh_theme()
+
+    def show_download(self, download: Download, first: bool) -> None:
+        self._id = download.id
+        wanted, state = download.wanted, download.state
+        self.title.set_full_text(wanted.title)
+        self.title.setToolTip(f"{wanted.repo}\n" + "\n".join(file.path for file in wanted.files))
+        self.state.setText(download_words(download))
+        self.bar.setValue(int(_STEPS * download.received / max(1, wanted.size)))
+        self.bar.setAccessibleName(f"{wanted.title}: {download_words(download)}")
+        self.bar.setVisible(state is not DownloadState.DONE)
+        self.reason.setText(download.reason.text if download.reason is not None else "")
+        self.reason.setVisible(download.reason is not None)
+        self._pauses = state in ACTIVE
+        self.pause.setText("Pause" if self._pauses else "Resume")
+        self.pause.setAccessibleName(f"{self.pause.text()} {wanted.title}")
+        self.pause.setVisible(state is not DownloadState.DONE)
+        done = state is DownloadState.DONE
+        self.cancel.setText("Remove" if done else "Cancel")
+        self.cancel.setToolTip("Out of this list; the model stays" if done else "")
+        self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
+        self.up.setVisible(not first and state is DownloadState.QUEUED)
+
+    def refresh_theme(self) -> None:
+        self.up.setIcon(icons.icon("arrow-up"))
+
+    def _on_pause(self) -> None:
+        (self.paused if self._pauses else self.resumed).emit(self._id)
+
+
+class DownloadsView(QWidget):
+    paused = Signal(str)
+    resumed = Signal(str)
+    cancelled = Signal(str)
+    moved = Signal(str, int)
+    cleared = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[DownloadRow] = []
+        self._downloads: tuple[Download, ...] = ()
+        self.empty = QLabel(EMPTY, self)
+        self.empty.setObjectName("quiet")
+        self.empty.setWordWrap(True)
+        self.clear = QPushButton("Clear what is done", self)
+        self.clear.clicked.connect(self.cleared)
+        body = QWidget()
+        body.setObjectName("plain")
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._column.addStretch(1)
+        area = QScrollArea(self)
+        area.setObjectName("plain")
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.addWidget(self.empty)
+        layout.addWidget(area, 1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.clear)
+        layout.addLayout(row)
+        self.set_downloads(())
+
+    def set_downloads(self, downloads: Sequence[Download]) -> None:
+        self._downloads = tuple(downloads)
+        while len(self.rows) < len(downloads):
+            self.rows.append(self._make_row())
+        while len(self.rows) > len(downloads):
+            self.rows.pop().deleteLater()
+        for number, (row, download) in enumerate(zip(self.rows, downloads, strict=True)):
+            row.show_download(download, first=number == 0)
+        self.empty.setVisible(not downloads)
+        self.clear.setVisible(any(one.state is DownloadState.DONE for one in downloads))
+
+    def refresh_theme(self) -> None:
+        for row in self.rows:
+            row.refresh_theme()
+
+    def _make_row(self) -> DownloadRow:
+        row = DownloadRow(self)
+        row.paused.connect(self.paused)
+        row.resumed.connect(self.resumed)
+        row.cancelled.connect(self.cancelled)
+        row.moved_up.connect(self._on_up)
+        self._column.insertWidget(len(self.rows), row)
+        return row
+
+    def _on_up(self, download_id: str) -> None:
+        places = [one.id for one in self._downloads]
+        self.moved.emit(download_id, max(0, places.index(download_id) - 1))

@@ -1,0 +1,87 @@
+"""What can draft for a model that is looked at: found on request, because it takes a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from headstart.chat.library.discover import DraftOffer
+from headstart.core.catalog import Variant
+from headstart.core.text import size_text
+from headstart.ui import theme
+
+NONE = "Nothing was found that could draft for it; repeats in the text are still drafted."
+
+
+class DraftRows(QWidget):
+    wanted = Signal()
+    chosen = Signal(object, object)  # Variant, DraftOffer: get both
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        title = QLabel("Drafts that work with it", self)
+        title.setObjectName("sectionTitle")
+        self.button = QPushButton("Find drafts", self)
+        self.button.setToolTip("Compares the vocabularies of models here and on Hugging Face")
+        self.button.clicked.connect(self._on_wanted)
+        self.hint = QLabel(self)
+        self.hint.setObjectName("quiet")
+        self.hint.setWordWrap(True)
+        head = QHBoxLayout()
+        head.addWidget(title, 1)
+        head.addWidget(self.button)
+        self._rows = QWidget(self)
+        self._grid = QGridLayout(self._rows)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(14)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 8, 0, 0)
+        layout.addLayout(head)
+        layout.addWidget(self.hint)
+        layout.addWidget(self._rows)
+        self.clear()
+
+    def clear(self) -> None:
+        self.hint.hide()
+        self.button.setEnabled(True)
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+
+    def set_offers(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
+        self.clear()
+        self.hint.setText(NONE)
+        self.hint.setVisible(not any(offer.works != "no" for offer in offers))
+        for row, offer in enumerate(offers):
+            self._add(row, variant, offer)
+
+    def _add(self, row: int, variant: Variant, offer: DraftOffer) -> None:
+        colours = theme.current()
+        name = QLabel(offer.name, self)
+        reason = QLabel(offer.reason, self)
+        reason.setWordWrap(True)
+        colour = {"yes": colours.accent, "by text": colours.warning}.get(offer.works, colours.quiet)
+        reason.setStyleSheet(f"color: {colour}")
+        size = QLabel(size_text(offer.size), self)
+        for column, cell in enumerate((name, reason, size)):
+            self._grid.addWidget(cell, row, column)
+        if offer.installed is not None:
+            here = QLabel("installed", self)
+            here.setObjectName("quiet")
+            self._grid.addWidget(here, row, 3)
+        elif offer.works != "no":
+            both = QPushButton("Get both", self)
+            both.setObjectName("row")
+            both.clicked.connect(lambda: self.chosen.emit(variant, offer))
+            self._grid.addWidget(both, row, 3)
+
+    def _on_wanted(self) -> None:
+        self.button.setEnabled(False)
+        self.hint.setText("Comparing vocabularies…")
+        self.hint.show()
+        self.wanted.emit()

@@ -1,0 +1,191 @@
+"""What is known of one model that lies here, and what can be done with it."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.installed import InstalledModel
+from headstart.core.models import ModelCard
+from headstart.core.text import age_text, size_text
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.models.words import SOURCES
+
+NOTHING = "Choose a model to see what is known of it."
+_CACHES = {
+    "full": "keys and values of the whole context",
+    "window": "keys and values, some of a sliding window",
+    "recurrent": "a state of fixed size",
+    "hybrid": "keys and values, and a state",
+}
+
+
+class InstalledModelView(QFrame):
+    use_requested = Signal(object)  # InstalledModel: in the open chat
+    renamed = Signal(object, str)
+    noted = Signal(object, str)
+    options_requested = Signal(object)
+    remove_requested = Signal(object)
+    unlist_requested = Signal(object)
+    unload_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self._model: InstalledModel | None = None
+        self.title = QLineEdit(self)
+        self.title.setObjectName("cardTitle")
+        self.title.setAccessibleName("What the model is called here")
+        self.title.setToolTip("What it is called here; its file stays as it is")
+        self.title.editingFinished.connect(self._on_renamed)
+        self.problem = QLabel(NOTHING, self)
+        self.problem.setObjectName("quiet")
+        self.problem.setWordWrap(True)
+        self._facts = QWidget(self)
+        self._form = QFormLayout(self._facts)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self._form.setHorizontalSpacing(16)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.notes = QPlainTextEdit(self)
+        self.notes.setPlaceholderText("Notes: what it is good at, what to ask it")
+        self.notes.setAccessibleName("Notes about this model")
+        self.notes.setFixedHeight(72)
+        self.notes.setTabChangesFocus(True)
+        self.use = QPushButton("Use in this chat", self)
+        self.use.setObjectName("primary")
+        self.use.clicked.connect(lambda: self.use_requested.emit(self._model))
+        self.options = QPushButton("Default settings…", self)
+        self.options.clicked.connect(lambda: self.options_requested.emit(self._model))
+        self.folder = QPushButton("Show in folder", self)
+        self.folder.clicked.connect(self._open_folder)
+        self.remove = QPushButton("Delete…", self)
+        self.remove.clicked.connect(self._on_remove)
+        self._build()
+        self._show_parts(False)
+
+    def _build(self) -> None:
+        body = QWidget()
+        body.setObjectName("plain")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(18, 16, 18, 16)
+        column.setSpacing(10)
+        for widget in (self.title, self.problem, self._facts, self.notes):
+            column.addWidget(widget)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.use)
+        first.addWidget(self.options)
+        second.addWidget(self.folder)
+        second.addWidget(self.remove)
+        for row in (first, second):
+            row.addStretch(1)
+            column.addLayout(row)
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setObjectName("plain")
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidgetResizable(True)
+        area.setWidget(body)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(2, 2, 2, 2)
+        layout.addWidget(area)
+
+    def show_model(self, model: InstalledModel) -> None:
+        self.flush()
+        same = self._model is not None and self._model.content == model.content
+        self._model = model
+        self.title.setText(model.ref.name)
+        self.problem.setText(model.why_not.text if model.why_not is not None else "")
+        if not same:
+            self.notes.setPlainText(model.notes)
+            self._set_facts(_facts(model))
+        self.remove.setText("Remove from the list" if model.source == "opened" else "Delete…")
+        self.remove.setEnabled(model.source != "starter")
+        self.use.setEnabled(model.why_not is None)
+        self._show_parts(True)
+
+    def show_card(self, model: InstalledModel, card: ModelCard) -> None:
+        """What its whole file says."""
+        if self._model is not None and self._model.content == model.content:
+            self._set_facts([*_facts(model), *_further(card)])
+
+    def flush(self) -> None:
+        """What was written about the model that was shown."""
+        if self._model is not None and self.notes.toPlainText() != self._model.notes:
+            self.noted.emit(self._model, self.notes.toPlainText())
+
+    def _set_facts(self, facts: list[tuple[str, str]]) -> None:
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        for title, text in facts:
+            label = QLabel(title, self._facts)
+            label.setObjectName("quiet")
+            value = ElidedLabel(text, self._facts, 80)
+            value.setToolTip(text)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._form.addRow(label, value)
+
+    def _show_parts(self, shown: bool) -> None:
+        self.problem.setVisible(bool(self.problem.text()))
+        widgets = (
+            self.title, self._facts, self.notes, self.use, self.options, self.folder, self.remove,
+        )  # fmt: skip
+        for widget in widgets:
+            widget.setVisible(shown)
+
+    def _on_renamed(self) -> None:
+        if self._model is not None and self.title.text() != self._model.ref.name:
+            self.renamed.emit(self._model, self.title.text())
+
+    def _on_remove(self) -> None:
+        if self._model is not None and self._model.source == "opened":
+            self.unlist_requested.emit(self._model)
+        else:
+            self.remove_requested.emit(self._model)
+
+    def _open_folder(self) -> None:
+        if self._model is not None:
+            path = self._model.ref.path
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+
+
+def _facts(model: InstalledModel) -> list[tuple[str, str]]:
+    about = model.about
+    used = age_text(time.time() - model.last_used) if model.last_used else "not yet"
+    facts = [
+        ("Where", f"{SOURCES[model.source]}: {model.ref.path}"),
+        ("Size", size_text(model.ref.size)),
+        ("Format", "MLX folder" if model.ref.format == "mlx" else "GGUF"),
+        ("Architecture", about.architecture),
+        ("Parameters", about.parameters),
+        ("Quantization", about.quantization),
+        ("Context", f"{about.context:,} tokens" if about.context else ""),
+        ("Licence", about.licence),
+        ("Last used", used),
+    ]
+    facts += [("Also at", copy) for copy in model.copies]
+    return [fact for fact in facts if fact[1]]
+
+
+def _further(card: ModelCard) -> list[tuple[str, str]]:
+    per_token = card.kv_bytes_per_token
+    vocabulary = f"{card.vocabulary_size:,} tokens ({card.vocabulary.kind})"
+    return [
+        ("Vocabulary", vocabulary),
+        ("Keeps", _CACHES[card.cache]),
+        ("A token takes", f"{size_text(per_token)} of keys and values" if per_token else ""),
+    ]

@@ -1,0 +1,162 @@
+"""The models that lie here: a list, and what is known of the one that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.installed import InstalledModel
+from headstart.core.text import size_text
+from headstart.ui.models.installed_model_view import InstalledModelView
+from headstart.ui.models.words import SOURCES
+
+_CONTENT = int(Qt.ItemDataRole.UserRole)
+_BOTH = 700
+
+
+class InstalledView(QWidget):
+    chosen = Signal(object)  # InstalledModel
+    folder_added = Signal(str)
+    file_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models: dict[str, InstalledModel] = {}
+        self._loaded = ""
+        self.filter = QLineEdit(self)
+        self.filter.setPlaceholderText("Find a model here")
+        self.filter.setAccessibleName("Find a model here")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._show)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Models on this computer")
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.currentItemChanged.connect(self._on_chosen)
+        add = QPushButton("Add folder…", self)
+        add.setToolTip("Models in it are used where they are")
+        add.clicked.connect(self._ask_folder)
+        file = QPushButton("Open file…", self)
+        file.clicked.connect(self.file_wanted)
+        self.total = QLabel(self)
+        self.total.setObjectName("quiet")
+        self.model = InstalledModelView(self)
+        self.back = QPushButton("Back to the list", self)
+        self.back.clicked.connect(self._on_back)
+        self._showing_model = False
+        left = self._left = QWidget(self)
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.filter)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.total)
+        buttons = QHBoxLayout()
+        buttons.addWidget(add)
+        buttons.addWidget(file)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        right = self._right = QWidget(self)
+        side = QVBoxLayout(right)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        side.addWidget(self.model, 1)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setSpacing(18)
+        layout.addWidget(left, 2)
+        layout.addWidget(right, 3)
+
+    def set_models(self, models: Sequence[InstalledModel]) -> None:
+        self._models = {model.content: model for model in models}
+        self._show()
+        current = self._current()
+        if current is not None:
+            self.model.show_model(current)
+
+    def set_loaded(self, key: str) -> None:
+        """Which model is loaded; "" for none."""
+        self._loaded = key
+        self._show()
+
+    def _show(self) -> None:
+        wanted = self.filter.text().casefold()
+        chosen = self._chosen()
+        self.list.blockSignals(True)
+        self.list.clear()
+        size = 0
+        for content, model in self._models.items():
+            size += model.ref.size
+            if wanted not in f"{model.ref.name} {model.about.architecture}".casefold():
+                continue
+            item = QListWidgetItem(_line(model, model.ref.key == self._loaded))
+            item.setData(_CONTENT, content)
+            item.setToolTip(model.ref.key)
+            if model.why_not is not None:
+                item.setForeground(self.palette().placeholderText())
+            self.list.addItem(item)
+            if content == chosen:
+                self.list.setCurrentItem(item)
+        self.list.blockSignals(False)
+        count = len(self._models)
+        self.total.setText(f"{count} {'model' if count == 1 else 'models'} · {size_text(size)}")
+
+    def _chosen(self) -> str:
+        item = self.list.currentItem()
+        return str(item.data(_CONTENT)) if item is not None else ""
+
+    def _current(self) -> InstalledModel | None:
+        return self._models.get(self._chosen())
+
+    def _on_chosen(self) -> None:
+        model = self._current()
+        if model is not None:
+            self._showing_model = True
+            self._arrange()
+            self.chosen.emit(model)
+
+    def _on_back(self) -> None:
+        self._showing_model = False
+        self.list.setCurrentRow(-1)
+        self._arrange()
+
+    def _ask_folder(self) -> None:
+        dialog = QFileDialog(self.window(), "Add a folder with models")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.folder_added)
+        dialog.open()
+
+    def _arrange(self) -> None:
+        both = self.width() >= _BOTH
+        self._left.setVisible(both or not self._showing_model)
+        self._right.setVisible(both or self._showing_model)
+        self.back.setVisible(not both)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+
+def _line(model: InstalledModel, loaded: bool) -> str:
+    about = model.about
+    facts = [about.parameters, about.quantization, size_text(model.ref.size), SOURCES[model.source]]
+    if model.ref.format == "mlx":
+        facts.insert(0, "MLX")
+    if loaded:
+        facts.append("loaded")
+    if model.why_not is not None:
+        facts.append("cannot be used")
+    return f"{model.ref.name}\n{' · '.join(fact for fact in facts if fact)}"

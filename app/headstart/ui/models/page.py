@@ -1,0 +1,111 @@
+"""The page about models, in the place of the chat: discover, what is installed, downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
+
+from headstart.core.downloads import ACTIVE, Download
+from headstart.core.installed import InstalledModel
+from headstart.core.text import size_text
+from headstart.ui import icons
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.models.discover_view import DiscoverView
+from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
+from headstart.ui.models.installed_view import InstalledView
+
+
+class ModelsPage(QWidget):
+    """`closed` when the user wants to go back to the chat."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        title = QLabel("Models", self)
+        title.setObjectName("pageTitle")
+        self.computer = ElidedLabel("", self)
+        self.computer.setObjectName("quiet")
+        self.computer.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.close_button = QToolButton(self)
+        self.close_button.setToolTip("Back to the chat (Esc)")
+        self.close_button.setAccessibleName("Back to the chat")
+        self.close_button.clicked.connect(self.closed)
+        self.discover = DiscoverView(self)
+        self.installed = InstalledView(self)
+        self.downloads = DownloadsView(self)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        for view, name in (
+            (self.discover, "Discover"),
+            (self.installed, "Installed"),
+            (self.downloads, "Downloads"),
+        ):
+            self.tabs.addTab(view, name)
+        # the download that runs, whatever tab is looked at
+        self.running = DownloadRow(self)
+        self.running.hide()
+        self.tabs.currentChanged.connect(lambda _: self._show_running())
+        self._downloads: tuple[Download, ...] = ()
+        head = QHBoxLayout()
+        head.addWidget(title)
+        head.addWidget(self.computer, 1)
+        head.addWidget(self.close_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(28, 18, 28, 18)
+        layout.setSpacing(10)
+        layout.addLayout(head)
+        layout.addWidget(self.tabs, 1)
+        layout.addWidget(self.running)
+        self.refresh_theme()
+
+    def show_discover(self) -> None:
+        self.tabs.setCurrentWidget(self.discover)
+        self.discover.row.field.setFocus()
+
+    def focus_first(self) -> None:
+        """Where one begins on the tab that is shown."""
+        if self.tabs.currentWidget() is self.discover:
+            self.discover.row.field.setFocus()
+        elif self.tabs.currentWidget() is self.installed:
+            self.installed.list.setFocus()
+
+    def show_downloads(self) -> None:
+        self.tabs.setCurrentWidget(self.downloads)
+
+    def set_installed(self, models: Sequence[InstalledModel]) -> None:
+        self.installed.set_models(models)
+        self.tabs.setTabText(1, f"Installed {len(models)}")
+        files = {model.ref.path.name for model in models}
+        self.discover.details.variants.set_here(files)
+
+    def set_downloads(self, downloads: Sequence[Download]) -> None:
+        self._downloads = tuple(downloads)
+        self.downloads.set_downloads(downloads)
+        left = sum(one.state in ACTIVE for one in downloads)
+        self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
+        self._show_running()
+
+    def set_computer(self, memory: int, cores: int, cards: str, free: int) -> None:
+        """What this computer has; bytes."""
+        self.discover.row.memory = memory
+        self.discover.results.memory = memory
+        parts = [f"{size_text(memory)} memory", f"{cores} cores", cards or "no GPU in use"]
+        self.computer.set_full_text(" · ".join([*parts, f"{size_text(free)} free on the disk"]))
+
+    def refresh_theme(self) -> None:
+        self.close_button.setIcon(icons.icon("x"))
+        self.discover.refresh_theme()
+        self.downloads.refresh_theme()
+        self.running.refresh_theme()
+
+    def _show_running(self) -> None:
+        elsewhere = self.tabs.currentWidget() is not self.downloads
+        active = next((one for one in self._downloads if one.state in ACTIVE), None)
+        if active is not None and elsewhere:
+            self.running.show_download(active, first=True)
+        self.running.setVisible(active is not None and elsewhere)

@@ -1,0 +1,160 @@
+"""What a search found, as a Qt item model, and the delegate that paints one card for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from headstart.core.catalog import Repository
+from headstart.core.recommended import Recommended
+from headstart.core.text import count_text
+from headstart.ui import theme
+from headstart.ui.models.words import badge_of
+
+ITEM = int(Qt.ItemDataRole.UserRole)
+Result = Repository | Recommended
+Index = QModelIndex | QPersistentModelIndex
+
+_HEIGHT, _GAP, _INSET = 74, 8, 16
+
+
+class ResultsModel(QAbstractListModel):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Result] = []
+        # bytes of this computer's memory, against which sizes are shown
+        self.memory = 0
+
+    def clear(self) -> None:
+        self.beginResetModel()
+        self._rows = []
+        self.endResetModel()
+
+    def add(self, rows: Sequence[Result]) -> None:
+        if rows:
+            first = len(self._rows)
+            self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
+            self._rows += rows
+            self.endInsertRows()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid():
+            return None
+        row = self._rows[index.row()]
+        if role == ITEM:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.name
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            badge = badge_of(row, self.memory)
+            return ", ".join([row.name, *facts_of(row), badge[0] if badge else ""]).rstrip(", ")
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return row.id if isinstance(row, Repository) else row.repo
+        return None
+
+
+def facts_of(row: Result) -> list[str]:
+    """What is said of a model in small boxes."""
+    if isinstance(row, Recommended):
+        return [row.parameters, f"{row.size_gb:.1f} GB", row.licence]
+    facts = []
+    if row.parameters:
+        facts.append(count_text(row.parameters))
+    if row.context:
+        facts.append(f"{count_text(row.context)} context")
+    if "mlx" in row.formats:
+        facts.append("MLX")
+    if row.licence:
+        facts.append(row.licence)
+    if row.gated:
+        facts.append("gated")
+    return facts
+
+
+def figures_of(row: Result) -> str:
+    if isinstance(row, Recommended):
+        return "drafts with its own layers" if row.own_layers else ""
+    return f"♥ {count_text(row.likes)} · ↓ {count_text(row.downloads)}"
+
+
+class ResultsDelegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(200, _HEIGHT + _GAP)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row = index.data(ITEM)
+        model = index.model()
+        colours = theme.current()
+        rect = QRect(option.rect).adjusted(1, 1, -2, -_GAP - 1)
+        state = option.state
+        chosen = bool(state & QStyle.StateFlag.State_Selected)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.accent if chosen else colours.line), 1))
+        painter.setBrush(QColor(colours.hover if hovered and not chosen else colours.raised))
+        painter.drawRoundedRect(rect, theme.RADIUS_CARD, theme.RADIUS_CARD)
+        inside = rect.adjusted(_INSET, 12, -_INSET, -10)
+        memory = model.memory if isinstance(model, ResultsModel) else 0
+        self._paint_name(painter, option.font, inside, row, memory)
+        self._paint_facts(painter, option.font, inside, row)
+        painter.restore()
+
+    def _paint_name(
+        self, painter: QPainter, font: QFont, rect: QRect, row: Result, memory: int
+    ) -> None:
+        bold = QFont(font)
+        bold.setWeight(QFont.Weight.DemiBold)
+        metrics = QFontMetrics(bold)
+        badge = badge_of(row, memory)
+        room = rect.width()
+        if badge is not None:
+            room -= QFontMetrics(_small(font)).horizontalAdvance(badge[0]) + 26
+        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, room)
+        painter.setFont(bold)
+        painter.setPen(QColor(theme.current().ink))
+        painter.drawText(rect.left(), rect.top() + metrics.ascent(), name)
+        if badge is not None:
+            at = rect.left() + metrics.horizontalAdvance(name) + 8
+            _box(painter, font, at, rect.top() - 1, badge[0], badge[1])
+
+    def _paint_facts(self, painter: QPainter, font: QFont, rect: QRect, row: Result) -> None:
+        at, top = rect.left(), rect.bottom() - QFontMetrics(_small(font)).height() - 3
+        figures = figures_of(row)
+        for fact in facts_of(row):
+            width = QFontMetrics(_small(font)).horizontalAdvance(fact) + 18
+            if at + width > rect.right():
+                return
+            at = _box(painter, font, at, top, fact, theme.current().quiet) + 6
+        painter.setFont(_small(font))
+        painter.setPen(QColor(theme.current().quiet))
+        metrics = QFontMetrics(_small(font))
+        room = rect.right() - at
+        if figures and metrics.horizontalAdvance(figures) < room:
+            painter.drawText(at + 2, top + metrics.ascent() + 2, figures)
+
+
+def _small(font: QFont) -> QFont:
+    small = QFont(font)
+    small.setPixelSize(theme.px(theme.SMALL_SIZE))
+    return small
+
+
+def _box(painter: QPainter, font: QFont, left: int, top: int, text: str, colour: str) -> int:
+    """A word in a rounded box; returns where it ends."""
+    small = _small(font)
+    metrics = QFontMetrics(small)
+    rect = QRect(left, top, metrics.horizontalAdvance(text) + 16, metrics.height() + 4)
+    painter.setFont(small)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(theme.current().line), 1))
+    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+    painter.setPen(QColor(colour))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+    return rect.right()

@@ -1,0 +1,125 @@
+"""What to look for on the hub: words or a link, formats, order, and what it has to be like."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+
+from headstart.core.catalog import Search, SortBy
+from headstart.core.model_ref import ModelFormat
+from headstart.ui import icons
+
+_FORMATS: tuple[tuple[str, tuple[ModelFormat, ...]], ...] = (
+    ("GGUF", ("gguf",)),
+    ("MLX", ("mlx",)),
+    ("GGUF and MLX", ("gguf", "mlx")),
+)
+_SORTED: tuple[tuple[str, SortBy], ...] = (
+    ("Trending", "trending"),
+    ("Most liked", "likes"),
+    ("Most downloaded", "downloads"),
+    ("Last updated", "updated"),
+)
+_SIZES = (
+    (0.0, "Any size"),
+    (4.0, "Up to 4B"),
+    (9.0, "Up to 9B"),
+    (15.0, "Up to 15B"),
+    (35.0, "Up to 35B"),
+)
+_LICENCES = ("apache-2.0", "mit")
+
+
+class SearchRow(QWidget):
+    """Emits `searched` with what to look for when the user presses Enter or changes a filter of a
+    search that was made: words are not sent while they are typed."""
+
+    searched = Signal(object)  # Search
+    emptied = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.memory = 0
+        self._made = False
+        self.field = QLineEdit(self)
+        self.field.setPlaceholderText("Search Hugging Face, or paste a link")
+        self.field.setAccessibleName("Search models on Hugging Face")
+        self.field.setClearButtonEnabled(True)
+        self.field.returnPressed.connect(self.search)
+        self.field.textChanged.connect(self._on_text)
+        self._search = self.field.addAction(
+            icons.icon("search"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self._search.triggered.connect(self.search)
+        self._format = self._box("Format", [title for title, _ in _FORMATS])
+        self._sort = self._box("Order", [title for title, _ in _SORTED])
+        self._filter = QPushButton("Filter", self)
+        self._filter.setAccessibleName("Filter what is found")
+        menu = QMenu(self._filter)
+        self._filter.setMenu(menu)
+        self._fits = self._option(menu, "Fits this computer", chosen=True)
+        self._draft = self._option(menu, "Small enough to draft")
+        self._own_draft = self._option(menu, "Has layers or heads that draft")
+        self._vision = self._option(menu, "Sees pictures")
+        self._open = self._option(menu, "Without a gate")
+        self._free = self._option(menu, "Apache or MIT licence")
+        self._size = self._box("Size", [title for _, title in _SIZES])
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.field, 1)
+        for widget in (self._format, self._size, self._sort, self._filter):
+            layout.addWidget(widget)
+
+    def set_preferred(self, form: ModelFormat) -> None:
+        """The format that runs best here is asked for first."""
+        self._format.setCurrentIndex(0 if form == "gguf" else 2)
+
+    def set_narrow(self, narrow: bool) -> None:
+        self._size.setVisible(not narrow)
+        self._sort.setVisible(not narrow)
+
+    def search(self) -> None:
+        self._made = True
+        self.searched.emit(self.wanted())
+
+    def wanted(self) -> Search:
+        return Search(
+            text=self.field.text().strip(),
+            formats=_FORMATS[self._format.currentIndex()][1],
+            sort=_SORTED[self._sort.currentIndex()][1],
+            fits=self.memory if self._fits.isChecked() else 0,
+            largest=_SIZES[self._size.currentIndex()][0],
+            licences=_LICENCES if self._free.isChecked() else (),
+            open_only=self._open.isChecked(),
+            can_draft=self._draft.isChecked(),
+            has_vision=self._vision.isChecked(),
+            has_own_draft=self._own_draft.isChecked(),
+        )
+
+    def refresh_theme(self) -> None:
+        self._search.setIcon(icons.icon("search"))
+
+    def _box(self, name: str, titles: list[str]) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName(name)
+        box.addItems(titles)
+        box.activated.connect(self._again)
+        return box
+
+    def _option(self, menu: QMenu, title: str, chosen: bool = False) -> QAction:
+        action = menu.addAction(title)
+        action.setCheckable(True)
+        action.setChecked(chosen)
+        action.triggered.connect(self._again)
+        return action
+
+    def _again(self) -> None:
+        if self._made:
+            self.search()
+
+    def _on_text(self, text: str) -> None:
+        if not text:
+            self._made = False
+            self.emptied.emit()

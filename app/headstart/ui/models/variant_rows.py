@@ -1,0 +1,118 @@
+"""The files of a repository as rows: quantization, size, memory here, quality, and getting them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
+
+from headstart.core.catalog import Fit, Variant
+from headstart.core.text import size_text
+from headstart.ui import theme
+from headstart.ui.models.words import fit_hint, memory_words, quality_words
+
+_TITLES = ("File", "Size", "Memory here", "Quality")
+
+
+class VariantRows(QWidget):
+    chosen = Signal(object)  # Variant: get it
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setVerticalSpacing(5)
+        self._grid.setColumnStretch(0, 1)
+        self._variants: tuple[Variant, ...] = ()
+        self._fits: Mapping[str, Fit] = {}
+        self._best: Variant | None = None
+        self._here: set[str] = set()
+        self._memory: list[QLabel] = []
+        self._names: list[QLabel] = []
+        self._buttons: list[QPushButton] = []
+
+    @property
+    def current(self) -> Variant | None:
+        """The one that is meant where nothing was chosen: the recommended one, or the first."""
+        return self._best or (self._variants[0] if self._variants else None)
+
+    def set_variants(self, variants: Sequence[Variant], meant: Variant | None) -> None:
+        self._variants, self._fits, self._best = tuple(variants), {}, meant
+        self._clear()
+        for column, title in enumerate(_TITLES):
+            label = QLabel(title, self)
+            label.setObjectName("quiet")
+            self._grid.addWidget(label, 0, column)
+        for number, variant in enumerate(variants):
+            self._add(2 * number + 1, variant)
+        self._show()
+
+    def set_fits(self, fits: Mapping[str, Fit], best: Variant | None) -> None:
+        self._fits = fits
+        self._best = self._best or best
+        self._show()
+
+    def set_asked(self) -> None:
+        """Where nothing is known by now, nothing will be."""
+        for variant, memory in zip(self._variants, self._memory, strict=True):
+            if variant.title not in self._fits:
+                memory.setText("—")
+
+    def set_here(self, files: set[str]) -> None:
+        """Names of files that lie here already, or are on their way."""
+        self._here = files
+        self._show()
+
+    def refresh_theme(self) -> None:
+        self._show()
+
+    def _add(self, row: int, variant: Variant) -> None:
+        line = QFrame(self)
+        line.setObjectName("line")
+        line.setFixedHeight(1)
+        self._grid.addWidget(line, row, 0, 1, len(_TITLES) + 1)
+        parts = len(variant.files) if variant.format == "gguf" else 1
+        name = QLabel(variant.title + (f"  {parts} parts" if parts > 1 else ""), self)
+        name.setTextFormat(Qt.TextFormat.PlainText)
+        quality = QLabel(quality_words(variant.quality), self)
+        if variant.quality:
+            quality.setAccessibleName(f"Quality {variant.quality} of 4")
+        memory = QLabel("…", self)
+        button = QPushButton("Get", self)
+        button.setObjectName("row")
+        button.setAccessibleName(f"Get {variant.title}")
+        button.clicked.connect(lambda _=False, one=variant: self.chosen.emit(one))
+        cells = (name, QLabel(size_text(variant.size), self), memory, quality, button)
+        for column, cell in enumerate(cells):
+            self._grid.addWidget(cell, row + 1, column)
+        self._names.append(name)
+        self._memory.append(memory)
+        self._buttons.append(button)
+
+    def _show(self) -> None:
+        rows = zip(self._variants, self._names, self._memory, self._buttons, strict=True)
+        for variant, name, memory, button in rows:
+            fit = self._fits.get(variant.title)
+            if fit is not None:
+                text, colour = memory_words(fit)
+                memory.setText(text)
+                memory.setStyleSheet(f"color: {colour}")
+                memory.setToolTip(fit_hint(fit))
+            best = variant is self._best
+            name.setStyleSheet(f"color: {theme.current().accent}; font-weight: 600" if best else "")
+            here = bool(variant.main) and variant.main.rpartition("/")[2] in self._here
+            button.setText("Here" if here else "Get")
+            button.setEnabled(not here)
+            button.setObjectName("primary" if best and not here else "row")
+            button.style().unpolish(button)
+            button.style().polish(button)
+
+    def _clear(self) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._names, self._memory, self._buttons = [], [], []

@@ -1,0 +1,119 @@
+"""Connects the page about models with the controllers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from headstart.chat.library.installed import Leaving
+from headstart.core.catalog import Details
+from headstart.core.installed import InstalledModel
+from headstart.core.text import size_text
+from headstart.ui.controllers.everything import Controllers
+from headstart.ui.models.page import ModelsPage
+from headstart.ui.models.words import SOURCES
+
+if TYPE_CHECKING:
+    from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
+
+
+def connect(page: ModelsPage, controllers: Controllers) -> None:
+    _connect_discover(page, controllers)
+    _connect_installed(page, controllers)
+    _connect_downloads(page, controllers)
+
+
+def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
+    discover, view = controllers.discover, page.discover
+    view.row.searched.connect(discover.search)
+    view.opened.connect(discover.open)
+    view.more_wanted.connect(discover.more)
+    view.details.card_requested.connect(discover.show_card)
+    view.details.drafts_requested.connect(discover.find_drafts)
+    view.details.get_requested.connect(discover.get)
+    view.details.token_entered.connect(discover.set_token)
+    discover.recommended.connect(view.set_recommended)
+    discover.search_began.connect(view.begin_search)
+    discover.found.connect(view.add_results)
+    discover.search_ended.connect(view.end_search)
+
+    def begin(repo: str) -> None:
+        view.details.begin(repo)
+        view.show_details()
+
+    def show_details(details: Details) -> None:
+        view.details.show_details(details)
+        controllers.installed.look()
+
+    discover.details_began.connect(begin)
+    discover.details_shown.connect(show_details)
+    discover.details_failed.connect(lambda _repo, problem: view.details.fail(problem))
+    discover.fits_known.connect(lambda _details, fits: view.details.set_fits(fits))
+    discover.drafts_known.connect(view.details.set_drafts)
+    discover.card_shown.connect(lambda details, text: _show_card(page, details, text))
+    discover.computer_known.connect(page.set_computer)
+
+
+def _connect_installed(page: ModelsPage, controllers: Controllers) -> None:
+    installed, view, models = controllers.installed, page.installed, controllers.models
+
+    def use(model: InstalledModel) -> None:
+        models.choose(model.ref)
+        page.closed.emit()
+
+    def ask_remove(leaving: Leaving) -> None:
+        if _agrees(page, leaving):
+            installed.remove(leaving.model)
+
+    installed.listed.connect(page.set_installed)
+    installed.leaving.connect(ask_remove)
+    installed.card_shown.connect(view.model.show_card)
+    view.chosen.connect(view.model.show_model)
+    view.chosen.connect(installed.show_card)
+    view.folder_added.connect(installed.add_folder)
+    view.model.use_requested.connect(use)
+    view.model.renamed.connect(installed.rename)
+    view.model.noted.connect(installed.set_notes)
+    view.model.remove_requested.connect(installed.ask_remove)
+    view.model.unlist_requested.connect(installed.unlist)
+
+
+def _connect_downloads(page: ModelsPage, controllers: Controllers) -> None:
+    downloads, view = controllers.downloads, page.downloads
+    downloads.changed.connect(page.set_downloads)
+    rows: tuple[DownloadRow | DownloadsView, ...] = (view, page.running)
+    for row in rows:
+        row.paused.connect(downloads.pause)
+        row.resumed.connect(downloads.resume)
+        row.cancelled.connect(downloads.cancel)
+    view.moved.connect(downloads.move)
+    view.cleared.connect(downloads.clear_done)
+
+
+def _show_card(parent: QWidget, details: Details, markdown: str) -> None:
+    from headstart.ui.models.card_window import CardWindow, html_of
+
+    text = markdown or "This repository has no model card."
+    window = CardWindow(details, html_of(text), parent)
+    window.setModal(False)
+    window.show()
+
+
+def _agrees(parent: QWidget, leaving: Leaving) -> bool:
+    """Whether the user wants a model to go, knowing what that means."""
+    facts = [f"{size_text(leaving.size)} of disk space come back."]
+    if leaving.chats:
+        facts.append(f"{leaving.chats:,} {'chat' if leaving.chats == 1 else 'chats'} use it.")
+    if leaving.is_draft:
+        facts.append("It drafts for another model.")
+    if leaving.program != "folder":
+        facts.append(f"It lies in: {SOURCES[leaving.program]}. Other programs lose it too.")
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setText(f"Delete {leaving.model.ref.name} from the disk?")
+    box.setInformativeText(" ".join(facts))
+    delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.exec()
+    return box.clickedButton() is delete

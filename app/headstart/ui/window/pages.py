@@ -1,0 +1,89 @@
+"""What stands in the middle of the window: the chat, or the page about models, which is made when
+it is first opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from headstart.core.downloads import ACTIVE, Download
+from headstart.core.installed import InstalledModel
+from headstart.core.text import size_text
+from headstart.ui.controllers.everything import Controllers
+
+if TYPE_CHECKING:
+    from headstart.ui.models.page import ModelsPage
+
+
+class Pages(QStackedWidget):
+    changed = Signal()
+    # what the sidebar says below “Models”
+    line_changed = Signal(str)
+
+    def __init__(self, parent: QWidget, chat: QWidget, controllers: Controllers) -> None:
+        super().__init__(parent)
+        self._chat = chat
+        self._controllers = controllers
+        self._installed: Sequence[InstalledModel] = ()
+        self._downloads: Sequence[Download] = ()
+        self.models: ModelsPage | None = None
+        self.addWidget(chat)
+        controllers.installed.listed.connect(self._on_installed)
+        controllers.downloads.changed.connect(self._on_downloads)
+
+    @property
+    def on_models(self) -> bool:
+        return self.currentWidget() is not self._chat
+
+    @property
+    def line(self) -> str:
+        active = [one for one in self._downloads if one.state in ACTIVE]
+        if active:
+            size = sum(one.wanted.size for one in active)
+            share = sum(one.received for one in active) / max(1, size)
+            count = f"{len(active)} downloads" if len(active) > 1 else "downloading"
+            return f"{count} · {share:.0%} of {size_text(size)}"
+        if not self._installed:
+            return ""
+        size = sum(model.ref.size for model in self._installed)
+        return f"{len(self._installed)} installed · {size_text(size)}"
+
+    def show_chat(self) -> None:
+        if self.on_models:
+            self.setCurrentWidget(self._chat)
+            self.changed.emit()
+
+    def show_models(self) -> ModelsPage:
+        page = self.models or self._make()
+        self.setCurrentWidget(page)
+        self._controllers.installed.look()
+        self._controllers.downloads.list()
+        self.changed.emit()
+        page.focus_first()
+        return page
+
+    def refresh_theme(self) -> None:
+        if self.models is not None:
+            self.models.refresh_theme()
+
+    def _make(self) -> ModelsPage:
+        from headstart.ui.models.page import ModelsPage
+        from headstart.ui.models.wiring import connect
+
+        page = self.models = ModelsPage(self)
+        connect(page, self._controllers)
+        page.closed.connect(self.show_chat)
+        self.addWidget(page)
+        self._controllers.discover.show_recommended()
+        return page
+
+    def _on_installed(self, models: list[InstalledModel]) -> None:
+        self._installed = models
+        self.line_changed.emit(self.line)
+
+    def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
+        self._downloads = downloads
+        self.line_changed.emit(self.line)
