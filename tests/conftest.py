@@ -9,12 +9,15 @@ import asyncio
 import inspect
 import logging
 import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# what lies on the computer that tests run on is none of their business
+os.environ["HF_HUB_CACHE"] = f"{tempfile.gettempdir()}/headstart-tests-no-hub"
 
 import pytest
 import qasync
@@ -24,6 +27,7 @@ from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
 from headstart.home import Home
 from headstart.hub.library import starter_model
+from headstart.hub.sources import Place, Source
 from headstart.launch import make_application, start_logging
 
 TEST_SECONDS = 120
@@ -69,6 +73,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         if inspect.iscoroutinefunction(item.obj):
             item.fixturenames.append("loop")
+
+
+@pytest.fixture(autouse=True)
+def only_our_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other programs have none here, whatever this computer has."""
+    monkeypatch.setattr(
+        "headstart.chat.services.default_places",
+        lambda cache: [Place(Source.HUGGING_FACE, cache)],
+    )
 
 
 @pytest.fixture

@@ -159,6 +159,8 @@ def measure_window(report: Report) -> None:
     from huggingface_hub import constants
 
     constants.ENDPOINT, constants.HF_HUB_CACHE = hub.endpoint, str(folder / "cache")
+    address = f"{hub.endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    constants.HUGGINGFACE_CO_URL_TEMPLATE = address
     application = make_application()
     loop = qasync.QEventLoop(application, already_running=False)
     asyncio.set_event_loop(loop)

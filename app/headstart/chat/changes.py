@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.downloads import Download
-from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.core.events import DraftActivity, GenerationEvent, ResidentModel, SpeedCurve
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import Pair
 from headstart.core.settings import KvType
@@ -77,6 +77,13 @@ class ModelUnloaded:
 
     name: str
     other: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsLoaded:
+    """Everything that is loaded now."""
+
+    models: tuple[ResidentModel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +167,7 @@ Change = (
     | ModelState
     | SmallerContext
     | ModelUnloaded
+    | ModelsLoaded
     | DraftState
     | DraftProgress
     | Calibrated

@@ -66,11 +66,14 @@ class Conversation:
                 chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=False)
             )
 
-    async def regenerate(self, chat_id: str, message_id: str) -> None:
-        """A new version of a reply beside the old one."""
+    async def regenerate(
+        self, chat_id: str, message_id: str, other: AnyModel | None = None
+    ) -> None:
+        """A new version of a reply beside the old one; `other` writes this one reply."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
-            model = await self._answering.model_of(chat)
+            model = other or await self._answering.model_of(chat)
+            self._answering.check(model)
             answer = open_reply(chat.id, message.parent_id, model)
             await self._databases.run(chat_id, lambda store: store.messages.add([answer]))
             await self._start(chat, before, answer, model)

@@ -14,6 +14,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import ModelProblem
 from headstart.core.inheritance import NO_ADVICE
+from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.servers import split_key
 from headstart.core.settings import SamplingChoice
@@ -28,10 +29,10 @@ from headstart.hub.shelf import Shelf
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """`local`: what is on this computer, each with the reason why it cannot run here, or "";
-    `current` is the key of the model that is chosen."""
+    """`local`: chat models on this computer, with the reason where one cannot run here; `current`
+    is the key of the model that is chosen."""
 
-    local: Sequence[tuple[ModelRef, str]]
+    local: Sequence[InstalledModel]
     servers: Sequence[Offered]
     current: str
 
@@ -55,11 +56,6 @@ class Models:
         """Why a model cannot run here, in a few words; None when it can."""
         why = select.cannot_run(model.format, self._preferences.current.engine.backend)
         return None if why is None else told(why)
-
-    def cannot_run(self, model: ModelRef) -> str:
-        """Why a model cannot run here, with what to do; empty when it can."""
-        why = self.why_not(model)
-        return "" if why is None else told("cannot-run", name=model.name, why=why.code).text
 
     async def open_file(self, path: Path) -> ModelRef:
         """Check a file or folder and list it from now on; raises ModelProblem.
@@ -96,7 +92,9 @@ class Models:
 
     def name_of(self, key: str) -> str:
         named = split_key(key)
-        return named[1] if named is not None else title(Path(key))
+        if named is not None:
+            return named[1]
+        return self._shelf.name_of(key) or title(Path(key))
 
     def find(self, key: str) -> ModelRef:
         """The model that something names, also where it moved; the starter model for "". Raises

@@ -54,6 +54,23 @@ class Unloaded:
 
 
 @dataclass(frozen=True, slots=True)
+class ResidentModel:
+    """A model that is loaded, with its draft; bytes of memory, tokens of context."""
+
+    model: ModelRef
+    draft: ModelRef | None
+    size: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """Everything that is loaded now; the one that was used last comes last."""
+
+    models: tuple[ResidentModel, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Prefilling:
     """`done` of `total` prompt tokens are in the KV state; `reused` were there before."""
 
@@ -164,6 +181,7 @@ GenerationEvent = (
     | Loading
     | Loaded
     | Unloaded
+    | InMemory
     | Prefilling
     | TextAdded
     | Notice

@@ -18,7 +18,7 @@ class LibrarySettings(Struct, frozen=True):
         Meta(
             title="Models of other programs",
             description="of LM Studio, Ollama and GPT4All, used where they are",
-            extra_json_schema={"label": "list models of LM Studio, Ollama and GPT4All too"},
+            extra_json_schema={"label": "of LM Studio, Ollama, GPT4All"},
         ),
     ] = True
     parallel: Annotated[
@@ -50,5 +50,7 @@ class LibrarySettings(Struct, frozen=True):
             extra_json_schema={"unit": "minute|minutes", "special": "never"},
         ),
     ] = 0
+    # keys of models that stay loaded all the same
+    kept: tuple[str, ...] = ()
     # whether there is a token for the hub in the keychain, which is not asked otherwise
     has_token: bool = False

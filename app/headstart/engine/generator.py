@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from headstart.core.events import Emit
@@ -46,6 +47,11 @@ class Generator(Protocol):
         A cancel ends it within 50 ms, and what is left is done next time. True: there is something
         to save again.
         """
+        ...
+
+    def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
+        """Unload models by key, all of them for no key, with what was read kept; the last event is
+        `InMemory`."""
         ...
 
     def close(self) -> None: ...

@@ -6,10 +6,19 @@ one that was used longest ago goes first.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from headstart.core.errors import ModelProblem
-from headstart.core.events import Emit, Loaded, Loading, Notice, Unloaded
+from headstart.core.events import (
+    Emit,
+    InMemory,
+    Loaded,
+    Loading,
+    Notice,
+    ResidentModel,
+    Unloaded,
+)
 from headstart.core.fit import Memory, Pair
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
@@ -40,6 +49,8 @@ QUIT_SECONDS = 0.8
 NO_ROOM = ("llama-cannot-open", "context-cannot-be-made")
 # what a request for another model may wait for one that has to go
 SWITCH_SECONDS = 0.03
+# what keeping what was read may take when a model is unloaded on purpose
+RELEASE_SECONDS = 2.0
 
 
 class LocalGenerator:
@@ -79,6 +90,7 @@ class LocalGenerator:
             loaded.load_draft(request.load.draft, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
+        emit(self._in_memory())
         loaded.write(request, emit, stop)
 
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
@@ -110,6 +122,7 @@ class LocalGenerator:
             loaded.load_draft(wanted.draft, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
+        emit(self._in_memory())
         loaded.warm_up(stop)
 
     def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
@@ -118,6 +131,14 @@ class LocalGenerator:
             calibrate(self.loaded.decoder, self.loaded.speculation, emit, stop)
         except DecodeAborted as error:
             raise LoadCancelled from error
+
+    def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
+        for loaded in [one for one in self._models if one.wanted.model.key in keys or not keys]:
+            loaded.leave(stop.within(RELEASE_SECONDS))
+            self._models.remove(loaded)
+            loaded.close()
+        give_back()
+        emit(self._in_memory())
 
     def unload(self) -> None:
         """Free every model at once, whatever was not kept."""
@@ -132,6 +153,19 @@ class LocalGenerator:
         self.unload()
 
     # --- inside --------------------------------------------------------------------------
+
+    def _in_memory(self) -> InMemory:
+        return InMemory(
+            tuple(
+                ResidentModel(
+                    loaded.wanted.model,
+                    loaded.wanted.draft if loaded.speculation.draft is not None else None,
+                    loaded.need.total,
+                    loaded.decoder.facts.context_length,
+                )
+                for loaded in self._models
+            )
+        )
 
     def _find(self, wanted: LoadRequest) -> LoadedModel | None:
         return next((loaded for loaded in self._models if loaded.fits(wanted)), None)

@@ -12,7 +12,7 @@ import itertools
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import IntEnum
 
 from headstart.core.events import Emit, GenerationEvent
@@ -77,6 +77,13 @@ class Runner:
         return self._submit(
             Priority.AHEAD,
             lambda emit, stop: self._made().ahead(request, emit, stop),
+        )
+
+    def release(self, keys: Collection[str]) -> Stream:
+        """Unload models by key, or all of them; the last event is InMemory or Failed."""
+        return self._submit(
+            Priority.PRELOAD,
+            lambda emit, stop: self._made().release(keys, emit, stop),
         )
 
     def on_idle(self, listener: Callable[[GenerationEvent], None]) -> None:

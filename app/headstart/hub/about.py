@@ -35,7 +35,8 @@ def of_file(name: str, beginning: bytes) -> About:
 def of_header(name: str, header: GgufHeader) -> About:
     said = header.metadata
     kind = why_no_chat(_with_weights(header))
-    file_type = _FILE_TYPES.get(as_count(said.get("general.file_type", -1)), "")
+    number = said.get("general.file_type")
+    file_type = "" if number is None else _FILE_TYPES.get(as_count(number), "")
     return About(
         architecture=header.architecture,
         parameters=str(said.get("general.size_label", "")),

@@ -106,6 +106,16 @@ class Shelf:
                 return found
             return self._named(replace(found, name=seen.name), seen.content, kept)
 
+    def name_of(self, key: str) -> str:
+        """What a model is called, without a look at the disk; "" for one that was never seen."""
+        with self._lock:
+            kept = self._load()
+            seen = kept.seen.get(key)
+            known = None if seen is None else kept.known.get(seen.content)
+            if seen is None:
+                return ""
+            return (known.name if known is not None else "") or seen.name
+
     def find(self, key: str) -> ModelRef:
         """The model that a chat or the settings name, also where it lies elsewhere by now; raises
         ModelProblem when it is gone."""

@@ -14,9 +14,17 @@ _LEAST = 56
 
 
 class ElidedLabel(QLabel):
-    def __init__(self, text: str = "", parent: QWidget | None = None, least: int = _LEAST) -> None:
-        """`least` pixels are kept for it, if it needs them."""
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        least: int = _LEAST,
+        name: str = "",
+    ) -> None:
+        """`least` pixels are kept for it, if it needs them; `name` is for the style sheet, which
+        measuring applies."""
         super().__init__(parent)
+        self.setObjectName(name)
         self.full_text = ""
         self._least = least
         self.setTextFormat(Qt.TextFormat.PlainText)

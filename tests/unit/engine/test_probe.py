@@ -16,6 +16,7 @@ from headstart.core.tuning import Timing, Tuning
 from headstart.engine.backends import probe, select, trial
 from headstart.engine.backends.checked import Checked
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_devices import Card
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
@@ -157,6 +158,36 @@ def test_what_a_card_crashes_at_is_not_used(
     assert found.tuning is not None
     assert found.tuning.flash in tuned
     assert not (flash and batch == 512 and found.tuning.flash and found.tuning.batch > 256)
+
+
+def test_where_attention_is_plain_flash_attention_is_not_even_tried(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "LONGEST_BATCH", 60.0)
+    # whoever makes a context with it dies
+    script = _ATTENTION.format(flash=True, batch=0)
+    commands: list[list[str]] = []
+
+    def command(path: Path, asked: str) -> list[str]:
+        commands.append([sys.executable, "-c", script, str(path), asked])
+        return commands[-1]
+
+    monkeypatch.setattr(probe, "command", command)
+    found = probe.probe(
+        tiny, EngineSettings(), StopSignal(), lambda _: True, measured=True, plain=True
+    )
+    assert found.tuning is not None
+    assert not found.tuning.flash
+    # one child, which lived
+    assert len(commands) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "software"),
+    [("llvmpipe (LLVM 15.0.6, 256 bits)", True), ("NVIDIA GeForce RTX 4060", False)],
+)
+def test_programs_that_stand_in_for_cards_are_known(name: str, software: bool) -> None:
+    assert Card(name, False, 1, 1).software is software
 
 
 def test_what_was_measured_is_remembered_by_card(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 
 import pytest
 
@@ -54,6 +54,9 @@ class FakeGenerator:
 
     def learn_when_idle(self, cancel: StopSignal, emit: Emit) -> bool:
         return False
+
+    def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
+        self.order.append("release")
 
     def save_when_idle(self, cancel: StopSignal) -> float | None:
         self.rests += 1

@@ -5,13 +5,14 @@ On the event loop's thread; the loading itself is the engine thread's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
     Calibrated,
     DraftState,
+    ModelsLoaded,
     ModelState,
     ModelUnloaded,
     SmallerContext,
@@ -21,6 +22,7 @@ from headstart.chat.requests import Asked
 from headstart.core.events import (
     Failed,
     GenerationEvent,
+    InMemory,
     Loaded,
     Loading,
     Notice,
@@ -124,6 +126,14 @@ class Loader:
         self.settle()
         return trouble
 
+    async def unload(self, keys: Collection[str] = ()) -> None:
+        """Give back the memory of models, of all of them for no key; chats load them again."""
+        if self._stream is not None:
+            self.cancel()
+        async for event in self._runner.release(keys):
+            if isinstance(event, InMemory):
+                self._follow_memory(event)
+
     def cancel(self, unless: LoadRequest | None = None) -> None:
         if self._stream is not None and (unless is None or self._loading != unless):
             self._stream.cancel()
@@ -185,12 +195,23 @@ class Loader:
             if self._beside is not None and self._beside.model == event.model:
                 self._beside = None
             tell(ModelUnloaded(event.model.name, event.other.name))
+        elif isinstance(event, InMemory):
+            self._follow_memory(event)
         elif isinstance(event, Failed):
             self._offer(event.told, wanted)
         elif isinstance(event, TextAdded):
             self._held_back = False
             if self._loaded is not None:
                 self._loaded = wanted
+
+    def _follow_memory(self, event: InMemory) -> None:
+        keys = {one.model.key for one in event.models}
+        if self._loaded is not None and self._loaded.model.key not in keys:
+            self._loaded = None
+            self._broadcast.tell(DraftState("", False))
+        if self._beside is not None and self._beside.model.key not in keys:
+            self._beside = None
+        self._broadcast.tell(ModelsLoaded(event.models))
 
     def _offer(self, problem: Told, wanted: LoadRequest) -> None:
         """What would fit where the model did not."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from headstart.chat.answering.battery import Battery
 from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.idle_unload import IdleUnload
 from headstart.chat.answering.loading import Loader
 from headstart.chat.answering.local import LocalAnswerer
 from headstart.chat.answering.next_prompt import NextPrompt
@@ -41,12 +42,14 @@ class LocalModels:
     preload: Preload
     ahead: PrefillAhead
     loader: Loader
+    idle_unload: IdleUnload
 
     def close(self) -> None:
         """Whatever is done ahead ends, and nothing more begins."""
         self.loader.close()
         self.calibrating.cancel()
         self.ahead.cancel()
+        self.idle_unload.close()
 
 
 def make_local_models(
@@ -106,5 +109,11 @@ def make_local_models(
     runner.on_idle(on_idle)
     answerer = LocalAnswerer(runner, loader, drafts, models, preferences)
     return LocalModels(
-        answerer, drafts, Calibrating(runner, loader, drafts, broadcast), preload, ahead, loader
+        answerer,
+        drafts,
+        Calibrating(runner, loader, drafts, broadcast),
+        preload,
+        ahead,
+        loader,
+        IdleUnload(loader, preferences, broadcast, background),
     )

@@ -256,13 +256,15 @@ class Discover:
 
         return await asyncio.to_thread(ask)
 
-    async def recommended(self) -> list[Recommended]:
-        """The models that people are happiest with on a computer like this one."""
+    async def recommended(self, at_start: bool = False) -> list[Recommended]:
+        """The models that people are happiest with on a computer like this one; `at_start` without
+        a look at its graphics cards, which takes a while."""
         from headstart.core.recommended import for_memory
         from headstart.hub.recommended import read_list
 
         def ask() -> list[Recommended]:
-            return for_memory(read_list(), memory().total, fast=bool(select.card_names()))
+            fast = select.on_apple_silicon() or (not at_start and bool(select.card_names()))
+            return for_memory(read_list(), memory().total, fast)
 
         return await asyncio.to_thread(ask)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from headstart.chat.preferences import Preferences
 from headstart.core.installed import InstalledModel, Moved
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import ModelCard
+from headstart.core.requests import LoadRequest
 from headstart.core.settings import Backend, ModelOptions, Settings, changed
 from headstart.core.told import told
 from headstart.engine.backends import select
@@ -73,9 +75,23 @@ class Installed:
     async def set_notes(self, content: str, notes: str) -> None:
         await asyncio.to_thread(self._shelf.set_notes, content, notes)
 
-    def used(self, key: str, at: float) -> None:
-        """A reply was written with it; told on a worker thread."""
-        self._shelf.used(key, at)
+    async def used(self, key: str) -> None:
+        """A reply was written with it."""
+        await asyncio.to_thread(self._shelf.used, key, time.time())
+
+    async def chats_with(self, model: InstalledModel) -> int:
+        """How many chats name it as theirs."""
+        return await self._storage.run(lambda store: store.chats.using(model.ref.key))
+
+    def request(self, model: InstalledModel) -> LoadRequest:
+        """What loads it without a chat."""
+        return LoadRequest(model.ref, self._preferences.current.engine, None)
+
+    def keep(self, key: str, kept: bool) -> None:
+        """Whether it stays loaded however long nobody uses it."""
+        library = self._preferences.current.library
+        others = tuple(one for one in library.kept if one != key)
+        self._preferences.update(library=changed(library, kept=(*others, key) if kept else others))
 
     def options(self, model: ModelRef) -> ModelOptions:
         """What chats with this model begin from."""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
+from headstart.core.model_ref import AnyModel
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 
@@ -44,9 +45,10 @@ class ConversationController(QObject):
         chat_id = self._open.id
         self._consent.asking(lambda: self._conversation.edit(chat_id, message_id, text))
 
-    def regenerate(self, message_id: str) -> None:
+    def regenerate(self, message_id: str, other: AnyModel | None = None) -> None:
+        """Another version of a reply; `other` writes this one."""
         chat_id = self._open.id
-        self._consent.asking(lambda: self._conversation.regenerate(chat_id, message_id))
+        self._consent.asking(lambda: self._conversation.regenerate(chat_id, message_id, other))
 
     def continue_reply(self, message_id: str) -> None:
         chat_id = self._open.id

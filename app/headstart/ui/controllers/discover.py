@@ -19,6 +19,7 @@ from headstart.ui.tasks import Problems, Tasks
 
 class DiscoverController(QObject):
     recommended = Signal(list)  # of Recommended
+    suggested = Signal(object)  # Recommended: for an empty chat
     search_began = Signal()
     found = Signal(list)  # further results
     search_ended = Signal(str)  # what went wrong, or ""
@@ -49,6 +50,9 @@ class DiscoverController(QObject):
     def show_recommended(self) -> None:
         self._tasks.spawn(self._recommend())
 
+    def suggest(self) -> None:
+        self._tasks.spawn(self._suggest())
+
     def search(self, search: Search) -> None:
         self._tasks.spawn(self._search(search))
 
@@ -61,6 +65,11 @@ class DiscoverController(QObject):
         computer = await self._discover.computer()
         self.computer_known.emit(computer.memory, computer.cores, computer.cards, computer.free)
         self.recommended.emit(await self._discover.recommended())
+
+    async def _suggest(self) -> None:
+        found = await self._discover.recommended(at_start=True)
+        if found:
+            self.suggested.emit(found[0])
 
     async def _search(self, search: Search) -> None:
         repo = await self._discover.named(search.text)

@@ -99,5 +99,5 @@ def make_controllers(services: Services) -> Controllers:
         ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),
         discover=DiscoverController(services.discover, services.downloads, tasks, problems),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
-        installed=InstalledController(services.installed, tasks, problems, broadcast),
+        installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ModelsChanged, ModelState, ModelUnloaded
+from headstart.chat.changes import ModelsChanged, ModelsLoaded, ReplyEnded
 from headstart.chat.library.installed import Installed
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.installed import InstalledModel
@@ -18,20 +19,28 @@ from headstart.ui.tasks import Problems, Tasks
 
 class InstalledController(QObject):
     listed = Signal(list)  # of InstalledModel
-    card_shown = Signal(object, object)  # InstalledModel, ModelCard
+    card_shown = Signal(object, object, int)  # InstalledModel, ModelCard, chats that use it
     leaving = Signal(object)  # Leaving: ask before it is removed
     removed = Signal(str, int)  # name, bytes that came back
 
+    loaded = Signal(tuple)  # of ResidentModel
+
     def __init__(
-        self, installed: Installed, tasks: Tasks, problems: Problems, broadcast: Broadcast
+        self,
+        installed: Installed,
+        loader: Loader,
+        tasks: Tasks,
+        problems: Problems,
+        broadcast: Broadcast,
     ) -> None:
         super().__init__()
         self._installed = installed
+        self._loader = loader
         self._tasks = tasks
         self._problems = problems
         broadcast.on(ModelsChanged, lambda _change: self.look())
-        broadcast.on(ModelState, self._on_state)
-        broadcast.on(ModelUnloaded, lambda _change: self.look())
+        broadcast.on(ModelsLoaded, lambda change: self.loaded.emit(change.models))
+        broadcast.on(ReplyEnded, lambda _change: self._note_use())
 
     def look(self) -> None:
         """See what is here now."""
@@ -61,6 +70,16 @@ class InstalledController(QObject):
     def unlist(self, model: InstalledModel) -> None:
         self._installed.unlist(model)
 
+    def load(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._load(model))
+
+    def unload(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._loader.unload([model.ref.key]))
+
+    def keep(self, model: InstalledModel, kept: bool) -> None:
+        """Whether it stays loaded however long nobody uses it."""
+        self._installed.keep(model.ref.key, kept)
+
     def ask_remove(self, model: InstalledModel) -> None:
         self._tasks.spawn(self._ask_remove(model))
 
@@ -72,7 +91,8 @@ class InstalledController(QObject):
 
     async def _show_card(self, model: InstalledModel) -> None:
         try:
-            self.card_shown.emit(model, await self._installed.card(model))
+            card = await self._installed.card(model)
+            self.card_shown.emit(model, card, await self._installed.chats_with(model))
         except EnvironmentProblem as problem:
             self._problems.show(problem.message, problem.remedy)
 
@@ -83,6 +103,16 @@ class InstalledController(QObject):
         size = await self._installed.remove(model)
         self.removed.emit(model.ref.name, size)
 
-    def _on_state(self, change: ModelState) -> None:
-        if change.fraction in (0.0, 1.0):
-            self.look()
+    async def _load(self, model: InstalledModel) -> None:
+        trouble = await self._loader.load(self._installed.request(model))
+        if trouble:
+            self._problems.show(trouble, "")
+
+    async def _use(self, key: str) -> None:
+        await self._installed.used(key)
+        await self._look()
+
+    def _note_use(self) -> None:
+        loaded = self._loader.loaded
+        if loaded is not None:
+            self._tasks.spawn(self._use(loaded.model.key))

@@ -48,6 +48,7 @@ class ModelsController(QObject):
         self._branches = services.branches
         self._choices = services.choices
         self._models = services.models
+        self._installed = services.installed
         self._preferences = services.preferences
         self._servers = services.servers
         self._preload = services.local.preload
@@ -64,6 +65,10 @@ class ModelsController(QObject):
     def show(self) -> None:
         """Who answers here may have changed: another chat, a server that was moved or removed."""
         self._tasks.spawn(self._show())
+
+    def name_of(self, key: str) -> str:
+        """What a model is called; "" for no key."""
+        return self._models.name_of(key) if key else ""
 
     def list(self) -> None:
         self._tasks.spawn(self._list())
@@ -133,8 +138,7 @@ class ModelsController(QObject):
 
     async def _list(self, ask: bool = True) -> None:
         """What is here at once, and what servers offer when they have answered."""
-        installed = await self._models.installed()
-        local = [(model, self._models.cannot_run(model)) for model in installed]
+        local = [model for model in await self._installed.look() if not model.about.no_chat]
         self.listed.emit(ModelList(local, self._servers.known(), await self._current_key()))
         if ask and self._servers.connections:
             offered = await self._servers.offers()

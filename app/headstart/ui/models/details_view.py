@@ -49,8 +49,7 @@ class DetailsView(QFrame):
         self.setObjectName("card")
         self.details: Details | None = None
         self._repo = ""
-        self.title = ElidedLabel("", self)
-        self.title.setObjectName("cardTitle")
+        self.title = ElidedLabel("", self, name="cardTitle")
         self.about = QLabel(self)
         self.about.setObjectName("quiet")
         self.about.setWordWrap(True)

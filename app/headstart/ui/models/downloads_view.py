@@ -41,8 +41,7 @@ class DownloadRow(QFrame):
         super().__init__(parent)
         self.setObjectName("card")
         self._id = ""
-        self.title = ElidedLabel("", self, 120)
-        self.title.setObjectName("sectionTitle")
+        self.title = ElidedLabel("", self, 120, "sectionTitle")
         self.state = QLabel(self)
         self.state.setObjectName("quiet")
         self.reason = QLabel(self)

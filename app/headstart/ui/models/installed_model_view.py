@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFormLayout,
     QFrame,
     QHBoxLayout,
@@ -41,12 +42,15 @@ class InstalledModelView(QFrame):
     options_requested = Signal(object)
     remove_requested = Signal(object)
     unlist_requested = Signal(object)
-    unload_requested = Signal()
+    load_requested = Signal(object)
+    unload_requested = Signal(object)
+    kept = Signal(object, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card")
         self._model: InstalledModel | None = None
+        self._loaded = False
         self.title = QLineEdit(self)
         self.title.setObjectName("cardTitle")
         self.title.setAccessibleName("What the model is called here")
@@ -68,6 +72,12 @@ class InstalledModelView(QFrame):
         self.use = QPushButton("Use in this chat", self)
         self.use.setObjectName("primary")
         self.use.clicked.connect(lambda: self.use_requested.emit(self._model))
+        self.load = QPushButton("Load", self)
+        self.load.setToolTip("Have it in memory before it is asked for anything")
+        self.load.clicked.connect(self._on_load)
+        self.keep = QCheckBox("Keep loaded", self)
+        self.keep.setToolTip("However long nobody uses it")
+        self.keep.toggled.connect(self._on_keep)
         self.options = QPushButton("Default settings…", self)
         self.options.clicked.connect(lambda: self.options_requested.emit(self._model))
         self.folder = QPushButton("Show in folder", self)
@@ -86,10 +96,10 @@ class InstalledModelView(QFrame):
         for widget in (self.title, self.problem, self._facts, self.notes):
             column.addWidget(widget)
         first, second = QHBoxLayout(), QHBoxLayout()
-        first.addWidget(self.use)
-        first.addWidget(self.options)
-        second.addWidget(self.folder)
-        second.addWidget(self.remove)
+        for widget in (self.use, self.load, self.keep):
+            first.addWidget(widget)
+        for button in (self.options, self.folder, self.remove):
+            second.addWidget(button)
         for row in (first, second):
             row.addStretch(1)
             column.addLayout(row)
@@ -116,12 +126,22 @@ class InstalledModelView(QFrame):
         self.remove.setText("Remove from the list" if model.source == "opened" else "Delete…")
         self.remove.setEnabled(model.source != "starter")
         self.use.setEnabled(model.why_not is None)
+        self.load.setEnabled(model.why_not is None)
         self._show_parts(True)
 
-    def show_card(self, model: InstalledModel, card: ModelCard) -> None:
-        """What its whole file says."""
+    def show_card(self, model: InstalledModel, card: ModelCard, chats: int) -> None:
+        """What its whole file says, and how many chats use it."""
         if self._model is not None and self._model.content == model.content:
-            self._set_facts([*_facts(model), *_further(card)])
+            used = ("Chats", f"{chats:,} {'chat uses' if chats == 1 else 'chats use'} it")
+            self._set_facts([*_facts(model), *_further(card), *([used] if chats else [])])
+
+    def set_loaded(self, loaded: bool, kept: bool) -> None:
+        """Whether it is in memory, and stays there."""
+        self._loaded = loaded
+        self.load.setText("Unload" if loaded else "Load")
+        with QSignalBlocker(self.keep):
+            self.keep.setChecked(kept)
+        self.keep.setVisible(loaded)
 
     def flush(self) -> None:
         """What was written about the model that was shown."""
@@ -142,14 +162,23 @@ class InstalledModelView(QFrame):
     def _show_parts(self, shown: bool) -> None:
         self.problem.setVisible(bool(self.problem.text()))
         widgets = (
-            self.title, self._facts, self.notes, self.use, self.options, self.folder, self.remove,
+            self.title, self._facts, self.notes, self.use, self.load, self.options, self.folder,
+            self.remove,
         )  # fmt: skip
         for widget in widgets:
             widget.setVisible(shown)
+        self.keep.setVisible(shown and self._loaded)
 
     def _on_renamed(self) -> None:
         if self._model is not None and self.title.text() != self._model.ref.name:
             self.renamed.emit(self._model, self.title.text())
+
+    def _on_load(self) -> None:
+        (self.unload_requested if self._loaded else self.load_requested).emit(self._model)
+
+    def _on_keep(self, kept: bool) -> None:
+        if self._model is not None:
+            self.kept.emit(self._model, kept)
 
     def _on_remove(self) -> None:
         if self._model is not None and self._model.source == "opened":

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
 from headstart.ui.models.installed_model_view import InstalledModelView
@@ -35,7 +36,8 @@ class InstalledView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._models: dict[str, InstalledModel] = {}
-        self._loaded = ""
+        self._loaded: dict[str, ResidentModel] = {}
+        self._kept: tuple[str, ...] = ()
         self.filter = QLineEdit(self)
         self.filter.setPlaceholderText("Find a model here")
         self.filter.setAccessibleName("Find a model here")
@@ -85,11 +87,28 @@ class InstalledView(QWidget):
         current = self._current()
         if current is not None:
             self.model.show_model(current)
+            self._show_loaded()
 
-    def set_loaded(self, key: str) -> None:
-        """Which model is loaded; "" for none."""
-        self._loaded = key
+    @property
+    def models(self) -> list[InstalledModel]:
+        return list(self._models.values())
+
+    def set_loaded(self, models: Sequence[ResidentModel]) -> None:
+        """What is in memory now."""
+        self._loaded = {one.model.key: one for one in models}
         self._show()
+        self._show_loaded()
+
+    def set_kept(self, keys: tuple[str, ...]) -> None:
+        """Keys of models that stay in memory."""
+        self._kept = keys
+        self._show_loaded()
+
+    def _show_loaded(self) -> None:
+        current = self._current()
+        if current is not None:
+            key = current.ref.key
+            self.model.set_loaded(key in self._loaded, key in self._kept)
 
     def _show(self) -> None:
         wanted = self.filter.text().casefold()
@@ -101,7 +120,7 @@ class InstalledView(QWidget):
             size += model.ref.size
             if wanted not in f"{model.ref.name} {model.about.architecture}".casefold():
                 continue
-            item = QListWidgetItem(_line(model, model.ref.key == self._loaded))
+            item = QListWidgetItem(_line(model, self._loaded.get(model.ref.key)))
             item.setData(_CONTENT, content)
             item.setToolTip(model.ref.key)
             if model.why_not is not None:
@@ -111,7 +130,11 @@ class InstalledView(QWidget):
                 self.list.setCurrentItem(item)
         self.list.blockSignals(False)
         count = len(self._models)
-        self.total.setText(f"{count} {'model' if count == 1 else 'models'} · {size_text(size)}")
+        text = f"{count} {'model' if count == 1 else 'models'} · {size_text(size)}"
+        if self._loaded:
+            memory = sum(one.size for one in self._loaded.values())
+            text += f" · {size_text(memory)} in memory"
+        self.total.setText(text)
 
     def _chosen(self) -> str:
         item = self.list.currentItem()
@@ -126,6 +149,7 @@ class InstalledView(QWidget):
             self._showing_model = True
             self._arrange()
             self.chosen.emit(model)
+            self._show_loaded()
 
     def _on_back(self) -> None:
         self._showing_model = False
@@ -150,13 +174,14 @@ class InstalledView(QWidget):
         self._arrange()
 
 
-def _line(model: InstalledModel, loaded: bool) -> str:
+def _line(model: InstalledModel, loaded: ResidentModel | None) -> str:
     about = model.about
     facts = [about.parameters, about.quantization, size_text(model.ref.size), SOURCES[model.source]]
     if model.ref.format == "mlx":
         facts.insert(0, "MLX")
-    if loaded:
-        facts.append("loaded")
+    if loaded is not None:
+        beside = " with its draft" if loaded.draft is not None else ""
+        facts.append(f"loaded{beside}: {size_text(loaded.size)}")
     if model.why_not is not None:
         facts.append("cannot be used")
     return f"{model.ref.name}\n{' · '.join(fact for fact in facts if fact)}"

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from headstart.chat.library.installed import Leaving
+from headstart.chat.preferences import Preferences
 from headstart.core.catalog import Details
 from headstart.core.installed import InstalledModel
+from headstart.core.settings import Settings
 from headstart.core.text import size_text
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.models.page import ModelsPage
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from headstart.ui.models.downloads_view import DownloadRow, DownloadsView
 
 
-def connect(page: ModelsPage, controllers: Controllers) -> None:
+def connect(page: ModelsPage, controllers: Controllers, preferences: Preferences) -> None:
     _connect_discover(page, controllers)
-    _connect_installed(page, controllers)
+    _connect_installed(page, controllers, preferences)
     _connect_downloads(page, controllers)
 
 
@@ -55,7 +57,9 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     discover.computer_known.connect(page.set_computer)
 
 
-def _connect_installed(page: ModelsPage, controllers: Controllers) -> None:
+def _connect_installed(
+    page: ModelsPage, controllers: Controllers, preferences: Preferences
+) -> None:
     installed, view, models = controllers.installed, page.installed, controllers.models
 
     def use(model: InstalledModel) -> None:
@@ -77,6 +81,25 @@ def _connect_installed(page: ModelsPage, controllers: Controllers) -> None:
     view.model.noted.connect(installed.set_notes)
     view.model.remove_requested.connect(installed.ask_remove)
     view.model.unlist_requested.connect(installed.unlist)
+    view.model.load_requested.connect(installed.load)
+    view.model.unload_requested.connect(installed.unload)
+    view.model.kept.connect(installed.keep)
+    installed.loaded.connect(view.set_loaded)
+
+    def show_defaults(model: InstalledModel) -> None:
+        from headstart.ui.models.defaults_window import DefaultsWindow
+
+        options, settings = installed.options(model), preferences.current
+        window = DefaultsWindow(model, options, settings, view.models, page)
+        window.changed.connect(installed.set_options)
+        window.open()
+
+    def on_settings(settings: Settings) -> None:
+        view.set_kept(settings.library.kept)
+
+    view.model.options_requested.connect(show_defaults)
+    on_settings(preferences.current)
+    preferences.listen(on_settings)
 
 
 def _connect_downloads(page: ModelsPage, controllers: Controllers) -> None:

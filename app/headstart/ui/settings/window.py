@@ -1,4 +1,4 @@
-"""The settings window: a page each for looks and chats, engines, and servers.
+"""The settings window: a page each for looks and chats, engines, models, and servers.
 
 What is changed applies at once; every value is checked where settings change.
 """
@@ -13,6 +13,7 @@ from headstart.core.settings import Settings
 from headstart.ui.fields import give_room, keep_wheel_away
 from headstart.ui.settings.engine_page import EnginePage
 from headstart.ui.settings.general_page import GeneralPage
+from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.servers_page import ServersPage
 
 
@@ -27,6 +28,7 @@ class SettingsWindow(QDialog):
         self.setMinimumWidth(480)
         self.general = GeneralPage(settings, self._tell, self)
         self.engine = EnginePage(settings.engine, self._tell, self)
+        self.models = ModelsSettingsPage(settings.library, self._tell, self)
         self.servers = ServersPage(settings.connections, self)
         self._tabs = QTabWidget(self)
         self._tabs.setDocumentMode(True)
@@ -34,6 +36,7 @@ class SettingsWindow(QDialog):
         for page, title in (
             (self.general, "General"),
             (self.engine, "Engine"),
+            (self.models, "Models"),
             (self.servers, "Servers"),
         ):
             self._tabs.addTab(page, title)

@@ -64,6 +64,7 @@ class SettingsOpener(QObject):
     def _on_settings(self, settings: Settings) -> None:
         if self.window is not None:
             self.window.servers.set_connections(settings.connections)
+            self.window.models.set_library(settings.library)
             self.show_state()
 
     def _on_closed(self) -> None:

@@ -134,6 +134,14 @@ def message_commands(
             needs_idle=True,
         ),
         ItemCommand(
+            "message.regenerate_with",
+            "Regenerate with…",
+            lambda message: window.regenerate_with(message.id),
+            "box",
+            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        ItemCommand(
             "message.continue",
             "Continue",
             lambda message: talk.continue_reply(message.id),

@@ -8,7 +8,14 @@ from __future__ import annotations
 import itertools
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QResizeEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
@@ -18,6 +25,7 @@ from headstart.ui.composer.composer import Composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.wiring import SizesOpener
+from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import TrashOpener
@@ -29,6 +37,7 @@ from headstart.ui.window.header import Header
 from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
 from headstart.ui.window.panels import Panels
+from headstart.ui.window.suggestion import SuggestionLine
 
 
 class MainWindow(QMainWindow):
@@ -51,6 +60,7 @@ class MainWindow(QMainWindow):
         self.composer = Composer(self)
         self.inspector = Inspector(preferences.current, self)
         self.banner = Banner(self)
+        self.suggestion = SuggestionLine(self)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
         self.sizes = SizesOpener(self, controllers, self.sidebar.model.titles)
         self.trash = TrashOpener(self, controllers, preferences)
@@ -78,6 +88,7 @@ class MainWindow(QMainWindow):
         stack.setContentsMargins(0, 4, 0, 18)
         stack.setSpacing(8)
         stack.addWidget(self.banner)
+        stack.addWidget(self.suggestion)
         stack.addWidget(self.composer)
         row = QHBoxLayout()
         row.setContentsMargins(24, 0, 24, 0)
@@ -90,7 +101,7 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.sidebar)
-        self.pages = Pages(self, centre, self._controllers)
+        self.pages = Pages(self, centre, self._controllers, self._preferences)
         layout.addWidget(self.pages, 1)
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
@@ -139,6 +150,18 @@ class MainWindow(QMainWindow):
         elif not self.transcript.leave_edit():
             self._controllers.conversation.stop()
 
+    def regenerate_with(self, message_id: str) -> None:
+        """Choose who writes another version of a reply, in the menu of models."""
+        menu = ChoicesMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        controllers = self._controllers
+        controllers.models.listed.connect(menu.set_models)
+        regenerate = controllers.conversation.regenerate
+        menu.chosen.connect(lambda model: regenerate(message_id, model))
+        menu.refused.connect(lambda why: self.show_problem(why, ""))
+        controllers.models.list()
+        menu.popup(QCursor.pos())
+
     def ask_export(self, chat_id: str) -> None:
         index = self.sidebar.model.index_of(chat_id)
         title = str(index.data()) if index.isValid() else NEW_CHAT
@@ -185,6 +208,7 @@ class MainWindow(QMainWindow):
             self.banner,
             self.inspector,
             self.pages,
+            self.suggestion,
         ):
             part.refresh_theme()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -35,6 +34,7 @@ class OpenChatView(QObject):
         self._model: AnyModel | None = None
         self._loaded_draft = ""
         branch, models = controllers.branch, controllers.models
+        self._name_of = models.name_of
         branch.chat_shown.connect(self._show)
         branch.chat_changed.connect(self._show_title)
         controllers.open.opened.connect(self._on_opened)
@@ -51,7 +51,7 @@ class OpenChatView(QObject):
         # a server's speculation is its own business
         itself = self._model is not None and chosen.draft == self._model.key
         drafts = chosen.enabled and not self._host and not itself
-        name = Path(chosen.draft).name.removesuffix(".gguf") if drafts else ""
+        name = self._name_of(chosen.draft) if drafts else ""
         loaded = name == self._loaded_draft
         self._window.header.show_draft(name, loaded=loaded, room=self._window.panels.wide)
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from headstart.chat.preferences import Preferences
 from headstart.core.downloads import ACTIVE, Download
+from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
 from headstart.ui.controllers.everything import Controllers
@@ -23,16 +25,21 @@ class Pages(QStackedWidget):
     # what the sidebar says below “Models”
     line_changed = Signal(str)
 
-    def __init__(self, parent: QWidget, chat: QWidget, controllers: Controllers) -> None:
+    def __init__(
+        self, parent: QWidget, chat: QWidget, controllers: Controllers, preferences: Preferences
+    ) -> None:
         super().__init__(parent)
         self._chat = chat
+        self._preferences = preferences
         self._controllers = controllers
         self._installed: Sequence[InstalledModel] = ()
         self._downloads: Sequence[Download] = ()
+        self._loaded: Sequence[ResidentModel] = ()
         self.models: ModelsPage | None = None
         self.addWidget(chat)
         controllers.installed.listed.connect(self._on_installed)
         controllers.downloads.changed.connect(self._on_downloads)
+        controllers.installed.loaded.connect(self._on_loaded)
 
     @property
     def on_models(self) -> bool:
@@ -74,7 +81,8 @@ class Pages(QStackedWidget):
         from headstart.ui.models.wiring import connect
 
         page = self.models = ModelsPage(self)
-        connect(page, self._controllers)
+        connect(page, self._controllers, self._preferences)
+        page.installed.set_loaded(self._loaded)
         page.closed.connect(self.show_chat)
         self.addWidget(page)
         self._controllers.discover.show_recommended()
@@ -83,6 +91,9 @@ class Pages(QStackedWidget):
     def _on_installed(self, models: list[InstalledModel]) -> None:
         self._installed = models
         self.line_changed.emit(self.line)
+
+    def _on_loaded(self, models: tuple[ResidentModel, ...]) -> None:
+        self._loaded = models
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
         self._downloads = downloads

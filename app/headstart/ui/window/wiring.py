@@ -19,6 +19,7 @@ from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
 from headstart.ui.window.open_chat_view import OpenChatView
+from headstart.ui.window.suggestion import Suggesting
 
 # below this share of the context a notice that it is full is out of date
 NEARLY_FULL = 0.8
@@ -64,6 +65,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
         window.sidebar.set_models(pages.line, pages.on_models)
         window.panels.set_page(pages.on_models)
 
+    Suggesting(window.suggestion, controllers, window.commands)
     pages.changed.connect(show)
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
     controllers.discover.queued.connect(

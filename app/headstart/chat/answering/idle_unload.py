@@ -1,0 +1,56 @@
+"""Models that nobody has used for a while give their memory back, where the user wants that. On the
+event loop's thread."""
+
+from __future__ import annotations
+
+import asyncio
+
+from headstart.chat.answering.loading import Loader
+from headstart.chat.background import Background
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ModelsLoaded, ReplyEnded
+from headstart.chat.preferences import Preferences
+
+
+class IdleUnload:
+    """`minute`: how long one is, for tests."""
+
+    def __init__(
+        self,
+        loader: Loader,
+        preferences: Preferences,
+        broadcast: Broadcast,
+        background: Background,
+        minute: float = 60.0,
+    ) -> None:
+        self._loader = loader
+        self._preferences = preferences
+        self._background = background
+        self._minute = minute
+        self._timer: asyncio.TimerHandle | None = None
+        self._loaded: tuple[str, ...] = ()
+        broadcast.on(ModelsLoaded, self._on_loaded)
+        broadcast.on(ReplyEnded, lambda _change: self._wait())
+        preferences.listen(lambda _settings: self._wait())
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _on_loaded(self, change: ModelsLoaded) -> None:
+        self._loaded = tuple(one.model.key for one in change.models)
+        self._wait()
+
+    def _wait(self) -> None:
+        self.close()
+        library = self._preferences.current.library
+        if library.unload_minutes and set(self._loaded) - set(library.kept):
+            seconds = library.unload_minutes * self._minute
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._unload)
+
+    def _unload(self) -> None:
+        if self._loader.writing:
+            # its end begins the wait again
+            return
+        kept = self._preferences.current.library.kept
+        self._background.run(self._loader.unload([key for key in self._loaded if key not in kept]))

@@ -1,0 +1,155 @@
+"""What chats with one model begin from: the middle step between the app's settings and a chat's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.installed import InstalledModel
+from headstart.core.settings import (
+    ModelOptions,
+    Sampling,
+    SamplingChoice,
+    Settings,
+    Speculation,
+    changed,
+)
+from headstart.core.settings_fields import describe
+from headstart.ui.fields import ResetButton, give_room, keep_wheel_away, number_box
+from headstart.ui.wrapping import TextEdit
+
+_NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
+_INHERITED = "As in the settings"
+
+
+class DefaultsWindow(QDialog):
+    """Emits `changed` with the model's options, at each change."""
+
+    changed = Signal(object)  # ModelOptions
+
+    def __init__(
+        self,
+        model: InstalledModel,
+        options: ModelOptions,
+        settings: Settings,
+        others: Sequence[InstalledModel],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.options = options
+        self.setWindowTitle(f"Default settings of {model.ref.name}")
+        self.setMinimumWidth(460)
+        word = QLabel("Chats with this model begin from these; a chat can still differ.", self)
+        word.setObjectName("quiet")
+        word.setWordWrap(True)
+        form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.prompt = TextEdit(self)
+        self.prompt.setPlainText(options.system_prompt or "")
+        self.prompt.setPlaceholderText(settings.system_prompt or "none")
+        self.prompt.setAccessibleName("System prompt of chats with this model")
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setFixedHeight(84)
+        self.prompt.textChanged.connect(self._on_prompt)
+        form.addRow("System prompt", self.prompt)
+        self.numbers: dict[str, QWidget] = {}
+        for name in _NUMBERS:
+            self._number(form, name, settings)
+        fields = describe(Settings)
+        self._choice(form, "thinking", fields["thinking"].labels)
+        self._choice(form, "when_full", fields["when_full"].labels)
+        self.draft = self._draft(model, others)
+        form.addRow("Draft from", self.draft)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(12)
+        layout.addWidget(word)
+        layout.addLayout(form)
+        layout.addStretch(1)
+        layout.addWidget(buttons)
+        keep_wheel_away(self)
+        give_room(self)
+
+    def _number(self, form: QFormLayout, name: str, settings: Settings) -> None:
+        info = describe(Sampling)[name]
+        own = self.options.sampling or SamplingChoice()
+        chosen, inherited = getattr(own, name), getattr(settings.sampling, name)
+        follows = info.default if inherited is None else inherited
+        reset = ResetButton(info.title, self)
+        reset.setEnabled(chosen is not None)
+
+        def choose(value: float) -> None:
+            self._set_sampling(name, int(value) if info.integer else value)
+            reset.setEnabled(True)
+
+        box = number_box(info, follows if chosen is None else chosen, choose)
+
+        def forget() -> None:
+            with QSignalBlocker(box):
+                box.setProperty("value", follows)
+            self._set_sampling(name, None)
+            reset.setEnabled(False)
+
+        reset.clicked.connect(forget)
+        row = QHBoxLayout()
+        row.addWidget(box, 1)
+        row.addWidget(reset)
+        form.addRow(info.title, row)
+        self.numbers[name] = box
+
+    def _choice(self, form: QFormLayout, name: str, labels: dict[str, str]) -> None:
+        info = describe(Settings)[name]
+        box = QComboBox(self)
+        box.setAccessibleName(info.title)
+        box.addItem(_INHERITED, None)
+        for choice in info.choices:
+            box.addItem(labels.get(choice, choice), choice)
+        box.setCurrentIndex(max(0, box.findData(getattr(self.options, name))))
+        box.activated.connect(lambda _: self._set(**{name: box.currentData()}))
+        form.addRow(info.title, box)
+
+    def _draft(self, model: InstalledModel, others: Sequence[InstalledModel]) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName("Draft from")
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.addItem(_INHERITED, None)
+        box.addItem("No draft model: repeated text only", "")
+        for other in others:
+            if other.why_not is None and other.content != model.content:
+                box.addItem(other.ref.name, other.ref.key)
+        own = self.options.speculation
+        box.setCurrentIndex(0 if own is None else max(0, box.findData(own.draft)))
+        box.activated.connect(partial(self._on_draft, box))
+        return box
+
+    def _on_draft(self, box: QComboBox, _index: int) -> None:
+        key = box.currentData()
+        own = self.options.speculation or Speculation()
+        self._set(speculation=None if key is None else changed(own, draft=key))
+
+    def _on_prompt(self) -> None:
+        self._set(system_prompt=self.prompt.toPlainText() or None)
+
+    def _set_sampling(self, name: str, value: float | None) -> None:
+        own = changed(self.options.sampling or SamplingChoice(), **{name: value})
+        self._set(sampling=own if own != SamplingChoice() else None)
+
+    def _set(self, **changes: object) -> None:
+        self.options = changed(self.options, **changes)
+        self.changed.emit(self.options)

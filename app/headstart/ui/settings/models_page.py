@@ -1,0 +1,103 @@
+"""Where models are looked for, how they are downloaded, and how long they stay loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton, QWidget
+
+from headstart.core.library_settings import LibrarySettings
+from headstart.core.settings import changed
+from headstart.core.settings_fields import describe
+from headstart.ui.fields import check_box, number_box
+from headstart.ui.settings.form import Page
+
+WHERE = (
+    "Downloads go to the cache that Hugging Face's own tools use, so that they share them. Models "
+    "in these folders are used where they are."
+)
+
+
+class ModelsSettingsPage(Page):
+    """Calls `change` with the library's settings."""
+
+    def __init__(
+        self,
+        library: LibrarySettings,
+        change: Callable[..., None],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._change = change
+        form = self.section("Folders")
+        self.folders = QListWidget(self)
+        self.folders.setAccessibleName("Folders where models are looked for")
+        self.folders.setFixedHeight(110)
+        self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.folders.itemSelectionChanged.connect(self._show_buttons)
+        form.addRow(self.folders)
+        add = QPushButton("Add folder…", self)
+        add.clicked.connect(self._ask_folder)
+        self.remove = QPushButton("Remove from the list", self)
+        self.remove.clicked.connect(self._remove)
+        buttons = QHBoxLayout()
+        buttons.addWidget(add)
+        buttons.addWidget(self.remove)
+        buttons.addStretch(1)
+        form.addRow(buttons)
+        form.addRow(self.word(WHERE))
+        fields = describe(LibrarySettings)
+        other = fields["other_programs"]
+        box = check_box(other, library.other_programs, partial(self._set, "other_programs"))
+        self.row(form, other.title, box)
+        form = self.section("Downloads")
+        for name in ("parallel", "limit_mb"):
+            value = getattr(library, name)
+            self.row(form, fields[name].title, number_box(fields[name], value, self._setter(name)))
+        form = self.section("Memory")
+        info = fields["unload_minutes"]
+        minutes = number_box(info, library.unload_minutes, self._setter("unload_minutes"))
+        self.row(form, info.title, minutes)
+        self.column.addStretch(1)
+        self._show_folders()
+
+    def set_library(self, library: LibrarySettings) -> None:
+        if library != self._library:
+            self._library = library
+            self._show_folders()
+
+    def add_folder(self, folder: str) -> None:
+        if folder not in self._library.folders:
+            self._set("folders", (*self._library.folders, folder))
+            self._show_folders()
+
+    def _setter(self, name: str) -> Callable[[float], None]:
+        whole = describe(LibrarySettings)[name].integer
+        return lambda value: self._set(name, int(value) if whole else value)
+
+    def _set(self, name: str, value: object) -> None:
+        self._library = changed(self._library, **{name: value})
+        self._change(library=self._library)
+
+    def _show_folders(self) -> None:
+        self.folders.clear()
+        self.folders.addItems(list(self._library.folders))
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        self.remove.setEnabled(bool(self.folders.selectedItems()))
+
+    def _remove(self) -> None:
+        gone = {item.text() for item in self.folders.selectedItems()}
+        self._set("folders", tuple(one for one in self._library.folders if one not in gone))
+        self._show_folders()
+
+    def _ask_folder(self) -> None:
+        dialog = QFileDialog(self.window(), "Add a folder with models")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.add_folder)
+        dialog.open()
