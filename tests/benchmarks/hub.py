@@ -23,9 +23,9 @@ from headstart.hub.online.client import HubClient
 from headstart.hub.online.remote_model import RemoteModels
 from headstart.hub.shelf import Shelf
 from headstart.hub.sources import Place, Source
-from tests.benchmarks.hub_child import open_queue
 from tests.benchmarks.hub_process import HubProcess, blob
 from tests.benchmarks.report import Report, spread
+from tests.support.download_child import open_queue
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer, Repo
 
@@ -66,7 +66,14 @@ def run_trial(
     repo = f"maker/model-{size}-GGUF"
     faults = fault_of(kind, size, rng)
     hub.ask(faults=faults, reset=True, rate=20e6 if kind in ("kill", "disk-full") else 0)
-    command = [sys.executable, "-m", "tests.benchmarks.hub_child", hub.endpoint, str(folder), repo]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.download_child",
+        hub.endpoint,
+        str(folder),
+        repo,
+    ]
     kills = rng.randrange(1, 4) if kind == "kill" else 0
     if kind == "disk-full":
         return _full(hub, command, folder, size, rng)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.assembly import App, close_app, open_app
 from headstart.core.catalog import Search
+from headstart.core.library_settings import LibrarySettings
 from headstart.home import Home
 from headstart.launch import make_application
 from tests.benchmarks.hub_process import HubProcess
@@ -119,6 +120,7 @@ async def _searches(app: App, count: int) -> list[float]:
 
 async def _frames(app: App, hub: HubProcess) -> tuple[list[float], float]:
     view = app.window.pages.show_models().discover
+    app.services.preferences.update(library=LibrarySettings(parallel=DOWNLOADS))
     discover = app.controllers.discover
     discover.search(Search("", ("gguf",)))
     await _wait(lambda: view.results.rowCount() >= 100)

@@ -25,7 +25,7 @@ class LibrarySettings(Struct, frozen=True):
         int,
         Meta(
             ge=1,
-            le=8,
+            le=16,
             title="Downloads at a time",
             description="the others wait for their turn",
         ),

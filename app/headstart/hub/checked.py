@@ -1,8 +1,8 @@
 """Which model files were opened here before without harm; a small JSON file in the home.
 
-A file counts as the same while its path, size and modification time are; what it cannot do belongs
-to the settings that it was tried with. The starter model comes with the set-up and needs no check.
-Used on the engine thread.
+A file counts as the same by its content and its modification time, wherever it lies and whatever it
+is called; what it cannot do belongs to the settings that it was tried with. The starter model comes
+with the set-up and needs no check. Used on the engine thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
+from headstart.hub.content import content_of
 from headstart.hub.library import starter_model
 from headstart.hub.shapes import read_shape
 
@@ -33,9 +34,10 @@ class CheckedModels:
         starter = starter_model()
         if starter is not None and starter.path == model.path:
             return LACKS_NOTHING
-        known = self._load().get(model.key)
+        listed = self._load()
+        known = listed.get(_name(model)) or listed.get(model.key)
         if isinstance(known, list):
-            # of earlier versions
+            # of earlier versions, by path
             return LACKS_NOTHING if known == _signature(model) else None
         if not isinstance(known, dict) or known.get("file") != _signature(model):
             return None
@@ -47,12 +49,14 @@ class CheckedModels:
         self, model: ModelRef, engine: EngineSettings, lacking: Lacking = LACKS_NOTHING
     ) -> None:
         known = self._load()
-        before, signature = known.get(model.key), _signature(model)
+        name, signature = _name(model), _signature(model)
+        before = known.get(name) or known.get(model.key)
         same = isinstance(before, dict) and before.get("file") == signature
         found = before.get("lacking") if same and isinstance(before, dict) else None
         by_settings = dict(found) if isinstance(found, dict) else {}
         by_settings[_settings(engine)] = sorted(lacking)
-        known[model.key] = {"file": signature, "lacking": by_settings}
+        known.pop(model.key, None)
+        known[name] = {"file": signature, "lacking": by_settings}
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._path, json.dumps(known, indent=1).encode(), wait=False)
@@ -76,6 +80,11 @@ def _settings(engine: EngineSettings) -> str:
     run = engine.as_run
     attention = "flash" if run.flash else "plain"
     return f"{run.kv_type}, {attention}, {run.gpu_layers}"
+
+
+def _name(model: ModelRef) -> str:
+    """Its content, as far as samples tell; damage between them changes the time as well."""
+    return content_of(model.path)
 
 
 def _signature(model: ModelRef) -> list[int]:

@@ -20,6 +20,7 @@ from headstart.core import catalog_filter
 from headstart.core.catalog import Details, Fit, Repository, Search, Variant
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.fit import ModelShape, Pair, automatic_context, judge
+from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import ModelCard
 from headstart.core.recommended import Recommended
@@ -107,8 +108,9 @@ class Discover:
     def search(self, search: Search) -> Found:
         return Found(self._hub, search)
 
-    async def host(self) -> str:
-        return await asyncio.to_thread(lambda: self._hub.host)
+    async def page(self, repo: str) -> str:
+        """The address of a repository's page."""
+        return await asyncio.to_thread(lambda: f"{self._hub.client.endpoint}/{repo}")
 
     async def named(self, text: str) -> str:
         """The repository that a pasted link or name means; "" for words to search for."""
@@ -182,7 +184,20 @@ class Discover:
         installed = await self._models.installed()
         found = await asyncio.to_thread(self._installed_drafts, target, installed)
         if not any(offer.works == "yes" for offer in found):
-            found += await asyncio.to_thread(self._hub_drafts, details, target)
+            found += await asyncio.to_thread(self._hub_drafts, details.repository, target)
+        return sorted(found, key=lambda offer: ("yes", "by text", "no").index(offer.works))
+
+    async def drafts_for(self, model: InstalledModel) -> list[DraftOffer]:
+        """The same for a model that is here. Raises HubProblem, ModelProblem, OSError."""
+        if model.ref.format != "gguf":
+            return []
+        target = await asyncio.to_thread(read_card, model.ref)
+        others = [one for one in await self._models.installed() if one.path != model.ref.path]
+        found = await asyncio.to_thread(self._installed_drafts, target, others)
+        if not any(offer.works == "yes" for offer in found):
+            parameters = 2 * model.ref.size
+            like = Repository(model.ref.name, ("gguf",), parameters=parameters)
+            found += await asyncio.to_thread(self._hub_drafts, like, target)
         return sorted(found, key=lambda offer: ("yes", "by text", "no").index(offer.works))
 
     def _installed_drafts(self, target: ModelCard, installed: list[ModelRef]) -> list[DraftOffer]:
@@ -198,17 +213,17 @@ class Discover:
             offers.append(DraftOffer(model.name, model.size, verdict.works, verdict.reason, model))
         return offers
 
-    def _hub_drafts(self, details: Details, target: ModelCard) -> list[DraftOffer]:
+    def _hub_drafts(self, like: Repository, target: ModelCard) -> list[DraftOffer]:
         """Small models with the same family name, their vocabularies compared."""
-        family = catalog_filter.family(details.repository.name)
-        largest = details.repository.parameters / 4e9
+        family = catalog_filter.family(like.name)
+        largest = like.parameters / 4e9
         if not family:
             return []
         search = Search(f"{family} GGUF", ("gguf",), "downloads", largest=round(largest, 2))
         offers = []
         with _asking():
             page = next(self._hub.client.search(search, "gguf"), [])
-            for repository in catalog_filter.likely_drafts(page, details.repository)[:_MOST_DRAFTS]:
+            for repository in catalog_filter.likely_drafts(page, like)[:_MOST_DRAFTS]:
                 offer = self._hub_draft(repository, target)
                 if offer is not None:
                     offers.append(offer)

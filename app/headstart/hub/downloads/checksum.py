@@ -30,6 +30,8 @@ class Checksum:
         # the state before each piece, and the bytes that the last one knows
         self._states: list[Any] = [_begin(etag, pieces.size)]
         self._frontier = 0
+        # the bytes that the next piece needs
+        self._wanted = 0
         self._closed = False
         self._damaged: set[int] = set()
         self._error: OSError | None = None
@@ -48,6 +50,9 @@ class Checksum:
 
     def arrived(self, frontier: int) -> None:
         """So many bytes from the beginning are there now."""
+        if frontier < self._wanted:
+            # nothing can be read yet: no thread is woken for that
+            return
         with self._lock:
             self._frontier = frontier
             self._lock.notify_all()
@@ -93,8 +98,10 @@ class Checksum:
             while not self._closed:
                 number = len(self._states) - 1
                 there = number < self._pieces.count
-                if there and not self._damaged and self._pieces.span(number)[1] <= self._frontier:
+                end = self._pieces.span(number)[1] if there else 0
+                if there and not self._damaged and end <= self._frontier:
                     return number
+                self._wanted = end
                 self._lock.wait()
             return None
 

@@ -211,14 +211,13 @@ class Transfer:
     # --- room ----------------------------------------------------------------------------
 
     def _look(self, pieces: Pieces) -> None:
-        """Stop before the disk is full."""
+        """Stop as soon as it is clear that the disk has no room for the rest."""
         now = self._means.clock()
         if now - self._looked < _LOOK and self._looked:
             return
         self._looked = now
         free = shutil.disk_usage(self._partial.parent).free
-        missing = self._file.size - pieces.received + self._means.patience.reserve
-        if free < min(missing, self._means.patience.reserve):
+        if free < self._file.size - pieces.received + self._means.patience.reserve:
             raise self._no_room()
 
     def _no_room(self) -> DownloadProblem:

@@ -13,6 +13,7 @@ from headstart.core.catalog import Companion, Details, Fit, Search, Variant
 from headstart.core.catalog_filter import named
 from headstart.core.downloads import Wanted
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.installed import InstalledModel
 from headstart.core.recommended import Recommended
 from headstart.ui.tasks import Problems, Tasks
 
@@ -28,7 +29,9 @@ class DiscoverController(QObject):
     details_failed = Signal(str, str)  # the repository, why
     fits_known = Signal(object, dict)  # Details, Fit by the variant's title
     drafts_known = Signal(object, list)  # Variant, DraftOffers
+    drafts_here_known = Signal(object, list)  # InstalledModel, DraftOffers
     card_shown = Signal(object, str)  # Details, Markdown
+    page_known = Signal(str)  # an address to show in a browser
     queued = Signal(list)  # titles of what is going to be downloaded
     computer_known = Signal(object, int, str, object)  # memory, cores, cards, free; bytes
 
@@ -136,6 +139,12 @@ class DiscoverController(QObject):
     async def _show_card(self, details: Details) -> None:
         self.card_shown.emit(details, await self._discover.card(details))
 
+    def find_drafts_for(self, model: InstalledModel) -> None:
+        self._tasks.spawn(self._find_drafts_for(model))
+
+    async def _find_drafts_for(self, model: InstalledModel) -> None:
+        self.drafts_here_known.emit(model, await self._discover.drafts_for(model))
+
     async def _find_drafts(self, details: Details, variant: Variant) -> None:
         offers = await self._discover.drafts(details, variant)
         if self._details is details:
@@ -156,11 +165,22 @@ class DiscoverController(QObject):
             wanted.append(draft.details.wanted(draft.variant))
         self._tasks.spawn(self._get(wanted))
 
+    def get_draft(self, offer: DraftOffer) -> None:
+        """Download a draft for a model that is here."""
+        if offer.details is not None and offer.variant is not None:
+            self._tasks.spawn(self._get([offer.details.wanted(offer.variant)]))
+
     def get_recommended(self, choice: Recommended) -> None:
         self._tasks.spawn(self._get_recommended(choice))
 
+    def open_page(self, repo: str) -> None:
+        self._tasks.spawn(self._open_page(repo))
+
     def set_token(self, token: str) -> None:
         self._tasks.spawn(self._set_token(token))
+
+    async def _open_page(self, repo: str) -> None:
+        self.page_known.emit(await self._discover.page(repo))
 
     async def _get_recommended(self, choice: Recommended) -> None:
         details, variant = await self._discover.recommended_variant(choice)

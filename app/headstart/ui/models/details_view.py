@@ -6,8 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -43,6 +42,7 @@ class DetailsView(QFrame):
     card_requested = Signal(object)  # Details
     drafts_requested = Signal(object, object)  # Details, Variant
     token_entered = Signal(str)
+    page_requested = Signal(str)  # a repository: show it in a browser
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -230,7 +230,7 @@ class DetailsView(QFrame):
             self.token_entered.emit(token)
 
     def _open_page(self) -> None:
-        QDesktopServices.openUrl(QUrl(f"https://huggingface.co/{self._repo}"))
+        self.page_requested.emit(self._repo)
 
 
 def _facts(details: Details) -> list[str]:

@@ -119,7 +119,12 @@ class DiscoverView(QWidget):
 
     def end_search(self, problem: str) -> None:
         count = self.results.rowCount()
-        if problem:
+        if problem and not count:
+            # what needs no network is there all the same
+            self.heading.setText(WELCOME)
+            self.results.add(self._recommended)
+            self._set_hint(f"{problem} What is installed works without it.")
+        elif problem:
             self._set_hint(problem)
         elif not count:
             self._set_hint("Nothing was found. Other words, or fewer filters, may find more.")

@@ -17,10 +17,11 @@ NONE = "Nothing was found that could draft for it; repeats in the text are still
 
 class DraftRows(QWidget):
     wanted = Signal()
-    chosen = Signal(object, object)  # Variant, DraftOffer: get both
+    chosen = Signal(object, object)  # Variant (None: the model is here), DraftOffer: get it
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, get: str = "Get both") -> None:
         super().__init__(parent)
+        self._get = get
         title = QLabel("Drafts that work with it", self)
         title.setObjectName("sectionTitle")
         self.button = QPushButton("Find drafts", self)
@@ -53,14 +54,14 @@ class DraftRows(QWidget):
                 widget.hide()
                 widget.deleteLater()
 
-    def set_offers(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
+    def set_offers(self, variant: Variant | None, offers: Sequence[DraftOffer]) -> None:
         self.clear()
         self.hint.setText(NONE)
         self.hint.setVisible(not any(offer.works != "no" for offer in offers))
         for row, offer in enumerate(offers):
             self._add(row, variant, offer)
 
-    def _add(self, row: int, variant: Variant, offer: DraftOffer) -> None:
+    def _add(self, row: int, variant: Variant | None, offer: DraftOffer) -> None:
         colours = theme.current()
         name = QLabel(offer.name, self)
         reason = QLabel(offer.reason, self)
@@ -75,7 +76,7 @@ class DraftRows(QWidget):
             here.setObjectName("quiet")
             self._grid.addWidget(here, row, 3)
         elif offer.works != "no":
-            both = QPushButton("Get both", self)
+            both = QPushButton(self._get, self)
             both.setObjectName("row")
             both.clicked.connect(lambda: self.chosen.emit(variant, offer))
             self._grid.addWidget(both, row, 3)

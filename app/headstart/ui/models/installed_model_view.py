@@ -20,10 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.chat.library.discover import DraftOffer
 from headstart.core.installed import InstalledModel
 from headstart.core.models import ModelCard
 from headstart.core.text import age_text, size_text
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import SOURCES
 
 NOTHING = "Choose a model to see what is known of it."
@@ -45,6 +47,8 @@ class InstalledModelView(QFrame):
     load_requested = Signal(object)
     unload_requested = Signal(object)
     kept = Signal(object, bool)
+    drafts_requested = Signal(object)
+    draft_chosen = Signal(object)  # DraftOffer: get it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,6 +88,9 @@ class InstalledModelView(QFrame):
         self.folder.clicked.connect(self._open_folder)
         self.remove = QPushButton("Delete…", self)
         self.remove.clicked.connect(self._on_remove)
+        self.drafts = DraftRows(self, "Get")
+        self.drafts.wanted.connect(lambda: self.drafts_requested.emit(self._model))
+        self.drafts.chosen.connect(lambda _variant, offer: self.draft_chosen.emit(offer))
         self._build()
         self._show_parts(False)
 
@@ -103,6 +110,7 @@ class InstalledModelView(QFrame):
         for row in (first, second):
             row.addStretch(1)
             column.addLayout(row)
+        column.addWidget(self.drafts)
         column.addStretch(1)
         area = QScrollArea(self)
         area.setObjectName("plain")
@@ -123,6 +131,7 @@ class InstalledModelView(QFrame):
         if not same:
             self.notes.setPlainText(model.notes)
             self._set_facts(_facts(model))
+            self.drafts.clear()
         self.remove.setText("Remove from the list" if model.source == "opened" else "Delete…")
         self.remove.setEnabled(model.source != "starter")
         self.use.setEnabled(model.why_not is None)
@@ -134,6 +143,10 @@ class InstalledModelView(QFrame):
         if self._model is not None and self._model.content == model.content:
             used = ("Chats", f"{chats:,} {'chat uses' if chats == 1 else 'chats use'} it")
             self._set_facts([*_facts(model), *_further(card), *([used] if chats else [])])
+
+    def show_drafts(self, model: InstalledModel, offers: list[DraftOffer]) -> None:
+        if self._model is not None and self._model.content == model.content:
+            self.drafts.set_offers(None, offers)
 
     def set_loaded(self, loaded: bool, kept: bool) -> None:
         """Whether it is in memory, and stays there."""
@@ -168,6 +181,8 @@ class InstalledModelView(QFrame):
         for widget in widgets:
             widget.setVisible(shown)
         self.keep.setVisible(shown and self._loaded)
+        gguf = self._model is not None and self._model.ref.format == "gguf"
+        self.drafts.setVisible(shown and gguf and self.use.isEnabled())
 
     def _on_renamed(self) -> None:
         if self._model is not None and self.title.text() != self._model.ref.name:

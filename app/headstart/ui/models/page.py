@@ -48,7 +48,7 @@ class ModelsPage(QWidget):
         # the download that runs, whatever tab is looked at
         self.running = DownloadRow(self)
         self.running.hide()
-        self.tabs.currentChanged.connect(lambda _: self._show_running())
+        self.tabs.currentChanged.connect(lambda _: self.set_downloads(self._downloads))
         self._downloads: tuple[Download, ...] = ()
         head = QHBoxLayout()
         head.addWidget(title)
@@ -84,7 +84,8 @@ class ModelsPage(QWidget):
 
     def set_downloads(self, downloads: Sequence[Download]) -> None:
         self._downloads = tuple(downloads)
-        self.downloads.set_downloads(downloads)
+        if self.downloads.isVisible():
+            self.downloads.set_downloads(downloads)
         left = sum(one.state in ACTIVE for one in downloads)
         self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
         self._show_running()

@@ -102,59 +102,58 @@ class ResultsDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(rect, theme.RADIUS_CARD, theme.RADIUS_CARD)
         inside = rect.adjusted(_INSET, 12, -_INSET, -10)
         memory = model.memory if isinstance(model, ResultsModel) else 0
-        self._paint_name(painter, option.font, inside, row, memory)
-        self._paint_facts(painter, option.font, inside, row)
+        _Card(painter, option.font, inside).paint(row, badge_of(row, memory))
         painter.restore()
 
-    def _paint_name(
-        self, painter: QPainter, font: QFont, rect: QRect, row: Result, memory: int
-    ) -> None:
-        bold = QFont(font)
-        bold.setWeight(QFont.Weight.DemiBold)
-        metrics = QFontMetrics(bold)
-        badge = badge_of(row, memory)
+
+class _Card:
+    """Paints one; its fonts are made once for each, not for each word."""
+
+    def __init__(self, painter: QPainter, font: QFont, rect: QRect) -> None:
+        self._painter, self._rect = painter, rect
+        self._bold, self._small = QFont(font), QFont(font)
+        self._bold.setWeight(QFont.Weight.DemiBold)
+        self._small.setPixelSize(theme.px(theme.SMALL_SIZE))
+        self._bold_metrics = QFontMetrics(self._bold)
+        self._metrics = QFontMetrics(self._small)
+
+    def paint(self, row: Result, badge: tuple[str, str] | None) -> None:
+        self._paint_name(row.name, badge)
+        self._paint_facts(facts_of(row), figures_of(row))
+
+    def _paint_name(self, name: str, badge: tuple[str, str] | None) -> None:
+        painter, rect, metrics = self._painter, self._rect, self._bold_metrics
         room = rect.width()
         if badge is not None:
-            room -= QFontMetrics(_small(font)).horizontalAdvance(badge[0]) + 26
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideRight, room)
-        painter.setFont(bold)
+            room -= self._metrics.horizontalAdvance(badge[0]) + 26
+        name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+        painter.setFont(self._bold)
         painter.setPen(QColor(theme.current().ink))
         painter.drawText(rect.left(), rect.top() + metrics.ascent(), name)
         if badge is not None:
+            painter.setFont(self._small)
             at = rect.left() + metrics.horizontalAdvance(name) + 8
-            _box(painter, font, at, rect.top() - 1, badge[0], badge[1])
+            self._box(at, rect.top() - 1, badge[0], badge[1])
 
-    def _paint_facts(self, painter: QPainter, font: QFont, rect: QRect, row: Result) -> None:
-        at, top = rect.left(), rect.bottom() - QFontMetrics(_small(font)).height() - 3
-        figures = figures_of(row)
-        for fact in facts_of(row):
-            width = QFontMetrics(_small(font)).horizontalAdvance(fact) + 18
-            if at + width > rect.right():
+    def _paint_facts(self, facts: Sequence[str], figures: str) -> None:
+        painter, rect, metrics = self._painter, self._rect, self._metrics
+        painter.setFont(self._small)
+        at, top = rect.left(), rect.bottom() - metrics.height() - 3
+        for fact in facts:
+            if at + metrics.horizontalAdvance(fact) + 18 > rect.right():
                 return
-            at = _box(painter, font, at, top, fact, theme.current().quiet) + 6
-        painter.setFont(_small(font))
+            at = self._box(at, top, fact, theme.current().quiet) + 6
         painter.setPen(QColor(theme.current().quiet))
-        metrics = QFontMetrics(_small(font))
-        room = rect.right() - at
-        if figures and metrics.horizontalAdvance(figures) < room:
+        if figures and metrics.horizontalAdvance(figures) < rect.right() - at:
             painter.drawText(at + 2, top + metrics.ascent() + 2, figures)
 
-
-def _small(font: QFont) -> QFont:
-    small = QFont(font)
-    small.setPixelSize(theme.px(theme.SMALL_SIZE))
-    return small
-
-
-def _box(painter: QPainter, font: QFont, left: int, top: int, text: str, colour: str) -> int:
-    """A word in a rounded box; returns where it ends."""
-    small = _small(font)
-    metrics = QFontMetrics(small)
-    rect = QRect(left, top, metrics.horizontalAdvance(text) + 16, metrics.height() + 4)
-    painter.setFont(small)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(QColor(theme.current().line), 1))
-    painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
-    painter.setPen(QColor(colour))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-    return rect.right()
+    def _box(self, left: int, top: int, text: str, colour: str) -> int:
+        """A word in a rounded box; returns where it ends."""
+        painter, metrics = self._painter, self._metrics
+        rect = QRect(left, top, metrics.horizontalAdvance(text) + 16, metrics.height() + 4)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(theme.current().line), 1))
+        painter.drawRoundedRect(rect, rect.height() / 2, rect.height() / 2)
+        painter.setPen(QColor(colour))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        return rect.right()

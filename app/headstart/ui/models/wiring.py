@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from headstart.chat.library.installed import Leaving
@@ -35,6 +37,8 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     view.details.drafts_requested.connect(discover.find_drafts)
     view.details.get_requested.connect(discover.get)
     view.details.token_entered.connect(discover.set_token)
+    view.details.page_requested.connect(discover.open_page)
+    discover.page_known.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
     discover.recommended.connect(view.set_recommended)
     discover.search_began.connect(view.begin_search)
     discover.found.connect(view.add_results)
@@ -84,6 +88,9 @@ def _connect_installed(
     view.model.load_requested.connect(installed.load)
     view.model.unload_requested.connect(installed.unload)
     view.model.kept.connect(installed.keep)
+    view.model.drafts_requested.connect(controllers.discover.find_drafts_for)
+    view.model.draft_chosen.connect(controllers.discover.get_draft)
+    controllers.discover.drafts_here_known.connect(view.model.show_drafts)
     installed.loaded.connect(view.set_loaded)
 
     def show_defaults(model: InstalledModel) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from headstart.chat.preferences import Preferences
@@ -18,6 +18,10 @@ from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
     from headstart.ui.models.page import ModelsPage
+
+
+# while models are looked at, so often it is seen what is there; about 15 ms in another thread
+LOOK_MS = 4000
 
 
 class Pages(QStackedWidget):
@@ -37,6 +41,10 @@ class Pages(QStackedWidget):
         self._loaded: Sequence[ResidentModel] = ()
         self.models: ModelsPage | None = None
         self.addWidget(chat)
+        # files come and go by other programs' doing
+        self._looking = QTimer(self)
+        self._looking.setInterval(LOOK_MS)
+        self._looking.timeout.connect(self._look)
         controllers.installed.listed.connect(self._on_installed)
         controllers.downloads.changed.connect(self._on_downloads)
         controllers.installed.loaded.connect(self._on_loaded)
@@ -61,12 +69,14 @@ class Pages(QStackedWidget):
     def show_chat(self) -> None:
         if self.on_models:
             self.setCurrentWidget(self._chat)
+            self._looking.stop()
             self.changed.emit()
 
     def show_models(self) -> ModelsPage:
         page = self.models or self._make()
         self.setCurrentWidget(page)
         self._controllers.installed.look()
+        self._looking.start()
         self._controllers.downloads.list()
         self.changed.emit()
         page.focus_first()
@@ -87,6 +97,10 @@ class Pages(QStackedWidget):
         self.addWidget(page)
         self._controllers.discover.show_recommended()
         return page
+
+    def _look(self) -> None:
+        if self.window().isActiveWindow():
+            self._controllers.installed.look()
 
     def _on_installed(self, models: list[InstalledModel]) -> None:
         self._installed = models

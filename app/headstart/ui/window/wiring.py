@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
+from headstart.core.downloads import Download
 from headstart.core.settings import Settings
 from headstart.core.text import shortened, size_text
 from headstart.core.values import FinishReason, TurnStats
@@ -18,6 +19,7 @@ from headstart.ui.inspector import wiring as inspector
 from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
+from headstart.ui.window.notify import Notifier
 from headstart.ui.window.open_chat_view import OpenChatView
 from headstart.ui.window.suggestion import Suggesting
 
@@ -71,15 +73,19 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     controllers.discover.queued.connect(
         lambda titles: toast.show_text(f"Getting {' and '.join(titles)}")
     )
-    controllers.downloads.done.connect(
-        lambda download: toast.show_text(f"{download.wanted.title} is here")
-    )
-    controllers.downloads.failed.connect(
-        lambda download: window.show_problem(
-            f"{download.wanted.title} was not downloaded.",
-            download.reason.text if download.reason is not None else "",
-        )
-    )
+    notifier = Notifier(window)
+
+    def on_done(download: Download) -> None:
+        toast.show_text(f"{download.wanted.title} is here")
+        notifier.tell("Download finished", f"{download.wanted.title} is here.")
+
+    def on_failed(download: Download) -> None:
+        why = download.reason.text if download.reason is not None else ""
+        window.show_problem(f"{download.wanted.title} was not downloaded.", why)
+        notifier.tell(f"{download.wanted.title} was not downloaded", why)
+
+    controllers.downloads.done.connect(on_done)
+    controllers.downloads.failed.connect(on_failed)
     controllers.installed.removed.connect(
         lambda name, size: toast.show_text(f"Deleted {name}: {size_text(size)} came back")
     )

@@ -1,4 +1,5 @@
-"""Downloads one variant in a process that may be killed: `hub_child ENDPOINT FOLDER REPO`.
+"""Downloads one variant in a process that may be killed:
+`python -m tests.support.download_child ENDPOINT FOLDER REPO`.
 
 Prints the state, and the bytes that are there, until it is done.
 """
