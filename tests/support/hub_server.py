@@ -204,9 +204,13 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
                 if known or not self._refused(repo, key):
                     self._json(hub.info(repo))
                 return
-            text = query.get("search", [""])[0].casefold()
+            words = query.get("search", [""])[0].casefold().split()
             wanted = query.get("filter", ["gguf"])
-            found = [hub.info(repo) for repo in hub.repos if text in repo.casefold()]
+            found = [
+                hub.info(repo)
+                for repo in hub.repos
+                if all(word in repo.casefold() for word in words)
+            ]
             found = [info for info in found if all(tag in info["tags"] for tag in wanted)]
             self._json(found)
 

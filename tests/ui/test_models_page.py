@@ -136,7 +136,7 @@ async def test_a_restart_in_the_middle_goes_on_by_itself(
         await search(app, REPO)
         details = open_page(app).discover.details.details
         assert details is not None
-        app.controllers.discover.get(details, details.variants[0])
+        app.controllers.getting.get(details, details.variants[0])
         await until(lambda: sum(one.received for one in app.services.downloads.all) > 10_000_000)
         assert "downloading" in app.window.pages.line
     hub.rate = 0

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from headstart.chat.answering.idle_unload import IdleUnload
 from headstart.chat.answering.loading import Loader
+from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ModelsLoaded, ReplyEnded
 from headstart.chat.preferences import Preferences
-from headstart.core.events import Loaded, Loading, Unloaded
+from headstart.core.events import InMemory, Loaded, Loading, ResidentModel, Unloaded
+from headstart.core.library_settings import LibrarySettings
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Settings
+from headstart.core.settings import Settings, changed
 from headstart.engine.runner import Runner
 from headstart.storage.settings_file import SettingsFile
 
@@ -49,4 +54,62 @@ def test_a_model_that_made_room_is_not_loaded_any_more(loader: Loader) -> None:
     loader.follow(Loading(SECOND.model, 0.0), SECOND)
     loader.follow(Unloaded(FIRST.model, SECOND.model), SECOND)
     loader.settle()
+    assert loader.loaded is None
+
+
+class Seconds:
+    """An idle unloader whose minutes are short, over a loader that only notes what it is told."""
+
+    def __init__(self, folder: Path, library: LibrarySettings) -> None:
+        self.unloaded: list[list[str]] = []
+        self.writing = False
+        self.broadcast = Broadcast()
+        settings = changed(Settings(), library=library)
+        preferences = Preferences(settings, SettingsFile(folder / "settings.json"))
+        self.idle = IdleUnload(
+            self,  # type: ignore[arg-type]
+            preferences,
+            self.broadcast,
+            Background(),
+            minute=0.05,
+        )
+
+    async def unload(self, keys: list[str]) -> None:
+        self.unloaded.append(keys)
+
+    def loaded(self, *wanted: LoadRequest) -> None:
+        models = tuple(ResidentModel(one.model, None, 1, 512) for one in wanted)
+        self.broadcast.tell(ModelsLoaded(models))
+
+
+async def test_idle_models_are_unloaded_but_not_those_that_are_kept(tmp_path: Path) -> None:
+    kept = (SECOND.model.key,)
+    world = Seconds(tmp_path, LibrarySettings(unload_minutes=2, kept=kept))
+    world.loaded(FIRST, SECOND)
+    await asyncio.sleep(0.05)
+    assert world.unloaded == []
+    # a reply begins the wait again
+    world.broadcast.tell(ReplyEnded("chat", "message"))
+    await asyncio.sleep(0.06)
+    assert world.unloaded == []
+    await asyncio.sleep(0.2)
+    assert world.unloaded == [[FIRST.model.key]]
+
+
+@pytest.mark.parametrize("library", [LibrarySettings(), LibrarySettings(unload_minutes=1)])
+async def test_nothing_is_unloaded_unasked_or_while_it_writes(
+    tmp_path: Path, library: LibrarySettings
+) -> None:
+    world = Seconds(tmp_path, library)
+    world.writing = bool(library.unload_minutes)
+    world.loaded(FIRST)
+    await asyncio.sleep(0.15)
+    assert world.unloaded == []
+
+
+def test_what_is_in_memory_decides_what_counts_as_loaded(loader: Loader) -> None:
+    _load(loader, FIRST)
+    loader.follow(InMemory((ResidentModel(FIRST.model, None, 5, 4096),)), FIRST)
+    assert loader.has_loaded(FIRST.model)
+    loader.follow(InMemory(()), FIRST)
     assert loader.loaded is None

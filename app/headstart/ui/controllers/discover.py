@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.library.discover import Discover, DraftOffer, Found
-from headstart.chat.library.downloads import Downloads
-from headstart.core.catalog import Companion, Details, Fit, Search, Variant
-from headstart.core.catalog_filter import named
-from headstart.core.downloads import Wanted
+from headstart.chat.library.discover import Discover, Found
+from headstart.core.catalog import Details, Fit, Search, Variant
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.installed import InstalledModel
-from headstart.core.recommended import Recommended
 from headstart.ui.tasks import Problems, Tasks
 
 
@@ -32,15 +28,11 @@ class DiscoverController(QObject):
     drafts_here_known = Signal(object, list)  # InstalledModel, DraftOffers
     card_shown = Signal(object, str)  # Details, Markdown
     page_known = Signal(str)  # an address to show in a browser
-    queued = Signal(list)  # titles of what is going to be downloaded
     computer_known = Signal(object, int, str, object)  # memory, cores, cards, free; bytes
 
-    def __init__(
-        self, discover: Discover, downloads: Downloads, tasks: Tasks, problems: Problems
-    ) -> None:
+    def __init__(self, discover: Discover, tasks: Tasks, problems: Problems) -> None:
         super().__init__()
         self._discover = discover
-        self._downloads = downloads
         self._tasks = tasks
         self._problems = problems
         self._results: Found | None = None
@@ -150,28 +142,7 @@ class DiscoverController(QObject):
         if self._details is details:
             self.drafts_known.emit(variant, offers)
 
-    # --- getting -------------------------------------------------------------------------
-
-    def get(
-        self,
-        details: Details,
-        variant: Variant,
-        companions: tuple[Companion, ...] = (),
-        draft: DraftOffer | None = None,
-    ) -> None:
-        """Download a variant, with what belongs to it, and a draft that is not here yet."""
-        wanted = [details.wanted(variant, companions)]
-        if draft is not None and draft.details is not None and draft.variant is not None:
-            wanted.append(draft.details.wanted(draft.variant))
-        self._tasks.spawn(self._get(wanted))
-
-    def get_draft(self, offer: DraftOffer) -> None:
-        """Download a draft for a model that is here."""
-        if offer.details is not None and offer.variant is not None:
-            self._tasks.spawn(self._get([offer.details.wanted(offer.variant)]))
-
-    def get_recommended(self, choice: Recommended) -> None:
-        self._tasks.spawn(self._get_recommended(choice))
+    # --- access --------------------------------------------------------------------------
 
     def open_page(self, repo: str) -> None:
         self._tasks.spawn(self._open_page(repo))
@@ -181,19 +152,6 @@ class DiscoverController(QObject):
 
     async def _open_page(self, repo: str) -> None:
         self.page_known.emit(await self._discover.page(repo))
-
-    async def _get_recommended(self, choice: Recommended) -> None:
-        details, variant = await self._discover.recommended_variant(choice)
-        wanted = [details.wanted(variant)]
-        if choice.draft_repo:
-            draft = await self._discover.details(choice.draft_repo)
-            of_draft = named(draft.variants, choice.draft_patterns[0]) or draft.variants[0]
-            wanted.append(draft.wanted(of_draft))
-        await self._get(wanted)
-
-    async def _get(self, wanted: list[Wanted]) -> None:
-        await self._downloads.add(wanted)
-        self.queued.emit([one.title for one in wanted])
 
     async def _set_token(self, token: str) -> None:
         notice = await self._discover.set_token(token)

@@ -14,6 +14,7 @@ from headstart.ui.controllers.consent import Consent
 from headstart.ui.controllers.conversation import ConversationController
 from headstart.ui.controllers.discover import DiscoverController
 from headstart.ui.controllers.downloads import DownloadsController
+from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
 from headstart.ui.controllers.prefixes import PrefixesController
@@ -41,6 +42,7 @@ class Controllers:
     prefixes: PrefixesController
     ahead: AheadController
     discover: DiscoverController
+    getting: GettingController
     downloads: DownloadsController
     installed: InstalledController
 
@@ -97,7 +99,8 @@ def make_controllers(services: Services) -> Controllers:
         ),
         prefixes=PrefixesController(services.prefixes, open_chat, tasks, broadcast),
         ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),
-        discover=DiscoverController(services.discover, services.downloads, tasks, problems),
+        discover=DiscoverController(services.discover, tasks, problems),
+        getting=GettingController(services.discover, services.downloads, tasks),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

@@ -35,7 +35,7 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     view.more_wanted.connect(discover.more)
     view.details.card_requested.connect(discover.show_card)
     view.details.drafts_requested.connect(discover.find_drafts)
-    view.details.get_requested.connect(discover.get)
+    view.details.get_requested.connect(controllers.getting.get)
     view.details.token_entered.connect(discover.set_token)
     view.details.page_requested.connect(discover.open_page)
     discover.page_known.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
@@ -89,7 +89,7 @@ def _connect_installed(
     view.model.unload_requested.connect(installed.unload)
     view.model.kept.connect(installed.keep)
     view.model.drafts_requested.connect(controllers.discover.find_drafts_for)
-    view.model.draft_chosen.connect(controllers.discover.get_draft)
+    view.model.draft_chosen.connect(controllers.getting.get_draft)
     controllers.discover.drafts_here_known.connect(view.model.show_drafts)
     installed.loaded.connect(view.set_loaded)
 

@@ -55,6 +55,7 @@ class Suggesting(QObject):
         super().__init__(line)
         self._line = line
         self._discover = controllers.discover
+        self._getting = controllers.getting
         self._model: Recommended | None = None
         self._only_starter = self._empty = False
         self._downloading = self._dismissed = self._asked = False
@@ -97,7 +98,7 @@ class Suggesting(QObject):
 
     def _get(self) -> None:
         if self._model is not None:
-            self._discover.get_recommended(self._model)
+            self._getting.get_recommended(self._model)
 
     def _dismiss(self) -> None:
         self._dismissed = True

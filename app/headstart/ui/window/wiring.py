@@ -70,7 +70,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     Suggesting(window.suggestion, controllers, window.commands)
     pages.changed.connect(show)
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
-    controllers.discover.queued.connect(
+    controllers.getting.queued.connect(
         lambda titles: toast.show_text(f"Getting {' and '.join(titles)}")
     )
     notifier = Notifier(window)
