@@ -115,6 +115,7 @@ class Details:
     companions: tuple[Companion, ...] = ()
     # the file that a link named
     named: str = ""
+    revision: str = "main"
 
     def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> Wanted:
         """What to download for a variant, with what belongs to it."""
@@ -123,4 +124,4 @@ class Details:
         if variant.title and variant.title.casefold() not in title.casefold():
             title = f"{title} {variant.title}"
         files = (*variant.files, *(companion.file for companion in companions))
-        return Wanted(self.repository.id, self.commit, title, files, variant.main)
+        return Wanted(self.repository.id, self.commit, title, files, variant.main, self.revision)

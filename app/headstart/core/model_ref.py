@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +17,12 @@ class ModelRef:
     see: the file's or the repository's name."""
 
     path: Path
-    name: str
+    # what it is called may change while it is loaded
+    name: str = field(compare=False)
     size: int
     format: ModelFormat = "gguf"
     # by which measurements know it, where it was called otherwise when it was first seen
-    known_as: str = ""
+    known_as: str = field(default="", compare=False)
 
     @property
     def key(self) -> str:

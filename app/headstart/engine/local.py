@@ -205,7 +205,12 @@ class LocalGenerator:
         said = room.tight(wanted.model, fitted, found)
         if said is not None:
             emit(Notice("memory", said))
-        loaded = self._open_fitted(wanted, fitted, checked, progress, stop)
+        try:
+            loaded = self._open_fitted(wanted, fitted, checked, progress, stop)
+        except BaseException:
+            # others may have made room for it
+            emit(self._in_memory())
+            raise
         self._models.append(loaded)
         return loaded
 

@@ -25,6 +25,12 @@ _METHODS = frozenset(
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.safetensors$")
 _LARGEST_HEADER = 100_000_000
 _LARGEST_JSON = 200_000_000
+# what a folder needs beside its weights
+FOLDER_FILES = re.compile(
+    r"config\.json|generation_config\.json|tokenizer.*|special_tokens_map\.json|added_tokens\.json"
+    r"|vocab\.(?:json|txt)|merges\.txt|chat_template.*|.*\.index\.json|.*\.tiktoken|.*\.model",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

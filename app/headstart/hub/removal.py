@@ -7,7 +7,6 @@ pointer to it. Worker threads.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from headstart.core.errors import ModelProblem
 from headstart.core.installed import InstalledModel
 from headstart.core.split_files import parts
+from headstart.hub.mlx_folder import FOLDER_FILES
 from headstart.hub.sources import Source
 
 
@@ -33,13 +33,21 @@ def plan(model: InstalledModel) -> Removal:
         raise ModelProblem("starter-stays", name=model.ref.name)
     if model.source == Source.OLLAMA:
         raise ModelProblem("remove-with-ollama", name=model.ref.name)
-    folder = model.ref.path.is_dir()
-    files: Iterable[Path] = model.ref.path.rglob("*") if folder else parts(model.ref.path)
+    files = _of_folder(model.ref.path) if model.ref.path.is_dir() else parts(model.ref.path)
     own = [file for file in files if file.is_file() or file.is_symlink()]
     repository = _repository(model.ref.path)
     if repository is not None:
         own = _with_blobs(repository, own)
     return Removal(tuple(own), _size(own), model.source)
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    """What makes a folder a model: nothing else that lies there, and nothing below."""
+    return [
+        path
+        for path in folder.iterdir()
+        if path.suffix == ".safetensors" or FOLDER_FILES.fullmatch(path.name)
+    ]
 
 
 def remove(removal: Removal) -> None:
@@ -87,28 +95,48 @@ def _repository(path: Path) -> Path | None:
     return None
 
 
-def _with_blobs(repository: Path, pointers: list[Path]) -> list[Path]:
-    """Every pointer to the same bytes, of other commits too, and the bytes."""
-    blobs = {os.path.realpath(path) for path in pointers}
-    found = [
+def _with_blobs(repository: Path, own: list[Path]) -> list[Path]:
+    """Also the same file of other commits, and the bytes that nothing else points to then."""
+    snapshots = repository / "snapshots"
+    blobs = {_identity(path) for path in own}
+    inside = {path.relative_to(snapshots).parts[1:] for path in own if snapshots in path.parents}
+    pointers = [path for path in snapshots.rglob("*") if not path.is_dir()]
+    same = [
         path
-        for path in (repository / "snapshots").rglob("*")
-        if path.is_symlink() and os.path.realpath(path) in blobs
+        for path in pointers
+        if path.relative_to(snapshots).parts[1:] in inside
+        and path.suffix in (".gguf", ".safetensors")
+        and _identity(path) in blobs
     ]
-    inside = [Path(blob) for blob in blobs if Path(blob).parent == repository / "blobs"]
-    resolved = repository.resolve() / "blobs"
-    inside += [Path(blob) for blob in blobs if Path(blob).parent == resolved]
-    return list(dict.fromkeys([*pointers, *found, *inside]))
+    going = list(dict.fromkeys([*own, *same]))
+    needed = {_identity(path) for path in pointers if path not in going}
+    bytes_ = [
+        blob
+        for blob in (repository / "blobs").glob("*")
+        if _identity(blob) in blobs and _identity(blob) not in needed
+    ]
+    return [*going, *bytes_]
+
+
+def _identity(path: Path) -> tuple[int, int] | str:
+    """What a name stands for in the end, through links of both kinds."""
+    try:
+        state = path.stat()
+    except OSError:
+        return str(path)
+    return state.st_dev, state.st_ino
 
 
 def _size(files: Iterable[Path]) -> int:
-    """What comes back: bytes that no other name holds."""
-    total, seen = 0, set[tuple[int, int]]()
+    """What comes back: bytes all of whose names go."""
+    names: dict[tuple[int, int], int] = {}
+    total = 0
     for file in files:
         with contextlib.suppress(OSError):
             state = file.lstat()
-            if file.is_symlink() or (state.st_dev, state.st_ino) in seen:
+            if file.is_symlink():
                 continue
-            seen.add((state.st_dev, state.st_ino))
-            total += state.st_size if state.st_nlink == 1 else 0
+            key = (state.st_dev, state.st_ino)
+            names[key] = names.get(key, 0) + 1
+            total += state.st_size if names[key] == state.st_nlink else 0
     return total

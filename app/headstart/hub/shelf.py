@@ -80,10 +80,12 @@ class Shelf:
     def look(self, opened: Iterable[str] = ()) -> list[InstalledModel]:
         """Everything that is here: the starter model, what the user opened, and what lies at the
         places, each with its bytes once."""
+        # a slow disk keeps nobody waiting who only asks for a name
+        there = self._all(opened)
         with self._lock:
             kept = self._load()
             before = msgspec.json.encode(kept)
-            found = self._read(self._all(opened), kept)
+            found = self._read(there, kept)
             self._follow_moved(kept, {str(one.path) for one, _ in found})
             models = self._listed(found, kept)
             if msgspec.json.encode(kept) != before:
@@ -123,11 +125,13 @@ class Shelf:
         with contextlib.suppress(OSError):
             return self.ref(path)
         with self._lock:
-            for known in self._load().known.values():
+            kept = self._load()
+            for content, known in kept.known.items():
                 if key in known.paths:
                     for other in reversed(known.paths):
-                        with contextlib.suppress(OSError):
-                            return self.ref(Path(other))
+                        if self._holds(other, content, kept):
+                            with contextlib.suppress(OSError):
+                                return self.ref(Path(other))
         raise ModelProblem("model-missing", path=path)
 
     def open(self, path: Path) -> ModelRef:
@@ -202,8 +206,13 @@ class Shelf:
                 seen = kept.seen.get(str(one.path))
                 if seen is None or seen.state != state:
                     seen = _look_at(one, state)
-                    if time.time() - state[1] / 1e9 >= _FRESH:
-                        kept.seen[str(one.path)] = seen
+                    age = time.time() - state[1] / 1e9
+                    if 0 <= age < _FRESH:
+                        # it may still be written: nothing is remembered of it yet
+                        kept.seen.pop(str(one.path), None)
+                        result.append((one, seen))
+                        continue
+                    kept.seen[str(one.path)] = seen
             except OSError:
                 continue
             result.append((one, seen))
@@ -222,10 +231,17 @@ class Shelf:
                 continue
             content = kept.seen.pop(path).content
             known = kept.known.get(content)
-            now = [] if known is None else [other for other in known.paths if other in there]
+            paths = () if known is None else known.paths
+            now = [one for one in paths if one in there and self._holds(one, content, kept)]
             if now:
                 # chats may name where it was, in copies and exports too
                 self._moved.append(Moved(path, now[-1]))
+
+    @staticmethod
+    def _holds(path: str, content: str, kept: _Kept) -> bool:
+        """Whether these bytes lay there when somebody looked last: names are used again."""
+        seen = kept.seen.get(path)
+        return seen is not None and seen.content == content
 
     def _listed(self, found: list[tuple[Found, _Seen]], kept: _Kept) -> list[InstalledModel]:
         models: dict[str, InstalledModel] = {}
@@ -235,7 +251,7 @@ class Shelf:
                 models[seen.content] = replace(same, copies=(*same.copies, str(one.path)))
                 continue
             plain = ModelRef(one.path, one.name, seen.size, one.format)
-            known = kept.known[seen.content]
+            known = kept.known.get(seen.content) or _Known("")
             why = None
             if seen.trouble:
                 why = told(seen.trouble)
@@ -271,9 +287,15 @@ class Shelf:
                 self._kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
             except FileNotFoundError:
                 pass
-            except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-                # names and notes are lost; everything else is found again
+            except OSError as error:
+                # it may be there again at the next start: nothing is written over it
                 log.warning("the list of models cannot be read: %s", type(error).__name__)
+                self._path = None
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                # names and notes are lost to this version; everything else is found again
+                log.warning("the list of models cannot be read: %s", type(error).__name__)
+                with contextlib.suppress(OSError):
+                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
         return self._kept
 
     def _save(self) -> None:
@@ -281,7 +303,7 @@ class Shelf:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, msgspec.json.encode(self._load()), wait=False)
+            write_whole(self._path, msgspec.json.encode(self._load()))
         except OSError as error:
             log.warning("the list of models cannot be written: %s", error)
 

@@ -103,18 +103,25 @@ def _gpt4all(home: Path) -> Path:
 
 def _files(place: Place) -> Iterator[Found]:
     """GGUF files, and folders with weights in MLX's format, however deep."""
-    left = [_MOST_FOLDERS]
+    been: set[tuple[int, int]] = set()
 
     def inside(folder: Path, depth: int) -> Iterator[Found]:
-        left[0] -= 1
-        entries = _entries(folder) if left[0] > 0 else []
+        try:
+            state = folder.stat()
+        except OSError:
+            return
+        if (state.st_dev, state.st_ino) in been or len(been) >= _MOST_FOLDERS:
+            # a link that leads back, or a whole disk
+            return
+        been.add((state.st_dev, state.st_ino))
+        entries = _entries(folder)
         if _is_mlx(entries):
             yield Found(folder, folder.name, "mlx", place.source)
         for entry in entries:
             path = folder / entry.name
             if entry.name.startswith("."):
                 continue
-            if entry.is_dir():
+            if _leads_to_folder(entry):
                 if depth < _DEEPEST:
                     yield from inside(path, depth + 1)
             elif _is_gguf(entry.name):
@@ -126,14 +133,18 @@ def _files(place: Place) -> Iterator[Found]:
 def _hugging_face(place: Place) -> Iterator[Found]:
     """What the newest commit of each repository has, and what only older ones have."""
     for repository in _entries(place.folder):
-        if not repository.name.startswith("models--"):
-            continue
-        folder = place.folder / repository.name
-        name = repository.name.rpartition("--")[2]
+        if repository.name.startswith("models--"):
+            yield from _repository(place, place.folder / repository.name)
+
+
+def _repository(place: Place, folder: Path) -> Iterator[Found]:
+    with contextlib.suppress(OSError):
+        name = folder.name.rpartition("--")[2]
         seen: set[str] = set()
         for commit in _commits(folder):
-            for found in _files(Place(place.source, folder / "snapshots" / commit)):
-                inside = str(found.path.relative_to(folder / "snapshots" / commit))
+            root = folder / "snapshots" / commit
+            for found in _files(Place(place.source, root)):
+                inside = str(found.path.relative_to(root))
                 blob = os.path.realpath(found.path) if found.format == "gguf" else inside
                 if blob in seen:
                     continue
@@ -190,6 +201,14 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         return sorted(found, key=lambda entry: entry.name)
     return []
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # a link to itself, or to where nobody may look
+        return False
 
 
 def _is_gguf(name: str) -> bool:

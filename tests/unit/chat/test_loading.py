@@ -62,7 +62,7 @@ class Seconds:
 
     def __init__(self, folder: Path, library: LibrarySettings) -> None:
         self.unloaded: list[list[str]] = []
-        self.writing = False
+        self.writing = self.loading = False
         self.broadcast = Broadcast()
         settings = changed(Settings(), library=library)
         preferences = Preferences(settings, SettingsFile(folder / "settings.json"))

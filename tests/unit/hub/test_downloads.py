@@ -203,10 +203,95 @@ def test_what_the_disk_lost_is_fetched_again(hub: HubServer, desk: Desk) -> None
     with partial.open("r+b") as file:
         file.seek(300_000)
         file.write(b"\0" * 5000)
-    hub.rate = 0
+    sent = hub.sent
     desk.queue.resume([name])
     done = desk.ended()
     assert Path(done.path).read_bytes() == MODEL
+    # the piece once more, and what had not come yet
+    assert hub.sent - sent < len(MODEL) - 1_600_000 + (1 << 20)
+
+
+def test_a_cancel_leaves_what_another_download_is_writing(tmp_path: Path) -> None:
+    server = HubServer(
+        {
+            REPO: Repo(
+                {
+                    "first-Q4_K_M.gguf": MODEL,
+                    # the same bytes under another name
+                    "second-Q5_K_M.gguf": MODEL,
+                }
+            )
+        }
+    )
+    server.rate = 3e6
+    desk = Desk(server, tmp_path)
+    details = desk.details()
+    first, second = (desk.queue.add(details.wanted(one)) for one in details.variants)
+    wait_for(lambda: desk.one().received > 400_000)
+    desk.queue.cancel([second])
+    server.rate = 0
+    assert desk.ended().state is DownloadState.DONE
+    assert [one.id for one in desk.queue.all()] == [first]
+    assert server.sent < 1.2 * len(MODEL)
+    desk.queue.close()
+    server.close()
+
+
+def test_what_lies_there_in_the_wrong_size_is_not_taken_for_the_file(
+    hub: HubServer, desk: Desk
+) -> None:
+    details = desk.details()
+    wanted = details.wanted(details.variants[0])
+    file = wanted.files[0]
+    partial = places.partial(desk.cache, wanted, file)
+    blob = partial.with_name(file.etag)
+    blob.parent.mkdir(parents=True)
+    blob.write_bytes(MODEL[:1000])
+    partial.write_bytes(MODEL + b"more")
+    desk.queue.add(wanted)
+    done = desk.ended()
+    assert Path(done.path).read_bytes() == MODEL
+    assert not partial.exists()
+
+
+def test_what_was_cancelled_in_a_hurry_is_swept_at_the_next_start(
+    hub: HubServer, desk: Desk
+) -> None:
+    hub.rate = 2e6
+    name = desk.get()
+    wait_for(lambda: desk.one().received > 300_000)
+    desk.queue.pause([name])
+    wait_for(lambda: bool(list(desk.cache.rglob("*.pieces"))))
+    desk.book.unlink()
+    desk.queue.close()
+    again = Desk(hub, desk.book.parent)
+
+    def swept() -> bool:
+        again.queue.sweep()
+        return not list(desk.cache.rglob("*.incomplete*"))
+
+    wait_for(swept)
+    again.queue.close()
+
+
+def test_a_companion_that_is_wanted_later_is_fetched_too(hub: HubServer, desk: Desk) -> None:
+    hub.repos[REPO].files["mmproj-F16.gguf"] = OTHER
+    details = desk.details()
+    desk.queue.add(details.wanted(details.variants[0]))
+    desk.ended()
+    desk.queue.add(details.wanted(details.variants[0], details.companions))
+    wait_for(lambda: desk.one().state is DownloadState.DONE)
+    folder = Path(desk.one().path).parent
+    assert (folder / "mmproj-F16.gguf").read_bytes() == OTHER
+
+
+def test_a_place_is_not_given_up_while_the_network_is_away(hub: HubServer, desk: Desk) -> None:
+    desk.queue.set_limits(1, 0)
+    hub.faults = [Fault("status", 0, 503)] * 8
+    for repo in (REPO, "maker/parts-GGUF", "maker/folder-4bit"):
+        desk.get(repo)
+    desk.wait(DownloadState.WAITING)
+    assert [one.state for one in desk.queue.all()[1:]] == [DownloadState.QUEUED] * 2
 
 
 def test_a_file_that_is_not_what_the_hub_says_is_never_taken(hub: HubServer, desk: Desk) -> None:

@@ -148,6 +148,35 @@ def test_a_model_that_moved_keeps_what_is_known_of_it(tmp_path: Path) -> None:
     assert shelf.find(str(before)).path == now
 
 
+def test_a_name_that_was_used_again_is_another_model(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    first = write(folder / "q.gguf", make_gguf(seed=1))
+    shelf = shelf_of(tmp_path, Place(Source.FOLDER, folder))
+    models(shelf)
+    first.rename(folder / "p.gguf")
+    models(shelf)
+    shelf.moved()
+    write(first, make_gguf({"general.name": "Quite another"}, seed=2))
+    models(shelf)
+    (folder / "p.gguf").unlink()
+    models(shelf)
+    assert shelf.moved() == []
+    with pytest.raises(ModelProblem):
+        shelf.find(str(folder / "p.gguf"))
+
+
+def test_links_that_lead_back_or_nowhere_hide_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    write(folder / "a.gguf", make_gguf(seed=1))
+    write(folder / "z/c.gguf", make_gguf(seed=2))
+    (folder / "b-loop").symlink_to(folder / "b-loop")
+    (folder / "back").symlink_to(folder)
+    (folder / "gone").symlink_to(folder / "nowhere")
+    found = models(shelf_of(tmp_path, Place(Source.FOLDER, folder)))
+    assert [model.ref.name for model in found] == ["a", "c"]
+    assert all(model.copies == () for model in found)
+
+
 def test_a_model_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     path = write(folder / "a.gguf", make_gguf())
@@ -183,6 +212,8 @@ def test_a_list_that_is_damaged_costs_names_only(tmp_path: Path) -> None:
     write(folder / "a.gguf", make_gguf())
     (tmp_path / "known.json").write_text('{"seen": 3}')
     assert len(models(shelf_of(tmp_path, Place(Source.FOLDER, folder)))) == 1
+    # what it was is kept for who can read it
+    assert (tmp_path / "known.json.damaged").read_text() == '{"seen": 3}'
 
 
 def test_folders_of_other_programs_follow_the_environment(tmp_path: Path) -> None:
@@ -222,6 +253,53 @@ def test_all_parts_of_a_model_go(tmp_path: Path) -> None:
     model = next(model for model in models(shelf) if model.ref.name == "m")
     removal.remove(removal.plan(model))
     assert [path.name for path in folder.iterdir()] == ["other.gguf"]
+
+
+def test_removing_a_folder_takes_what_makes_it_a_model_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    write(folder / "config.json", b'{"model_type": "llama"}')
+    write(folder / "model.safetensors", b"x" * 500)
+    others = [
+        write(folder / "thesis.docx", b"years"),
+        write(folder / "m-Q4_K_M.gguf", make_gguf()),
+        write(folder / "deep/big.gguf", make_gguf(seed=2)),
+    ]
+    shelf = shelf_of(tmp_path, Place(Source.FOLDER, folder))
+    model = next(model for model in models(shelf) if model.ref.format == "mlx")
+    removal.remove(removal.plan(model))
+    assert all(path.exists() for path in others)
+    assert not (folder / "model.safetensors").exists()
+    assert len(models(shelf)) == 2
+
+
+def test_bytes_that_another_model_points_to_stay(tmp_path: Path) -> None:
+    cache = tmp_path / "hf"
+    for folder, etag in (("4bit", "e4"), ("8bit", "e8")):
+        config = f'{{"model_type": "llama", "x": "{folder}"}}'.encode()
+        in_cache(cache, "a/b", "c1", f"{folder}/config.json", config, f"c{etag}")
+        in_cache(cache, "a/b", "c1", f"{folder}/model.safetensors", etag.encode() * 300, etag)
+        link = cache / "models--a--b/snapshots/c1" / folder / "tokenizer.json"
+        write(cache / "models--a--b/blobs/tok", b"{}")
+        link.symlink_to(os.path.relpath(cache / "models--a--b/blobs/tok", link.parent))
+    shelf = shelf_of(tmp_path, Place(Source.HUGGING_FACE, cache))
+    model = next(model for model in models(shelf) if model.ref.name == "4bit")
+    removal.remove(removal.plan(model))
+    kept = cache / "models--a--b/snapshots/c1/8bit"
+    assert (kept / "tokenizer.json").read_bytes() == b"{}"
+    assert (kept / "model.safetensors").stat().st_size == 600
+    assert not (cache / "models--a--b/blobs/e4").exists()
+
+
+def test_without_links_the_bytes_go_with_their_last_name(tmp_path: Path) -> None:
+    cache, data = tmp_path / "hf", make_gguf()
+    link = in_cache(cache, "a/b", "c1", "m-Q4_K_M.gguf", data, "e1")
+    link.unlink()
+    os.link(cache / "models--a--b/blobs/e1", link)
+    shelf = shelf_of(tmp_path, Place(Source.HUGGING_FACE, cache))
+    plan = removal.plan(models(shelf)[0])
+    assert plan.size == len(data)
+    removal.remove(plan)
+    assert not (cache / "models--a--b").exists()
 
 
 @pytest.mark.parametrize("source", [Source.STARTER, Source.OLLAMA])

@@ -52,5 +52,8 @@ class IdleUnload:
         if self._loader.writing:
             # its end begins the wait again
             return
+        if self._loader.loading:
+            self._wait()
+            return
         kept = self._preferences.current.library.kept
         self._background.run(self._loader.unload([key for key in self._loaded if key not in kept]))

@@ -73,6 +73,11 @@ class Loader:
         return self._loaded is None and self._stream is None
 
     @property
+    def loading(self) -> bool:
+        """Whether a model is on its way without a request."""
+        return self._stream is not None
+
+    @property
     def held_back(self) -> bool:
         """Whether nothing may be loaded before the user asks for it."""
         return self._held_back
@@ -128,7 +133,7 @@ class Loader:
 
     async def unload(self, keys: Collection[str] = ()) -> None:
         """Give back the memory of models, of all of them for no key; chats load them again."""
-        if self._stream is not None:
+        if self._loading is not None and (not keys or self._loading.model.key in keys):
             self.cancel()
         async for event in self._runner.release(keys):
             if isinstance(event, InMemory):

@@ -31,6 +31,8 @@ from headstart.engine.memory import memory
 from headstart.engine.speculation import compatibility
 from headstart.hub.cards import read_card
 
+# pages without a result after which a search has none
+_MOST_PAGES = 10
 # repositories that are looked at when drafts are looked for
 _MOST_DRAFTS = 4
 
@@ -81,11 +83,20 @@ class Found:
         return await asyncio.to_thread(self._more)
 
     def _more(self) -> list[Repository]:
-        with _asking():
-            if self._pages is None:
-                client = self._hub.client
-                self._pages = [client.search(self._search, one) for one in self._search.formats]
-            while self._pages:
+        try:
+            with _asking():
+                return self._next()
+        except EnvironmentProblem:
+            # begins again the next time; what was shown is not shown twice
+            self._pages = None
+            raise
+
+    def _next(self) -> list[Repository]:
+        if self._pages is None:
+            client = self._hub.client
+            self._pages = [client.search(self._search, one) for one in self._search.formats]
+        for _ in range(_MOST_PAGES):
+            if self._pages:
                 pages = [next(source, None) for source in self._pages]
                 alive = zip(self._pages, pages, strict=True)
                 self._pages = [source for source, page in alive if page]

@@ -48,7 +48,9 @@ class Downloads:
     async def wake(self) -> None:
         """Go on with what was being downloaded when the program ended."""
         if self._book is not None and await asyncio.to_thread(self._book.exists):
-            (await self._ready()).start()
+            queue = await self._ready()
+            await asyncio.to_thread(queue.sweep)
+            queue.start()
             self._on_change()
 
     async def close(self) -> None:

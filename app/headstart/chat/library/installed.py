@@ -179,7 +179,9 @@ def _moved(settings: Settings, move: Moved) -> dict[str, object]:
         if one.key != move.before or move.now not in known
     )
     draft = changed(settings.speculation, draft=now(settings.speculation.draft))
-    return {"model": now(settings.model), "models": models, "speculation": draft}
+    library = changed(settings.library, kept=tuple(map(now, settings.library.kept)))
+    found = {"model": now(settings.model), "models": models, "speculation": draft}
+    return {**found, "library": library}
 
 
 def _free(folder: Path) -> int:

@@ -32,6 +32,7 @@ class Checksum:
         self._frontier = 0
         # the bytes that the next piece needs
         self._wanted = 0
+        self._epoch = 0
         self._closed = False
         self._damaged: set[int] = set()
         self._error: OSError | None = None
@@ -61,7 +62,11 @@ class Checksum:
         """A piece was replaced or lost: what was computed from there on is void."""
         with self._lock:
             del self._states[number + 1 :]
-            self._damaged.discard(number)
+            self._damaged = {one for one in self._damaged if one < number}
+            # whatever is being read now is void as well
+            self._epoch += 1
+            self._frontier = min(self._frontier, self._pieces.span(number)[0])
+            self._wanted = 0
             self._lock.notify_all()
 
     def damaged(self) -> set[int]:
@@ -92,15 +97,16 @@ class Checksum:
         whole = len(self._states) == self._pieces.count + 1
         return whole or bool(self._damaged) or self._error is not None
 
-    def _next(self) -> int | None:
-        """The piece to read next, once it has arrived; None at the end."""
+    def _next(self) -> tuple[int, Any, int] | None:
+        """The piece to read next, once it has arrived, with the state before it and the epoch; None
+        at the end."""
         with self._lock:
             while not self._closed:
                 number = len(self._states) - 1
                 there = number < self._pieces.count
                 end = self._pieces.span(number)[1] if there else 0
                 if there and not self._damaged and end <= self._frontier:
-                    return number
+                    return number, self._states[number], self._epoch
                 self._wanted = end
                 self._lock.wait()
             return None
@@ -108,17 +114,15 @@ class Checksum:
     def _follow(self) -> None:
         try:
             with self._pieces.path.open("rb", buffering=0) as file:
-                while (number := self._next()) is not None:
-                    self._add(number, file)
+                while (todo := self._next()) is not None:
+                    self._add(*todo, file)
         except OSError as error:
             with self._lock:
                 self._error = error
                 self._lock.notify_all()
 
-    def _add(self, number: int, file: Any) -> None:
+    def _add(self, number: int, state: Any, epoch: int, file: Any) -> None:
         start, end = self._pieces.span(number)
-        with self._lock:
-            state = self._states[number]
         state = None if state is None else state.copy()
         digest = xxhash.xxh3_64()
         file.seek(start)
@@ -129,8 +133,8 @@ class Checksum:
             if state is not None:
                 state.update(data)
         with self._lock:
-            if len(self._states) != number + 1:
-                # it was replaced meanwhile
+            if epoch != self._epoch:
+                # a piece was replaced meanwhile, this one or an earlier one
                 return
             if left or digest.hexdigest() != self._pieces.digest(number):
                 self._damaged.add(number)

@@ -130,7 +130,11 @@ class Pieces:
         _ledger(self.path).unlink(missing_ok=True)
 
     def _load(self) -> None:
-        there = min(self.path.stat().st_size, self.size)
+        there = self.path.stat().st_size
+        if there > self.size:
+            # bytes of something else: a file of this name is no longer than that
+            self._file.truncate(self.size)
+            there = self.size
         for number, digest in _read_ledger(self.path, self.size, self._piece, self.suspects):
             if self.span(number)[1] <= there:
                 self._digests[number] = digest

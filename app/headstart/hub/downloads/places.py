@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import threading
 from pathlib import Path, PurePosixPath
 
 from headstart.core.downloads import RemoteFile, Wanted
 from headstart.core.files import write_whole
+from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import DownloadProblem
 
 # tools that tidy the cache know the ending
@@ -78,16 +80,18 @@ def has_blob(cache: Path, wanted: Wanted, file: RemoteFile) -> bool:
 def take(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
     """What was partial is whole: make it a blob, unless another program did. Raises OSError."""
     source, blob = partial(cache, wanted, file), _blob(cache, wanted, file)
-    if not blob.exists():
-        source.chmod(0o666 & ~_umask(source.parent))
-        source.replace(blob)
+    if has_blob(cache, wanted, file):
+        discard(source)
+        return
+    source.chmod(0o666 & ~_umask(source.parent))
+    source.replace(blob)
 
 
 def point(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
     """Let the snapshot name a blob; raises OSError."""
     target, link = _blob(cache, wanted, file), pointer(cache, wanted, file)
     link.parent.mkdir(parents=True, exist_ok=True)
-    if link.exists():
+    if is_there(cache, wanted, file):
         return
     link.unlink(missing_ok=True)
     try:
@@ -101,10 +105,13 @@ def point(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
 
 
 def name_commit(cache: Path, wanted: Wanted) -> None:
-    """What the branch is at; raises OSError."""
+    """What the branch is at, unless another program knows it already; raises OSError."""
     if wanted.revision == wanted.commit or not _plain(wanted.revision):
         return
     path = repository(cache, wanted.repo) / "refs" / wanted.revision
+    if path.exists():
+        # it may be at a newer commit by now than the one that was resolved when this began
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, wanted.commit.encode(), wait=False)
 
@@ -122,7 +129,7 @@ def _plain(name: str) -> bool:
 
 def _umask(folder: Path) -> int:
     """What new files of this user lack: asking the process would change it for other threads."""
-    probe = folder / f".headstart-{os.getpid()}"
+    probe = folder / f".headstart-{os.getpid()}-{threading.get_ident()}"
     try:
         probe.touch()
         return 0o666 & ~probe.stat().st_mode

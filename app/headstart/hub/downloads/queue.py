@@ -6,21 +6,23 @@ thread, when a state is another one; how far they are is for `all` to say.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from headstart.core.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told, from_stored, told
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book, Entry
 from headstart.hub.downloads.pace import Limit
 from headstart.hub.downloads.pieces import discard
-from headstart.hub.downloads.source import DownloadProblem, Source
+from headstart.hub.downloads.source import Source
 from headstart.hub.downloads.transfer import Means, Patience, Stop, Stopped, Transfer
 
 log = logging.getLogger(__name__)
@@ -63,6 +65,7 @@ class Downloads:
         self._parallel = 2
         self._lock = threading.RLock()
         self._closed = False
+        self._threads: list[threading.Thread] = []
         self._items: list[_Item] = [
             _Item(entry.wanted, entry.state, from_stored(entry.reason), entry.path)
             for entry in book.load()
@@ -101,8 +104,8 @@ class Downloads:
             item = self._find(wanted.id)
             if item is None:
                 self._items.append(_Item(wanted, DownloadState.QUEUED))
-            elif item.state not in ACTIVE:
-                item.state, item.reason = DownloadState.QUEUED, None
+            else:
+                self._add_files(item, wanted)
         self._settle()
         return wanted.id
 
@@ -146,11 +149,27 @@ class Downloads:
         """End every thread; the next start goes on."""
         with self._lock:
             self._closed = True
-            threads = [item.thread for item in self._items if item.thread is not None]
+            # those of cancelled ones too: they remove what had arrived
+            threads = [thread for thread in self._threads if thread.is_alive()]
             for item in self._items:
                 item.stop.set()
         for thread in threads:
             thread.join(_END / len(threads))
+
+    def sweep(self) -> None:
+        """Remove what had arrived of downloads that were cancelled when the program ended."""
+        with self._lock:
+            wanted = {
+                places.partial(self._cache, item.wanted, file)
+                for item in self._items
+                for file in item.wanted.files
+            }
+        for path in self._cache.glob(f"models--*/blobs/*{places.PARTIAL}"):
+            etag = path.name.removesuffix(places.PARTIAL)
+            lock = self._cache / ".locks" / path.parents[1].name / f"{etag}.lock"
+            if path not in wanted and lock.exists():
+                with contextlib.suppress(Timeout, OSError), FileLock(lock, timeout=0):
+                    discard(path)
 
     # --- threads -------------------------------------------------------------------------
 
@@ -171,7 +190,7 @@ class Downloads:
     def _begin_more(self) -> None:
         with self._lock:
             # what waits for something needs no place
-            running = sum(item.state in _WORKING for item in self._items)
+            running = sum(_takes_a_place(item) for item in self._items)
             for item in self._items:
                 if self._closed or running >= self._parallel:
                     break
@@ -183,6 +202,8 @@ class Downloads:
                         target=self._work, args=(item, item.stop, before), daemon=True,
                         name="download",
                     )  # fmt: skip
+                    self._threads = [one for one in self._threads if one.is_alive()]
+                    self._threads.append(item.thread)
                     item.thread.start()
 
     def _work(self, item: _Item, stop: Stop, before: threading.Thread | None) -> None:
@@ -201,7 +222,7 @@ class Downloads:
             state = DownloadState.DONE
         except Stopped:
             state = DownloadState.PAUSED
-        except DownloadProblem as problem:
+        except EnvironmentProblem as problem:
             reason = problem.told
         except OSError as error:
             reason = told("download-disk", reason=error.strerror or type(error).__name__)
@@ -237,7 +258,10 @@ class Downloads:
                 stop.wait(_ELSEWHERE)
         try:
             self._waits(item, stop, None)
-            if not places.has_blob(self._cache, item.wanted, file):
+            if places.has_blob(self._cache, item.wanted, file):
+                # another program finished what was begun here
+                discard(places.partial(self._cache, item.wanted, file))
+            else:
                 self._transfer(item, file, stop)
             places.point(self._cache, item.wanted, file)
         finally:
@@ -271,10 +295,29 @@ class Downloads:
         self._settle()
 
     def _discard(self, item: _Item) -> None:
-        others = {file for other in self._items for file in other.wanted.files}
+        wanted = {
+            places.partial(self._cache, other.wanted, file)
+            for other in self._items
+            for file in other.wanted.files
+        }
         for file in item.wanted.files:
-            if file not in others:
-                discard(places.partial(self._cache, item.wanted, file))
+            path = places.partial(self._cache, item.wanted, file)
+            if path in wanted or not path.exists():
+                continue
+            lock = FileLock(places.lock(self._cache, item.wanted, file), timeout=0)
+            # not while another program writes into it
+            with contextlib.suppress(Timeout, OSError), lock:
+                discard(path)
+
+    @staticmethod
+    def _add_files(item: _Item, wanted: Wanted) -> None:
+        """The same download again, perhaps with a companion that was not wanted before."""
+        more = [file for file in wanted.files if file not in item.wanted.files]
+        if more:
+            item.stop.set()
+            item.wanted = replace(item.wanted, files=(*item.wanted.files, *more))
+        if more or item.state not in ACTIVE:
+            item.state, item.reason = DownloadState.QUEUED, None
 
     def _find(self, download_id: str) -> _Item | None:
         return next((item for item in self._items if item.wanted.id == download_id), None)
@@ -285,7 +328,14 @@ class Downloads:
 
 
 _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
+# what another program does is no work of this one
+_ELSEWHERE_CODE = "download-elsewhere"
 _AT_WORK = (*_WORKING, DownloadState.WAITING)
+
+
+def _takes_a_place(item: _Item) -> bool:
+    elsewhere = item.reason is not None and item.reason.code == _ELSEWHERE_CODE
+    return item.state in _AT_WORK and not elsewhere
 
 
 def _as_value(item: _Item) -> Download:

@@ -265,8 +265,10 @@ class Transfer:
         for number in numbers:
             data = self._fetch_piece(number, pieces)
             if xxhash.xxh3_64(data).hexdigest() != pieces.digest(number):
-                pieces.replace(number, data)
+                # first the checksum lets go of it
                 checksum.again_from(number)
+                pieces.replace(number, data)
+                checksum.arrived(pieces.frontier)
                 changed = True
         return changed and bool(self._verdict(pieces, checksum))
 
@@ -289,8 +291,9 @@ class Transfer:
                         self._stop.wait(self._means.limit.take(len(part)))
                         if len(found) == end - start:
                             break
-                tries = 0
+                if len(found) < end - start:
+                    raise Unavailable(told("download-cut"))
             except Unavailable as trouble:
-                tries += 1
+                tries = 1 if len(found) > at - start else tries + 1
                 self._wait(trouble, tries)
         return bytes(found)

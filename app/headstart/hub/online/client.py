@@ -101,6 +101,7 @@ class HubClient:
             variants.of_files(files, folder),
             variants.companions(files),
             named,
+            revision,
         )
 
     def card(self, repo: str, commit: str) -> str:

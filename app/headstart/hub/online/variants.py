@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from headstart.core.catalog import Companion, CompanionKind, Variant
 from headstart.core.downloads import RemoteFile
 from headstart.core.quantization import bits, quality, quantization
+from headstart.hub.mlx_folder import FOLDER_FILES
 
 _SPLIT = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})$", re.IGNORECASE)
 _PROJECTOR = re.compile(r"(?:^|[-._/])mmproj", re.IGNORECASE)
@@ -21,12 +22,6 @@ _HEAD = re.compile(
     r"(?:^|/)(?:mtp|eagle\d?|dflash|dspark|medusa)[-._]|(?:^|/)MTP/|[-._]eagle3[-._]", re.IGNORECASE
 )
 _NO_MODEL = re.compile(r"(?:^|[-._/])imatrix|(?:^|[-._/])(?:ggml-)?vocab[-._]", re.IGNORECASE)
-# what a folder needs beside its weights
-_FOLDER_FILES = re.compile(
-    r"config\.json|generation_config\.json|tokenizer.*|special_tokens_map\.json|added_tokens\.json"
-    r"|vocab\.(?:json|txt)|merges\.txt|chat_template.*|.*\.index\.json|.*\.tiktoken|.*\.model",
-    re.IGNORECASE,
-)
 _BITS = re.compile(r"(?P<bits>\d+)[-_ ]?bits?", re.IGNORECASE)
 
 
@@ -102,7 +97,7 @@ def _folders(files: Sequence[RemoteFile], top: str) -> list[Variant]:
     folders: dict[str, list[RemoteFile]] = {}
     for file in files:
         folder, _, name = file.path.rpartition("/")
-        if name.endswith(".safetensors") or _FOLDER_FILES.fullmatch(name):
+        if name.endswith(".safetensors") or FOLDER_FILES.fullmatch(name):
             folders.setdefault(folder, []).append(file)
     found = []
     for folder, own in folders.items():

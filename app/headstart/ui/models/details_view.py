@@ -169,7 +169,8 @@ class DetailsView(QFrame):
             self.reason.show()
 
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
-        self.drafts.set_offers(variant, offers)
+        # what cannot draft for it is of no use to who looks for something to get
+        self.drafts.set_offers(variant, [one for one in offers if one.works != "no"])
 
     def _set_companions(self, found: Sequence[Companion]) -> None:
         for box, _ in self._companions:

@@ -167,6 +167,7 @@ class DiscoverView(QWidget):
     def _arrange(self) -> None:
         both = self.width() >= _BOTH
         self.row.set_narrow(not both)
+        self.details.variants.set_narrow(not both)
         self._left.setVisible(both or not self._showing_details)
         self._right.setVisible(both or self._showing_details)
         self.back.setVisible(not both)

@@ -31,6 +31,9 @@ class VariantRows(QWidget):
         self._here: set[str] = set()
         self._memory: list[QLabel] = []
         self._names: list[QLabel] = []
+        # what a narrow page has no room for
+        self._qualities: list[QLabel] = []
+        self._narrow = False
         self._buttons: list[QPushButton] = []
 
     @property
@@ -45,6 +48,8 @@ class VariantRows(QWidget):
             label = QLabel(title, self)
             label.setObjectName("quiet")
             self._grid.addWidget(label, 0, column)
+            if title == _TITLES[-1]:
+                self._qualities.append(label)
         for number, variant in enumerate(variants):
             self._add(2 * number + 1, variant)
         self._show()
@@ -64,6 +69,11 @@ class VariantRows(QWidget):
         """Names of files that lie here already, or are on their way."""
         self._here = files
         self._show()
+
+    def set_narrow(self, narrow: bool) -> None:
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._show()
 
     def refresh_theme(self) -> None:
         self._show()
@@ -89,14 +99,17 @@ class VariantRows(QWidget):
             self._grid.addWidget(cell, row + 1, column)
         self._names.append(name)
         self._memory.append(memory)
+        self._qualities.append(quality)
         self._buttons.append(button)
 
     def _show(self) -> None:
+        for label in self._qualities:
+            label.setVisible(not self._narrow)
         rows = zip(self._variants, self._names, self._memory, self._buttons, strict=True)
         for variant, name, memory, button in rows:
             fit = self._fits.get(variant.title)
             if fit is not None:
-                text, colour = memory_words(fit)
+                text, colour = memory_words(fit, short=self._narrow)
                 memory.setText(text)
                 memory.setStyleSheet(f"color: {colour}")
                 memory.setToolTip(fit_hint(fit))
@@ -115,4 +128,4 @@ class VariantRows(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._names, self._memory, self._buttons = [], [], []
+        self._names, self._memory, self._buttons, self._qualities = [], [], [], []

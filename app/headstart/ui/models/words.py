@@ -43,10 +43,14 @@ def badge_of(row: Repository | Recommended, memory: int) -> tuple[str, str] | No
     return None
 
 
-def memory_words(fit: Fit) -> tuple[str, str]:
+def memory_words(fit: Fit, short: bool = False) -> tuple[str, str]:
     """What a variant takes, and in which colour that is said."""
     colours = theme.current()
-    text = f"{size_text(fit.need).removesuffix(' GB')} of {size_text(fit.total)}"
+    text = (
+        size_text(fit.need)
+        if short
+        else f"{size_text(fit.need).removesuffix(' GB')} of {size_text(fit.total)}"
+    )
     if fit.verdict == "fits":
         return text, colours.accent
     if fit.verdict == "tight":
