@@ -22,7 +22,7 @@ from headstart.core.files import write_whole
 from headstart.core.installed import About, InstalledModel, Moved
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.split_files import parts
-from headstart.core.told import told
+from headstart.core.told import from_stored, told
 from headstart.hub import about, library, mlx_folder
 from headstart.hub.content import BEGINNING, content_of
 from headstart.hub.sources import Found, Place, Source, walk
@@ -42,7 +42,7 @@ class _Seen:
     content: str
     about: About
     size: int
-    # the code of what is wrong with the file
+    # what is wrong with the file, as `Told.stored` writes it
     trouble: str = ""
 
 
@@ -254,9 +254,9 @@ class Shelf:
             known = kept.known.get(seen.content) or _Known("")
             why = None
             if seen.trouble:
-                why = told(seen.trouble)
+                why = from_stored(seen.trouble)
             elif seen.about.no_chat:
-                why = told(seen.about.no_chat)
+                why = told("no-chat-model", name=one.name, what=seen.about.no_chat)
             models[seen.content] = InstalledModel(
                 self._named(plain, seen.content, kept),
                 one.source.value,
@@ -328,7 +328,7 @@ def _look_at(one: Found, state: tuple[int, int]) -> _Seen:
     try:
         said = _said(one, form, beginning)
     except ModelProblem as problem:
-        return _Seen(state, one.name, content, About(), size, problem.told.code)
+        return _Seen(state, one.name, content, About(), size, problem.told.stored)
     return _Seen(state, one.name, content, said, size)
 
 

@@ -158,8 +158,10 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     box = QDoubleSpinBox()
     box.setRange(low, high)
     box.setSpecialValueText(info.special)
-    box.setSingleStep(0.05)
+    box.setSingleStep(0.05 if high <= 100 else 1)
     box.setDecimals(2)
+    if info.unit:
+        box.setSuffix(f" {info.unit}")
     box.setValue(value)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)

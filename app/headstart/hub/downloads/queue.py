@@ -73,6 +73,7 @@ class Downloads:
         for item in self._items:
             if item.state in ACTIVE:
                 item.state, item.reason = DownloadState.QUEUED, None
+            item.before = _there(self._cache, item.wanted)
 
     # --- what is going on ----------------------------------------------------------------
 
@@ -331,6 +332,19 @@ _WORKING = (DownloadState.RUNNING, DownloadState.CHECKING)
 # what another program does is no work of this one
 _ELSEWHERE_CODE = "download-elsewhere"
 _AT_WORK = (*_WORKING, DownloadState.WAITING)
+
+
+def _there(cache: Path, wanted: Wanted) -> int:
+    """Bytes that had arrived before this start."""
+    found = 0
+    for file in wanted.files:
+        if places.is_there(cache, wanted, file):
+            found += file.size
+        else:
+            with contextlib.suppress(OSError, EnvironmentProblem):
+                partial = places.partial(cache, wanted, file)
+                found += min(file.size, partial.stat().st_size)
+    return found
 
 
 def _takes_a_place(item: _Item) -> bool:

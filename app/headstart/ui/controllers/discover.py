@@ -25,6 +25,7 @@ class DiscoverController(QObject):
     details_failed = Signal(str, str)  # the repository, why
     fits_known = Signal(object, dict)  # Details, Fit by the variant's title
     drafts_known = Signal(object, list)  # Variant, DraftOffers
+    drafts_failed = Signal(str)  # why they cannot be found now
     drafts_here_known = Signal(object, list)  # InstalledModel, DraftOffers
     card_shown = Signal(object, str)  # Details, Markdown
     page_known = Signal(str)  # an address to show in a browser
@@ -51,6 +52,10 @@ class DiscoverController(QObject):
     def search(self, search: Search) -> None:
         self._tasks.spawn(self._search(search))
 
+    def forget(self) -> None:
+        """Nobody looks for anything any more."""
+        self._results = None
+
     def more(self) -> None:
         """The reader comes to the end of the list."""
         if self._results is not None and not self._asking:
@@ -70,9 +75,7 @@ class DiscoverController(QObject):
         repo = await self._discover.named(search.text)
         if repo:
             self._results = None
-            self.search_began.emit()
             await self._open(repo, search.text)
-            self.search_ended.emit("")
             return
         results = self._results = self._discover.search(search)
         self.search_began.emit()
@@ -135,10 +138,19 @@ class DiscoverController(QObject):
         self._tasks.spawn(self._find_drafts_for(model))
 
     async def _find_drafts_for(self, model: InstalledModel) -> None:
-        self.drafts_here_known.emit(model, await self._discover.drafts_for(model))
+        try:
+            offers = await self._discover.drafts_for(model)
+        except EnvironmentProblem as problem:
+            self.drafts_failed.emit(problem.told.text)
+            return
+        self.drafts_here_known.emit(model, offers)
 
     async def _find_drafts(self, details: Details, variant: Variant) -> None:
-        offers = await self._discover.drafts(details, variant)
+        try:
+            offers = await self._discover.drafts(details, variant)
+        except EnvironmentProblem as problem:
+            self.drafts_failed.emit(problem.told.text)
+            return
         if self._details is details:
             self.drafts_known.emit(variant, offers)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QTextBrowser, QVBoxLayout, QWidget
@@ -10,6 +12,9 @@ from headstart.core.catalog import Details
 
 # a card longer than that is cut: somebody pasted a whole log
 _LONGEST = 200_000
+# badges and logos, and the tags around them
+_TAGS = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,2000}>", re.DOTALL)
+_PICTURES = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
 
 
 class CardBrowser(QTextBrowser):
@@ -36,11 +41,12 @@ class CardWindow(QDialog):
 
 
 def html_of(markdown: str) -> str:
-    """Raw HTML of a card is shown as text; links stay, pictures do not."""
+    """Without markup of its own and pictures; links stay."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    return str(parser.render(markdown[:_LONGEST]))
+    text = _TAGS.sub("", markdown[:_LONGEST])
+    return str(parser.render(_PICTURES.sub(r"\1", text)))
 
 
 def _open(url: QUrl) -> None:

@@ -30,8 +30,8 @@ from headstart.ui.models.variant_rows import VariantRows
 
 NOTHING = "Choose a model to see its files, and what each of them takes on this computer."
 _COMPANIONS = {
-    CompanionKind.PROJECTOR: "With what lets it see pictures",
-    CompanionKind.HEAD: "With the head that drafts for it",
+    CompanionKind.PROJECTOR: "Include image support",
+    CompanionKind.HEAD: "Include its draft head",
 }
 
 

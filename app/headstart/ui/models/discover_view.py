@@ -3,7 +3,7 @@ repository with everything that can be fetched from it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -116,6 +116,8 @@ class DiscoverView(QWidget):
 
     def add_results(self, found: list[Repository]) -> None:
         self.results.add(found)
+        # where all of them are in view nobody can scroll for more
+        QTimer.singleShot(0, lambda: self._on_scrolled(0))
 
     def end_search(self, problem: str) -> None:
         count = self.results.rowCount()

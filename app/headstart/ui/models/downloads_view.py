@@ -73,6 +73,10 @@ class DownloadRow(QFrame):
         self._pauses = True
         self.refresh_theme()
 
+    @property
+    def id(self) -> str:
+        return self._id
+
     def show_download(self, download: Download, first: bool) -> None:
         self._id = download.id
         wanted, state = download.wanted, download.state
@@ -89,7 +93,7 @@ class DownloadRow(QFrame):
         self.pause.setAccessibleName(f"{self.pause.text()} {wanted.title}")
         self.pause.setVisible(state is not DownloadState.DONE)
         done = state is DownloadState.DONE
-        self.cancel.setText("Remove" if done else "Cancel")
+        self.cancel.setText("Clear" if done else "Cancel")
         self.cancel.setToolTip("Out of this list; the model stays" if done else "")
         self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
         self.up.setVisible(not first and state is DownloadState.QUEUED)
@@ -140,11 +144,19 @@ class DownloadsView(QWidget):
 
     def set_downloads(self, downloads: Sequence[Download]) -> None:
         self._downloads = tuple(downloads)
-        while len(self.rows) < len(downloads):
-            self.rows.append(self._make_row())
-        while len(self.rows) > len(downloads):
-            self.rows.pop().deleteLater()
+        known = {row.id: row for row in self.rows}
+        wanted = [one.id for one in downloads]
+        for row_id, row in known.items():
+            if row_id not in wanted:
+                # what is clicked next is never another download's button
+                self._column.removeWidget(row)
+                row.hide()
+                row.deleteLater()
+        self.rows = [known.get(one) or self._make_row() for one in wanted]
         for number, (row, download) in enumerate(zip(self.rows, downloads, strict=True)):
+            if self._column.indexOf(row) != number:
+                self._column.removeWidget(row)
+                self._column.insertWidget(number, row)
             row.show_download(download, first=number == 0)
         self.empty.setVisible(not downloads)
         self.clear.setVisible(any(one.state is DownloadState.DONE for one in downloads))
@@ -159,7 +171,6 @@ class DownloadsView(QWidget):
         row.resumed.connect(self.resumed)
         row.cancelled.connect(self.cancelled)
         row.moved_up.connect(self._on_up)
-        self._column.insertWidget(len(self.rows), row)
         return row
 
     def _on_up(self, download_id: str) -> None:

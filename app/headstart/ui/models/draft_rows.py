@@ -11,6 +11,7 @@ from headstart.chat.library.discover import DraftOffer
 from headstart.core.catalog import Variant
 from headstart.core.text import size_text
 from headstart.ui import theme
+from headstart.ui.elided import ElidedLabel
 
 NONE = "Nothing was found that could draft for it; repeats in the text are still drafted."
 
@@ -63,7 +64,8 @@ class DraftRows(QWidget):
 
     def _add(self, row: int, variant: Variant | None, offer: DraftOffer) -> None:
         colours = theme.current()
-        name = QLabel(offer.name, self)
+        name = ElidedLabel(offer.name, self, 90)
+        name.setToolTip(offer.name)
         reason = QLabel(offer.reason, self)
         reason.setWordWrap(True)
         colour = {"yes": colours.accent, "by text": colours.warning}.get(offer.works, colours.quiet)
@@ -80,6 +82,13 @@ class DraftRows(QWidget):
             both.setObjectName("row")
             both.clicked.connect(lambda: self.chosen.emit(variant, offer))
             self._grid.addWidget(both, row, 3)
+
+    def fail(self, problem: str) -> None:
+        """What was asked for cannot be said now."""
+        if not self.button.isEnabled():
+            self.button.setEnabled(True)
+            self.hint.setText(problem)
+            self.hint.show()
 
     def _on_wanted(self) -> None:
         self.button.setEnabled(False)

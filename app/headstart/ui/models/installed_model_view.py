@@ -126,7 +126,9 @@ class InstalledModelView(QFrame):
         self.flush()
         same = self._model is not None and self._model.content == model.content
         self._model = model
-        self.title.setText(model.ref.name)
+        if not (same and self.title.isModified()):
+            # somebody may be typing another one
+            self.title.setText(model.ref.name)
         self.problem.setText(model.why_not.text if model.why_not is not None else "")
         if not same:
             self.notes.setPlainText(model.notes)
@@ -185,6 +187,7 @@ class InstalledModelView(QFrame):
         self.drafts.setVisible(shown and gguf and self.use.isEnabled())
 
     def _on_renamed(self) -> None:
+        self.title.setModified(False)
         if self._model is not None and self.title.text() != self._model.ref.name:
             self.renamed.emit(self._model, self.title.text())
 
@@ -230,6 +233,6 @@ def _further(card: ModelCard) -> list[tuple[str, str]]:
     vocabulary = f"{card.vocabulary_size:,} tokens ({card.vocabulary.kind})"
     return [
         ("Vocabulary", vocabulary),
-        ("Keeps", _CACHES[card.cache]),
-        ("A token takes", f"{size_text(per_token)} of keys and values" if per_token else ""),
+        ("Cache", _CACHES[card.cache]),
+        ("Cache per token", size_text(per_token) if per_token else ""),
     ]

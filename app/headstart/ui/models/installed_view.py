@@ -82,7 +82,11 @@ class InstalledView(QWidget):
         layout.addWidget(right, 3)
 
     def set_models(self, models: Sequence[InstalledModel]) -> None:
+        before = [(model, model.ref.name) for model in self._models.values()]
         self._models = {model.content: model for model in models}
+        if before == [(model, model.ref.name) for model in self._models.values()]:
+            # somebody may be scrolling
+            return
         self._show()
         current = self._current()
         if current is not None:

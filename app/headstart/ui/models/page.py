@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
-from headstart.core.downloads import ACTIVE, Download
+from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
 from headstart.ui import icons
@@ -86,7 +86,7 @@ class ModelsPage(QWidget):
         self._downloads = tuple(downloads)
         if self.downloads.isVisible():
             self.downloads.set_downloads(downloads)
-        left = sum(one.state in ACTIVE for one in downloads)
+        left = sum(one.state is not DownloadState.DONE for one in downloads)
         self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
         self._show_running()
 

@@ -62,7 +62,7 @@ class SearchRow(QWidget):
         self._draft = self._option(menu, "Small enough to draft")
         self._own_draft = self._option(menu, "Has layers or heads that draft")
         self._vision = self._option(menu, "Sees pictures")
-        self._open = self._option(menu, "Without a gate")
+        self._open = self._option(menu, "Not gated")
         self._free = self._option(menu, "Apache or MIT licence")
         self._size = self._box("Size", [title for _, title in _SIZES])
         layout = QHBoxLayout(self)

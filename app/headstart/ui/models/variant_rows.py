@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from headstart.core.catalog import Fit, Variant
 from headstart.core.text import size_text
 from headstart.ui import theme
+from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
 
 _TITLES = ("File", "Size", "Memory here", "Quality")
@@ -84,8 +85,8 @@ class VariantRows(QWidget):
         line.setFixedHeight(1)
         self._grid.addWidget(line, row, 0, 1, len(_TITLES) + 1)
         parts = len(variant.files) if variant.format == "gguf" else 1
-        name = QLabel(variant.title + (f"  {parts} parts" if parts > 1 else ""), self)
-        name.setTextFormat(Qt.TextFormat.PlainText)
+        name = ElidedLabel(variant.title + (f"  {parts} parts" if parts > 1 else ""), self, 90)
+        name.setToolTip(variant.main or variant.title)
         quality = QLabel(quality_words(variant.quality), self)
         if variant.quality:
             quality.setAccessibleName(f"Quality {variant.quality} of 4")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
@@ -31,6 +32,7 @@ def connect(page: ModelsPage, controllers: Controllers, preferences: Preferences
 def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     discover, view = controllers.discover, page.discover
     view.row.searched.connect(discover.search)
+    view.row.emptied.connect(discover.forget)
     view.opened.connect(discover.open)
     view.more_wanted.connect(discover.more)
     view.details.card_requested.connect(discover.show_card)
@@ -57,6 +59,8 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     discover.details_failed.connect(lambda _repo, problem: view.details.fail(problem))
     discover.fits_known.connect(lambda _details, fits: view.details.set_fits(fits))
     discover.drafts_known.connect(view.details.set_drafts)
+    discover.drafts_failed.connect(view.details.drafts.fail)
+    discover.drafts_failed.connect(page.installed.model.drafts.fail)
     discover.card_shown.connect(lambda details, text: _show_card(page, details, text))
     discover.computer_known.connect(page.set_computer)
 
@@ -71,8 +75,7 @@ def _connect_installed(
         page.closed.emit()
 
     def ask_remove(leaving: Leaving) -> None:
-        if _agrees(page, leaving):
-            installed.remove(leaving.model)
+        _ask(page, leaving, lambda: installed.remove(leaving.model))
 
     installed.listed.connect(page.set_installed)
     installed.leaving.connect(ask_remove)
@@ -130,9 +133,9 @@ def _show_card(parent: QWidget, details: Details, markdown: str) -> None:
     window.show()
 
 
-def _agrees(parent: QWidget, leaving: Leaving) -> bool:
-    """Whether the user wants a model to go, knowing what that means."""
-    facts = [f"{size_text(leaving.size)} of disk space come back."]
+def _ask(parent: QWidget, leaving: Leaving, agreed: Callable[[], None]) -> None:
+    """Have the user say whether a model is to go, knowing what that means; does not wait."""
+    facts = [f"This frees {size_text(leaving.size)}."]
     if leaving.chats:
         facts.append(f"{leaving.chats:,} {'chat' if leaving.chats == 1 else 'chats'} use it.")
     if leaving.is_draft:
@@ -144,6 +147,8 @@ def _agrees(parent: QWidget, leaving: Leaving) -> bool:
     box.setText(f"Delete {leaving.model.ref.name} from the disk?")
     box.setInformativeText(" ".join(facts))
     delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-    box.addButton(QMessageBox.StandardButton.Cancel)
-    box.exec()
-    return box.clickedButton() is delete
+    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+    box.setWindowTitle("Delete a model")
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.buttonClicked.connect(lambda button: agreed() if button is delete else None)
+    box.open()

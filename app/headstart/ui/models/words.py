@@ -90,7 +90,7 @@ def download_words(download: Download) -> str:
     if download.state is DownloadState.DONE:
         return f"{size_text(size)} · done"
     state = {
-        DownloadState.QUEUED: "waits for its turn",
+        DownloadState.QUEUED: "queued",
         DownloadState.WAITING: "waiting",
         DownloadState.PAUSED: "paused",
         DownloadState.FAILED: "stopped",

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
+from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
 from headstart.ui import theme
@@ -155,12 +156,20 @@ class MainWindow(QMainWindow):
         menu = ChoicesMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         controllers = self._controllers
-        controllers.models.listed.connect(menu.set_models)
+        place = QCursor.pos()
+
+        def show(models: ModelList) -> None:
+            # an empty menu would not be shown
+            menu.set_models(models)
+            if not menu.isVisible():
+                menu.popup(place)
+
+        controllers.models.listed.connect(show)
+        menu.aboutToHide.connect(lambda: controllers.models.listed.disconnect(show))
         regenerate = controllers.conversation.regenerate
         menu.chosen.connect(lambda model: regenerate(message_id, model))
         menu.refused.connect(lambda why: self.show_problem(why, ""))
         controllers.models.list()
-        menu.popup(QCursor.pos())
 
     def ask_export(self, chat_id: str) -> None:
         index = self.sidebar.model.index_of(chat_id)
@@ -169,7 +178,8 @@ class MainWindow(QMainWindow):
         ask_export_path(self, title, lambda path: export(chat_id, path))
 
     def show_problem(self, message: str, remedy: str) -> None:
-        self.banner.show_text("problem", f"{message} {remedy}".strip())
+        banner = self.pages.banner if self.pages.on_models else self.banner
+        banner.show_text("problem", f"{message} {remedy}".strip())
 
     def remember(self) -> None:
         """Size and chat, for the next start; a private chat is not named."""
@@ -232,6 +242,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.inspector.flush()
+        self.pages.flush()
         self.remember()
         self.transcript.close_workers()
         event.accept()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.core.downloads import ACTIVE, Download
@@ -15,6 +15,7 @@ from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.window.notices import Banner, Toast
 
 if TYPE_CHECKING:
     from headstart.ui.models.page import ModelsPage
@@ -40,6 +41,10 @@ class Pages(QStackedWidget):
         self._downloads: Sequence[Download] = ()
         self._loaded: Sequence[ResidentModel] = ()
         self.models: ModelsPage | None = None
+        # what the page about models has to say; the chat has its own
+        self.banner = Banner(self)
+        self._place = QWidget(self)
+        self.toast = Toast(self._place)
         self.addWidget(chat)
         # files come and go by other programs' doing
         self._looking = QTimer(self)
@@ -70,11 +75,12 @@ class Pages(QStackedWidget):
         if self.on_models:
             self.setCurrentWidget(self._chat)
             self._looking.stop()
+            self.flush()
             self.changed.emit()
 
     def show_models(self) -> ModelsPage:
         page = self.models or self._make()
-        self.setCurrentWidget(page)
+        self.setCurrentWidget(self._place)
         self._controllers.installed.look()
         self._looking.start()
         self._controllers.downloads.list()
@@ -83,8 +89,14 @@ class Pages(QStackedWidget):
         return page
 
     def refresh_theme(self) -> None:
+        self.banner.refresh_theme()
         if self.models is not None:
             self.models.refresh_theme()
+
+    def flush(self) -> None:
+        """What was typed about a model."""
+        if self.models is not None:
+            self.models.installed.model.flush()
 
     def _make(self) -> ModelsPage:
         from headstart.ui.models.page import ModelsPage
@@ -94,7 +106,12 @@ class Pages(QStackedWidget):
         connect(page, self._controllers, self._preferences)
         page.installed.set_loaded(self._loaded)
         page.closed.connect(self.show_chat)
-        self.addWidget(page)
+        layout = QVBoxLayout(self._place)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(page, 1)
+        self.addWidget(self._place)
         self._controllers.discover.show_recommended()
         return page
 

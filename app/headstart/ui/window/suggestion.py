@@ -39,10 +39,7 @@ class SuggestionLine(QFrame):
         self.hide()
 
     def suggest(self, model: Recommended) -> None:
-        self.text.set_full_text(
-            f"{model.name} ({model.size_gb:.1f} GB) suits this computer better than the small "
-            "model here."
-        )
+        self.text.set_full_text(f"Better for this computer: {model.name} ({model.size_gb:.1f} GB)")
 
     def refresh_theme(self) -> None:
         self.dismiss.setIcon(icons.icon("x"))

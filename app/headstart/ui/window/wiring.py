@@ -61,7 +61,11 @@ def _connect_header(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
-    pages, toast = window.pages, window.toast
+    pages = window.pages
+
+    def say(text: str) -> None:
+        toast = pages.toast if pages.on_models else window.toast
+        toast.show_text(text)
 
     def show() -> None:
         window.sidebar.set_models(pages.line, pages.on_models)
@@ -70,13 +74,11 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     Suggesting(window.suggestion, controllers, window.commands)
     pages.changed.connect(show)
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
-    controllers.getting.queued.connect(
-        lambda titles: toast.show_text(f"Getting {' and '.join(titles)}")
-    )
+    controllers.getting.queued.connect(lambda titles: say(f"Getting {' and '.join(titles)}"))
     notifier = Notifier(window)
 
     def on_done(download: Download) -> None:
-        toast.show_text(f"{download.wanted.title} is here")
+        say(f"{download.wanted.title} is here")
         notifier.tell("Download finished", f"{download.wanted.title} is here.")
 
     def on_failed(download: Download) -> None:
@@ -87,7 +89,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     controllers.downloads.done.connect(on_done)
     controllers.downloads.failed.connect(on_failed)
     controllers.installed.removed.connect(
-        lambda name, size: toast.show_text(f"Deleted {name}: {size_text(size)} came back")
+        lambda name, size: say(f"Deleted {name}: {size_text(size)} freed")
     )
 
 
