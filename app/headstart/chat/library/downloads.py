@@ -5,6 +5,7 @@ thread; the queue has threads of its own and is made when it is first needed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ class Downloads:
         self._queue: Queue | None = None
         self._making: asyncio.Future[Queue] | None = None
         self._ticking = False
+        self._closed = False
         self._known: dict[str, DownloadState] = {}
         self._limits: tuple[int, float] | None = None
         preferences.listen(self._on_settings)
@@ -54,9 +56,12 @@ class Downloads:
             self._on_change()
 
     async def close(self) -> None:
-        queue, self._queue = self._queue, None
-        if queue is not None:
-            await asyncio.to_thread(queue.close)
+        self._closed = True
+        if self._making is not None:
+            # it may only just be on its way; who asked for it was told if it could not be made
+            with contextlib.suppress(Exception):
+                queue = await self._making
+                await asyncio.to_thread(queue.close)
 
     # --- what the user does --------------------------------------------------------------
 
@@ -118,7 +123,8 @@ class Downloads:
     # --- who hears of it -----------------------------------------------------------------
 
     def _on_change(self) -> None:
-        if self._queue is None:
+        if self._queue is None or self._closed:
+            # nobody is there any more who could be told
             return
         now = self._queue.all()
         ended = [one for one in now if one.state in _ENDED and self._is_new(one)]
@@ -139,7 +145,7 @@ class Downloads:
 
     def _on_tick(self) -> None:
         self._ticking = False
-        if self._queue is not None:
+        if self._queue is not None and not self._closed:
             self._broadcast.tell(DownloadsChanged(self._queue.all()))
             self._tick()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 PROBLEMS: dict[str, tuple[str, str]] = {
     "download-no-network": (
         "There is no connection to the hub.",
-        "It goes on when the network is back.",
+        "Downloads go on when the network is back; search again then.",
     ),
     "download-cut": (
         "The connection was cut.",
@@ -53,7 +53,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "hub-trouble": (
         "The hub has a problem of its own (status {status}).",
-        "It is asked again in a while.",
+        "Downloads try again in a while; search again later.",
     ),
     "hub-no-answer": (
         "The hub's answer could not be read ({reason}).",

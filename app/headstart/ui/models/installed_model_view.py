@@ -140,6 +140,12 @@ class InstalledModelView(QFrame):
         self.load.setEnabled(model.why_not is None)
         self._show_parts(True)
 
+    def show_nothing(self) -> None:
+        """The model that was shown is gone."""
+        self._model = None
+        self.problem.setText(NOTHING)
+        self._show_parts(False)
+
     def show_card(self, model: InstalledModel, card: ModelCard, chats: int) -> None:
         """What its whole file says, and how many chats use it."""
         if self._model is not None and self._model.content == model.content:

@@ -92,6 +92,8 @@ class InstalledView(QWidget):
         if current is not None:
             self.model.show_model(current)
             self._show_loaded()
+        else:
+            self.model.show_nothing()
 
     @property
     def models(self) -> list[InstalledModel]:

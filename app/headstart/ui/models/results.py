@@ -63,7 +63,7 @@ def facts_of(row: Result) -> list[str]:
     """What is said of a model in small boxes."""
     if isinstance(row, Recommended):
         return [row.parameters, f"{row.size_gb:.1f} GB", row.licence]
-    facts = []
+    facts = [row.owner] if row.owner else []
     if row.parameters:
         facts.append(count_text(row.parameters))
     if row.context:
