@@ -71,7 +71,7 @@ class Seconds:
             preferences,
             self.broadcast,
             Background(),
-            minute=0.05,
+            minute=0.25,
         )
 
     async def unload(self, keys: list[str]) -> None:
@@ -86,13 +86,13 @@ async def test_idle_models_are_unloaded_but_not_those_that_are_kept(tmp_path: Pa
     kept = (SECOND.model.key,)
     world = Seconds(tmp_path, LibrarySettings(unload_minutes=2, kept=kept))
     world.loaded(FIRST, SECOND)
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.3)
     assert world.unloaded == []
     # a reply begins the wait again
     world.broadcast.tell(ReplyEnded("chat", "message"))
-    await asyncio.sleep(0.06)
+    await asyncio.sleep(0.25)
     assert world.unloaded == []
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.5)
     assert world.unloaded == [[FIRST.model.key]]
 
 
@@ -103,7 +103,7 @@ async def test_nothing_is_unloaded_unasked_or_while_it_writes(
     world = Seconds(tmp_path, library)
     world.writing = bool(library.unload_minutes)
     world.loaded(FIRST)
-    await asyncio.sleep(0.15)
+    await asyncio.sleep(0.5)
     assert world.unloaded == []
 
 
