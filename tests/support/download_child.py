@@ -13,18 +13,18 @@ from pathlib import Path
 from headstart.core.downloads import DownloadState
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.queue import Downloads
-from headstart.hub.downloads.transfer import Patience
+from headstart.hub.downloads.transfer import Timing
 from headstart.hub.online.client import HubClient
 
 # as in the program, but for waits, which are a tenth of it
-PATIENCE = Patience(first=0.05, most=1.0, slow=1.0, reserve=64 << 20)
+TIMING = Timing(first=0.05, most=1.0, slow=1.0, reserve=64 << 20)
 STALL = 1.5
 
 
 def open_queue(endpoint: str, folder: Path) -> Downloads:
     client = HubClient(endpoint=endpoint, stall_seconds=STALL)
     book = Book(folder / "book.json")
-    return Downloads(book, folder / "cache", client.source, lambda: None, PATIENCE)
+    return Downloads(book, folder / "cache", client.source, lambda: None, TIMING)
 
 
 def main() -> None:

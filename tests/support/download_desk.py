@@ -11,7 +11,7 @@ from headstart.core.catalog import Details
 from headstart.core.downloads import Download, DownloadState
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.queue import Downloads
-from headstart.hub.downloads.transfer import Patience
+from headstart.hub.downloads.transfer import Timing
 from headstart.hub.online.client import HubClient
 from tests.support.hub_server import HubServer
 
@@ -19,7 +19,7 @@ MODEL = random.Random(7).randbytes(3 << 20)
 OTHER = random.Random(8).randbytes(300 << 10)
 SMALL = b'{"model_type": "llama"}'
 REPO = "maker/model-GGUF"
-QUICK = Patience(first=0.01, most=0.1, slow=0.4, least=64 << 10, piece=256 << 10, reserve=1 << 20)
+QUICK = Timing(first=0.01, most=0.1, slow=0.4, least=64 << 10, piece=256 << 10, reserve=1 << 20)
 
 
 class Desk:

@@ -9,8 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from headstart.core.catalog import Fit, Repository, Search, SortBy, Variant
+from headstart.core.catalog import (
+    Companion,
+    CompanionKind,
+    Fit,
+    Repository,
+    Search,
+    SortBy,
+    Variant,
+)
 from headstart.core.fit import ModelShape
+from headstart.core.quantization import quantization
 from headstart.core.split_files import stem
 
 # beside its weights, what a model takes at least
@@ -96,6 +105,13 @@ def draft_variant(variants: Sequence[Variant]) -> Variant | None:
             if variant.title == title:
                 return variant
     return own[0] if own else None
+
+
+def best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
+    """The companion that most people want: half precision, else the smallest."""
+    own = [companion for companion in found if companion.kind is kind]
+    half = [one for one in own if quantization(one.file.path) in ("F16", "FP16", "BF16", "Q8_0")]
+    return min(half or own, key=lambda one: one.file.size, default=None)
 
 
 def matching(variants: Sequence[Variant], patterns: Sequence[str]) -> Variant | None:

@@ -6,6 +6,7 @@ because array contents are skipped; nothing of the file is trusted.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import stat
 import struct
@@ -79,6 +80,10 @@ class _Torn(Exception):
     pass
 
 
+# what reading a damaged header raises
+_BROKEN = (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError)
+
+
 def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
     """The header of `path`; raises ModelProblem saying what is wrong and what to do.
 
@@ -118,39 +123,15 @@ def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
         raise _not_gguf(name, data[:64])
     file = io.BytesIO(data)
     file.seek(4)
-    metadata: dict[str, str | int | float | bool] = {}
-    arrays: dict[str, list[Any]] = {}
-    lengths: dict[str, int] = {}
-    tensors = 0
+    said = _Said()
     try:
-        (version,) = _unpack(file, "I")
-        tensors, pairs = _unpack(file, "QQ")
-        if version not in (2, 3) or tensors > _MOST_COUNT or pairs > _MOST_COUNT:
-            raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data)))
-        for _ in range(pairs):
-            key = _string(file)
-            (kind,) = _unpack(file, "I")
-            if kind == _ARRAY:
-                at = file.tell()
-                lengths[key] = _unpack(file, "IQ")[1]
-                file.seek(at)
-                if key == _TOKENS:
-                    # what comes after thousands of strings is not worth the time
-                    break
-                if key in wanted:
-                    arrays[key] = _array(file)
-                else:
-                    _skip_array(file)
-            elif kind == _STRING:
-                metadata[key] = _string(file, errors="replace")
-            else:
-                (metadata[key],) = _unpack(file, _format(kind))
-    except _Torn:
-        # the data ends here
-        pass
-    except (struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+        version, tensors, pairs = _counts(file)
+        with contextlib.suppress(_Torn):
+            # the data may end here; what comes after thousands of strings is not worth the time
+            said.read(file, pairs, wanted, last=_TOKENS)
+    except _BROKEN as error:
         raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data))) from error
-    return GgufHeader(version, metadata, tensors, 0, 0, 0, arrays, lengths)
+    return GgufHeader(version, said.metadata, tensors, 0, 0, 0, said.arrays, said.lengths)
 
 
 def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> GgufHeader:
@@ -162,7 +143,7 @@ def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> 
     file.seek(4)
     try:
         return _read(file, arrays)
-    except (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError) as error:
+    except _BROKEN as error:
         raise ModelProblem("header-damaged", name=name, size=_megabytes(size)) from error
 
 
@@ -181,31 +162,50 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size:,} bytes"
 
 
-def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
+def _counts(file: BinaryIO) -> tuple[int, int, int]:
+    """The version, and how many tensors and pairs of key and value there are."""
     (version,) = _unpack(file, "I")
     if version not in (2, 3):
         raise _Torn(f"version {version}")
     tensors, pairs = _unpack(file, "QQ")
     if tensors > _MOST_COUNT or pairs > _MOST_COUNT:
         raise _Torn("counts")
-    metadata: dict[str, str | int | float | bool] = {}
-    arrays: dict[str, list[Any]] = {}
-    lengths: dict[str, int] = {}
-    for _ in range(pairs):
-        key = _string(file)
-        (kind,) = _unpack(file, "I")
-        if kind == _ARRAY:
-            at = file.tell()
-            lengths[key] = _unpack(file, "IQ")[1]
-            file.seek(at)
-            if key in wanted:
-                arrays[key] = _array(file)
+    return version, tensors, pairs
+
+
+@dataclass(slots=True)
+class _Said:
+    """Pairs of key and value as they are read; what was read before an error stays."""
+
+    metadata: dict[str, str | int | float | bool] = field(default_factory=dict)
+    arrays: dict[str, list[Any]] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
+
+    def read(self, file: BinaryIO, pairs: int, wanted: Container[str], last: str = "") -> None:
+        """Up to the array called `last`, of which only the length is read."""
+        for _ in range(pairs):
+            key = _string(file)
+            (kind,) = _unpack(file, "I")
+            if kind == _ARRAY:
+                at = file.tell()
+                self.lengths[key] = _unpack(file, "IQ")[1]
+                file.seek(at)
+                if key == last:
+                    return
+                if key in wanted:
+                    self.arrays[key] = _array(file)
+                else:
+                    _skip_array(file)
+            elif kind == _STRING:
+                self.metadata[key] = _string(file, errors="replace")
             else:
-                _skip_array(file)
-        elif kind == _STRING:
-            metadata[key] = _string(file, errors="replace")
-        else:
-            (metadata[key],) = _unpack(file, _format(kind))
+                (self.metadata[key],) = _unpack(file, _format(kind))
+
+
+def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
+    version, tensors, pairs = _counts(file)
+    said = _Said()
+    said.read(file, pairs, wanted)
     end = weights = layer_weights = 0
     for _ in range(tensors):
         name = _string(file)
@@ -217,12 +217,21 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         size = _tensor_bytes(kind, shape)
         end, weights = max(end, offset + size), weights + size
         layer_weights += size if name.startswith("blk.") else 0
-    alignment = metadata.get("general.alignment", 32)
+    alignment = said.metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
     data = -(-file.tell() // alignment) * alignment
     whole = data + end if tensors else 0
-    return GgufHeader(version, metadata, tensors, whole, weights, layer_weights, arrays, lengths)
+    return GgufHeader(
+        version,
+        said.metadata,
+        tensors,
+        whole,
+        weights,
+        layer_weights,
+        said.arrays,
+        said.lengths,
+    )
 
 
 def _tensor_bytes(kind: int, shape: tuple[int, ...]) -> int:

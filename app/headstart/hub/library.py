@@ -1,17 +1,14 @@
-"""Which models this computer has: the starter model, and what the user opened: GGUF files and
-MLX folders, side by side.
+"""Single models on this computer: the starter model, and what the user opens, a GGUF file or an MLX
+folder. The shelf has all of them.
 
 Pure lookups of a few files, called from a worker thread.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-from collections.abc import Iterable
 from pathlib import Path
 
-from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.split_files import parts, title
 from headstart.hub import mlx_folder
@@ -43,29 +40,6 @@ def open_model(path: Path) -> ModelRef:
         path = parts(path)[0]
         check_parts(path)
     return ref(path)
-
-
-def installed(opened: Iterable[str]) -> list[ModelRef]:
-    """The starter model first, then opened files that are still there, in their order."""
-    starter = starter_model()
-    models = [] if starter is None else [starter]
-    for name in opened:
-        path = Path(name)
-        # a file in a folder that cannot be read is as good as gone
-        with contextlib.suppress(OSError):
-            there = path.is_file() or mlx_folder.is_folder(path)
-            if there and all(path != model.path for model in models):
-                models.append(ref(path))
-    return models
-
-
-def find(key: str) -> ModelRef:
-    """The model that a chat or the settings name; raises ModelProblem when it is gone."""
-    path = Path(key)
-    try:
-        return ref(path)
-    except OSError as error:
-        raise ModelProblem("model-missing", path=path) from error
 
 
 def ref(path: Path) -> ModelRef:

@@ -99,10 +99,10 @@ def test_files_become_models_and_what_belongs_to_them() -> None:
         ("Q8_0", 90, 1),
     ]
     companions = variants.companions(files)
-    best = variants.best(CompanionKind.PROJECTOR, companions)
+    best = catalog_filter.best(CompanionKind.PROJECTOR, companions)
     assert best is not None
     assert best.file.path == "mmproj-m-F16.gguf"
-    head = variants.best(CompanionKind.HEAD, companions)
+    head = catalog_filter.best(CompanionKind.HEAD, companions)
     assert head is not None
     assert head.file.path == "MTP/mtp-m.gguf"
 

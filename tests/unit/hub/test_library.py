@@ -14,6 +14,8 @@ from headstart.core.settings import EngineSettings
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels
 from headstart.hub.gguf import read_header
+from headstart.hub.shelf import Shelf
+from tests.support.gguf_files import make_gguf
 
 ENGINE = EngineSettings()
 
@@ -34,14 +36,15 @@ def test_a_header_has_the_scalars_and_the_size_that_the_file_must_have(starter: 
 def test_opened_files_are_listed_after_the_starter_while_they_are_there(
     tmp_path: Path, starter: ModelRef
 ) -> None:
-    link = tmp_path / "mine.gguf"
-    link.symlink_to(starter.path)
+    mine = tmp_path / "mine.gguf"
+    mine.write_bytes(make_gguf())
     gone = tmp_path / "gone.gguf"
     long = "/" + "x" * 5000
-    names = [model.name for model in library.installed([str(link), str(gone), long])]
+    shelf = Shelf(None, list)
+    names = [model.ref.name for model in shelf.look([str(mine), str(gone), long])]
     assert names == [starter.name, "mine"]
     with pytest.raises(ModelProblem, match="not there"):
-        library.find(str(gone))
+        shelf.find(str(gone))
 
 
 def test_a_file_counts_as_tried_until_it_changes(tmp_path: Path, starter: ModelRef) -> None:

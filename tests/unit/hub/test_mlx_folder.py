@@ -16,7 +16,8 @@ from headstart.core.told import told
 from headstart.engine.backends import select
 from headstart.engine.backends.mlx import MlxDecoder
 from headstart.hub.cards import read_card
-from headstart.hub.library import find, installed, open_model
+from headstart.hub.library import open_model
+from headstart.hub.shelf import Shelf
 from tests.models.mlx_folder import make_mlx
 from tests.models.tiny_mlx import make_tiny_mlx
 
@@ -38,8 +39,9 @@ def test_a_folder_is_a_model_beside_files(whole: Path, starter: ModelRef) -> Non
     assert model.format == "mlx"
     assert model.name == "whole"
     assert model.size == sum(file.stat().st_size for file in whole.glob("*.safetensors"))
-    assert find(model.key) == model
-    assert installed([model.key]) == [starter, model]
+    shelf = Shelf(None, list)
+    assert shelf.find(model.key) == model
+    assert [one.ref for one in shelf.look([model.key])] == [starter, model]
     # a file of it stands for the folder
     assert open_model(whole / "config.json") == model
 

@@ -21,7 +21,7 @@ from headstart.core.catalog import Details, Fit, Repository, Search, Variant
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.fit import ModelShape, Pair, automatic_context, judge
 from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import ModelRef
+from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.models import ModelCard
 from headstart.core.recommended import Recommended
 from headstart.core.settings import changed
@@ -60,13 +60,14 @@ class DraftOffer:
 
 @dataclass(frozen=True, slots=True)
 class Computer:
-    """Bytes of memory, physical cores, what graphics card is used ("" for none), and the bytes that
-    are free where downloads go."""
+    """Bytes of memory, physical cores, what graphics card is used ("" for none), the bytes that are
+    free where downloads go, and the format that runs best."""
 
     memory: int
     cores: int
     cards: str
     free: int
+    preferred: ModelFormat
 
 
 class Found:
@@ -278,7 +279,8 @@ class Discover:
                 folder = folder.parent
             cores = psutil.cpu_count(logical=False) or 1
             free = shutil.disk_usage(folder).free
-            return Computer(memory().total, cores, select.card_names(), free)
+            form = select.preferred(self._preferences.current.engine.backend)
+            return Computer(memory().total, cores, select.card_names(), free, form)
 
         return await asyncio.to_thread(ask)
 

@@ -5,7 +5,6 @@ are looked at on a worker thread.
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,10 +60,6 @@ class Installed:
     async def card(self, model: InstalledModel) -> ModelCard:
         """Everything that its file says; raises ModelProblem, OSError."""
         return await asyncio.to_thread(read_card, model.ref)
-
-    async def free_space(self, folder: Path) -> int:
-        """Bytes that are free where downloads go."""
-        return await asyncio.to_thread(_free, folder)
 
     # --- what the user says --------------------------------------------------------------
 
@@ -182,9 +177,3 @@ def _moved(settings: Settings, move: Moved) -> dict[str, object]:
     library = changed(settings.library, kept=tuple(map(now, settings.library.kept)))
     found = {"model": now(settings.model), "models": models, "speculation": draft}
     return {**found, "library": library}
-
-
-def _free(folder: Path) -> int:
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return shutil.disk_usage(folder).free

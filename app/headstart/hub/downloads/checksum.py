@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from pathlib import Path
 from typing import Any
 
 import xxhash
@@ -38,16 +37,6 @@ class Checksum:
         self._error: OSError | None = None
         self._thread = threading.Thread(target=self._follow, name="download-checksum", daemon=True)
         self._thread.start()
-
-    @property
-    def known(self) -> bool:
-        """Whether there is anything to compare with."""
-        return self._states[0] is not None
-
-    @property
-    def checked(self) -> int:
-        """Bytes that were read back."""
-        return self._pieces.span(min(len(self._states) - 1, max(0, self._pieces.count - 1)))[0]
 
     def arrived(self, frontier: int) -> None:
         """So many bytes from the beginning are there now."""
@@ -153,14 +142,3 @@ def _begin(etag: str, size: int) -> Any:
         # as git names its blobs
         return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     return None
-
-
-def checksum_of(path: Path, etag: str) -> bool:
-    """Whether a whole file is what its name says; raises OSError."""
-    state = _begin(etag, path.stat().st_size)
-    if state is None:
-        return True
-    with path.open("rb", buffering=0) as file:
-        while data := file.read(_BLOCK):
-            state.update(data)
-    return bool(state.hexdigest() == etag)

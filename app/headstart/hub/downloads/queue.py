@@ -23,7 +23,7 @@ from headstart.hub.downloads.book import Book, Entry
 from headstart.hub.downloads.pace import Limit
 from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import Source
-from headstart.hub.downloads.transfer import Means, Patience, Stop, Stopped, Transfer
+from headstart.hub.downloads.transfer import Means, Stop, Stopped, Timing, Transfer
 
 log = logging.getLogger(__name__)
 
@@ -54,13 +54,13 @@ class Downloads:
         cache: Path,
         source: Callable[[Wanted, RemoteFile], Source],
         changed: Callable[[], None],
-        patience: Patience | None = None,
+        timing: Timing | None = None,
     ) -> None:
         self._book = book
         self._cache = cache
         self._source = source
         self._changed = changed
-        self._patience = patience or Patience()
+        self._timing = timing or Timing()
         self._limit = Limit()
         self._parallel = 2
         self._lock = threading.RLock()
@@ -269,7 +269,7 @@ class Downloads:
             lock.release()
 
     def _transfer(self, item: _Item, file: RemoteFile, stop: Stop) -> None:
-        means = Means(self._limit, self._patience, lambda why: self._waits(item, stop, why))
+        means = Means(self._limit, self._timing, lambda why: self._waits(item, stop, why))
         partial = places.partial(self._cache, item.wanted, file)
         transfer = Transfer(file, partial, self._source(item.wanted, file), means, stop)
         with self._lock:

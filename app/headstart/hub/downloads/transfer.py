@@ -40,7 +40,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timing:
     """Seconds. `first` and `most` between tries, doubling; a connection that gives less than
     `least` bytes a second for `slow` seconds is made again, if others were faster."""
 
@@ -76,7 +76,7 @@ class Means:
     """What all transfers share. `tell` hears why one waits, or None when it goes on."""
 
     limit: Limit
-    patience: Patience
+    timing: Timing
     tell: Callable[[Told | None], None] = lambda _why: None
     clock: Callable[[], float] = time.monotonic
 
@@ -102,7 +102,7 @@ class Transfer:
     def run(self) -> None:
         """Raises Stopped, DownloadProblem or OSError; what has arrived stays for the next time."""
         self._partial.parent.mkdir(parents=True, exist_ok=True)
-        pieces = Pieces(self._partial, self._file.size, self._means.patience.piece)
+        pieces = Pieces(self._partial, self._file.size, self._means.timing.piece)
         self.received = pieces.received
         checksum = Checksum(pieces, self._file.etag)
         whole = False
@@ -142,12 +142,12 @@ class Transfer:
                 checksum.again_from(number)
 
     def _wait(self, trouble: Unavailable, tries: int) -> None:
-        patience = self._means.patience
-        pause = min(patience.most, patience.first * 2 ** min(tries - 1, 20))
+        timing = self._means.timing
+        pause = min(timing.most, timing.first * 2 ** min(tries - 1, 20))
         # not all at the same moment
         pause *= random.uniform(0.7, 1.0)
         if trouble.after is not None:
-            pause = max(pause, min(trouble.after, patience.most * 5))
+            pause = max(pause, min(trouble.after, timing.most * 5))
         if tries > 1 or trouble.after is not None:
             self._means.tell(trouble.why)
         self._stop.wait(pause)
@@ -200,12 +200,12 @@ class Transfer:
 
     def _not_too_slow(self, count: int, seconds: float) -> None:
         """A connection that only drips, where another one ran, is made again."""
-        patience = self._means.patience
-        if seconds < patience.slow:
+        timing = self._means.timing
+        if seconds < timing.slow:
             return
         speed = self.speed.now()
         self._best = max(self._best, count / seconds)
-        if speed < patience.least and self._best > 4 * patience.least:
+        if speed < timing.least and self._best > 4 * timing.least:
             raise Unavailable(told("download-stalled"))
 
     # --- room ----------------------------------------------------------------------------
@@ -217,12 +217,12 @@ class Transfer:
             return
         self._looked = now
         free = shutil.disk_usage(self._partial.parent).free
-        if free < self._file.size - pieces.received + self._means.patience.reserve:
+        if free < self._file.size - pieces.received + self._means.timing.reserve:
             raise self._no_room()
 
     def _no_room(self) -> DownloadProblem:
         free = shutil.disk_usage(self._partial.parent).free
-        needed = self._file.size - self.received + self._means.patience.reserve
+        needed = self._file.size - self.received + self._means.timing.reserve
         return DownloadProblem("download-disk-full", needed=max(1, needed - free), free=free)
 
     # --- proof ---------------------------------------------------------------------------

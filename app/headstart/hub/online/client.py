@@ -15,12 +15,14 @@ from typing import Any
 
 import httpx2
 from huggingface_hub import HfApi, constants, get_session, hf_hub_url
+from huggingface_hub import utils as hub_utils
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
 )
+from huggingface_hub.hf_api import ExpandModelProperty_T, ModelSort_T
 
 from headstart.core.catalog import CompanionKind, Details, Repository, Search, SortBy
 from headstart.core.downloads import RemoteFile, Wanted
@@ -34,13 +36,13 @@ _CONNECT, _READ = 10.0, 15.0
 # of an answer that is asked for as a whole: a model card, a configuration
 _LARGEST_TEXT = 2 << 20
 _PAGE = 100
-_SORTED: dict[SortBy, str] = {
+_SORTED: dict[SortBy, ModelSort_T] = {
     "trending": "trending_score",
     "likes": "likes",
     "downloads": "downloads",
     "updated": "last_modified",
 }
-_EXPANDED = (
+_EXPANDED: tuple[ExpandModelProperty_T, ...] = (
     "author", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "private",
     "safetensors", "siblings", "tags",
 )  # fmt: skip
@@ -71,10 +73,10 @@ class HubClient:
             found = api.list_models(
                 filter="gguf" if format_ == "gguf" else "mlx",
                 search=search.text or None,
-                sort=_SORTED[search.sort],  # type: ignore[arg-type]
+                sort=_SORTED[search.sort],
                 gated=False if search.open_only else None,
                 num_parameters=f"max:{search.largest:g}B" if search.largest else None,
-                expand=list(_EXPANDED),  # type: ignore[arg-type]
+                expand=list(_EXPANDED),
             )
             page: list[Repository] = []
             for info in found:
@@ -134,7 +136,9 @@ class HubClient:
 
     def headers(self) -> dict[str, str]:
         """For one request; the key goes to the hub only, not where it sends us for the bytes."""
-        return dict(self._api()._build_hf_headers())
+        return hub_utils.build_hf_headers(  # type: ignore[attr-defined]
+            token=self._token(), library_name="headstart"
+        )
 
     def _api(self) -> HfApi:
         return HfApi(self.endpoint, token=self._token(), library_name="headstart")

@@ -45,13 +45,6 @@ def companions(files: Iterable[RemoteFile]) -> tuple[Companion, ...]:
     return tuple(found)
 
 
-def best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
-    """The one that most people want: half precision, else the smallest."""
-    own = [companion for companion in found if companion.kind is kind]
-    half = [one for one in own if quantization(one.file.path) in ("F16", "FP16", "BF16", "Q8_0")]
-    return min(half or own, key=lambda one: one.file.size, default=None)
-
-
 def _gguf(files: Sequence[RemoteFile]) -> list[Variant]:
     groups: dict[str, list[RemoteFile]] = {}
     counts: dict[str, int] = {}

@@ -29,7 +29,7 @@ class DiscoverController(QObject):
     drafts_here_known = Signal(object, list)  # InstalledModel, DraftOffers
     card_shown = Signal(object, str)  # Details, Markdown
     page_known = Signal(str)  # an address to show in a browser
-    computer_known = Signal(object, int, str, object)  # memory, cores, cards, free; bytes
+    computer_known = Signal(object)  # Computer
 
     def __init__(self, discover: Discover, tasks: Tasks, problems: Problems) -> None:
         super().__init__()
@@ -62,8 +62,7 @@ class DiscoverController(QObject):
             self._tasks.spawn(self._more(self._results))
 
     async def _recommend(self) -> None:
-        computer = await self._discover.computer()
-        self.computer_known.emit(computer.memory, computer.cores, computer.cards, computer.free)
+        self.computer_known.emit(await self._discover.computer())
         self.recommended.emit(await self._discover.recommended())
 
     async def _suggest(self) -> None:

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.library.discover import DraftOffer
 from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
-from headstart.core.catalog_filter import named, recommended
+from headstart.core.catalog_filter import best, named, recommended
 from headstart.core.text import age_text, count_text, size_text
+from headstart.core.told import told
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
@@ -159,13 +160,11 @@ class DetailsView(QFrame):
         if self.details is None:
             return
         found = self.details.variants
-        best = recommended(found, fits, self.details.repository.parameters)
-        self.variants.set_fits(fits, best[0] if best and fits else None)
+        advised = recommended(found, fits, self.details.repository.parameters)
+        self.variants.set_fits(fits, advised[0] if advised and fits else None)
         self.variants.set_asked()
-        if best is not None and fits:
-            from headstart.core.told import told
-
-            self.reason.setText(f"{best[0].title}: {told(best[1]).message}.")
+        if advised is not None and fits:
+            self.reason.setText(f"{advised[0].title}: {told(advised[1]).message}.")
             self.reason.show()
 
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
@@ -177,14 +176,14 @@ class DetailsView(QFrame):
             box.deleteLater()
         self._companions = []
         for kind in CompanionKind:
-            best = _best(kind, found)
-            if best is not None:
-                name = best.file.path.rpartition("/")[2]
-                size = size_text(best.file.size)
+            chosen = best(kind, found)
+            if chosen is not None:
+                name = chosen.file.path.rpartition("/")[2]
+                size = size_text(chosen.file.size)
                 box = QCheckBox(f"{_COMPANIONS[kind]} ({size})", self)
                 box.setToolTip(name)
                 self._extra.addWidget(box)
-                self._companions.append((box, best))
+                self._companions.append((box, chosen))
 
     def _show_parts(self, shown: bool) -> None:
         self.problem.setVisible(bool(self.problem.text()))
@@ -249,9 +248,3 @@ def _facts(details: Details) -> list[str]:
         facts.append(f"updated {age_text(time.time() - repository.updated)}")
     facts.append(f"♥ {count_text(repository.likes)} · ↓ {count_text(repository.downloads)}")
     return facts
-
-
-def _best(kind: CompanionKind, found: Sequence[Companion]) -> Companion | None:
-    own = [companion for companion in found if companion.kind is kind]
-    half = [one for one in own if any(name in one.file.path.upper() for name in ("F16", "Q8_0"))]
-    return min(half or own, key=lambda one: one.file.size, default=None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
+from headstart.chat.library.discover import Computer
 from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
@@ -73,9 +74,6 @@ class ModelsPage(QWidget):
         elif self.tabs.currentWidget() is self.installed:
             self.installed.list.setFocus()
 
-    def show_downloads(self) -> None:
-        self.tabs.setCurrentWidget(self.downloads)
-
     def set_installed(self, models: Sequence[InstalledModel]) -> None:
         self.installed.set_models(models)
         self.tabs.setTabText(1, f"Installed {len(models)}")
@@ -90,12 +88,20 @@ class ModelsPage(QWidget):
         self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
         self._show_running()
 
-    def set_computer(self, memory: int, cores: int, cards: str, free: int) -> None:
-        """What this computer has; bytes."""
+    def set_computer(self, computer: Computer) -> None:
+        """What this computer has."""
+        memory = computer.memory
+        self.discover.row.set_preferred(computer.preferred)
         self.discover.row.memory = memory
         self.discover.results.memory = memory
-        parts = [f"{size_text(memory)} memory", f"{cores} cores", cards or "no GPU in use"]
-        self.computer.set_full_text(" · ".join([*parts, f"{size_text(free)} free on the disk"]))
+        parts = [
+            f"{size_text(memory)} memory",
+            f"{computer.cores} cores",
+            computer.cards or "no GPU in use",
+        ]
+        self.computer.set_full_text(
+            " · ".join([*parts, f"{size_text(computer.free)} free on the disk"])
+        )
 
     def refresh_theme(self) -> None:
         self.close_button.setIcon(icons.icon("x"))

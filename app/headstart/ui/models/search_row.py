@@ -73,8 +73,9 @@ class SearchRow(QWidget):
             layout.addWidget(widget)
 
     def set_preferred(self, form: ModelFormat) -> None:
-        """The format that runs best here is asked for first."""
-        self._format.setCurrentIndex(0 if form == "gguf" else 2)
+        """The format that runs best here is asked for first, until the user searches."""
+        if not self._made:
+            self._format.setCurrentIndex(0 if form == "gguf" else 1)
 
     def set_narrow(self, narrow: bool) -> None:
         self._size.setVisible(not narrow)

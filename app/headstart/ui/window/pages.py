@@ -29,6 +29,8 @@ class Pages(QStackedWidget):
     changed = Signal()
     # what the sidebar says below “Models”
     line_changed = Signal(str)
+    # the user wants to open a model's file
+    file_wanted = Signal()
 
     def __init__(
         self, parent: QWidget, chat: QWidget, controllers: Controllers, preferences: Preferences
@@ -106,6 +108,7 @@ class Pages(QStackedWidget):
         connect(page, self._controllers, self._preferences)
         page.installed.set_loaded(self._loaded)
         page.closed.connect(self.show_chat)
+        page.installed.file_wanted.connect(self.file_wanted)
         layout = QVBoxLayout(self._place)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

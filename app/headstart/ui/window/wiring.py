@@ -73,6 +73,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
     Suggesting(window.suggestion, controllers, window.commands)
     pages.changed.connect(show)
+    pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
     controllers.getting.queued.connect(lambda titles: say(f"Getting {' and '.join(titles)}"))
     notifier = Notifier(window)
