@@ -125,8 +125,9 @@ class DiscoverController(QObject):
         try:
             fits = await self._discover.fits(details)
         except EnvironmentProblem as problem:
-            # the files can be fetched all the same
-            self._problems.show(problem.message, problem.remedy)
+            # the files can be fetched all the same; that one is gated, its page says already
+            if not details.repository.gated:
+                self._problems.show(problem.message, problem.remedy)
         if self._details is details:
             self.fits_known.emit(details, fits)
 
