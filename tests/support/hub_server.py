@@ -158,7 +158,7 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
             host = (self.headers.get("Host") or "").partition(":")[0]
             key = self.headers.get("Authorization", "")
             hub.requests.append((self.command, path, host, bool(key)))
-            if path.startswith("/api/models"):
+            if path.startswith("/api/"):
                 self._api(path, parse_qs(url.query), key)
             elif path.startswith("/bytes/"):
                 repo, _, file = path.removeprefix("/bytes/").partition("/-/")
@@ -196,12 +196,19 @@ def _handler(hub: HubServer) -> type[BaseHTTPRequestHandler]:
                 if fault.kind != "stall":
                     self._say(int(fault.value), headers, b"{}")
                     return
+            if path == "/api/whoami-v2":
+                known = {f"Bearer {repo.token}" for repo in hub.repos.values() if repo.token}
+                if key in known:
+                    self._json({"name": "ada", "type": "user"})
+                else:
+                    self._say(401, {}, b"{}")
+                return
             rest = path.removeprefix("/api/models").strip("/")
             if rest:
                 repo = "/".join(rest.split("/")[:2])
                 # everybody may know what a gated one has
-                known = repo in hub.repos and hub.repos[repo].gated
-                if known or not self._refused(repo, key):
+                gated = repo in hub.repos and hub.repos[repo].gated
+                if gated or not self._refused(repo, key):
                     self._json(hub.info(repo))
                 return
             words = query.get("search", [""])[0].casefold().split()

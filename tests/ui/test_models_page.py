@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QComboBox, QLabel, QMessageBox
 
-from headstart.core.downloads import DownloadState
+from headstart.core.downloads import Download, DownloadState, RemoteFile, Wanted
 from headstart.core.values import MessageStatus
 from headstart.home import Home
 from tests.conftest import OpenApp, until
@@ -97,11 +99,14 @@ async def test_a_hub_that_is_not_there_is_said_and_nothing_else_suffers(
         hub.close()
     async with running() as app:
         use_sampling(app)
+        begun = time.monotonic()
         # what needs no network stands there instead
         assert "Small-1B-GGUF" not in await search(app, "small")
         assert open_page(app).discover.results.rowCount() >= 3
         hint = open_page(app).discover.hint.text()
         assert ("problem of its own" in hint) or ("no connection" in hint)
+        # the library would try again for half a minute
+        assert time.monotonic() - begun < 8
         app.window.escape()
         assert (await ask(app, "Hello")).status is not MessageStatus.FAILED
 
@@ -129,13 +134,126 @@ async def test_a_gate_asks_for_a_token_which_opens_it(
         assert details.details is not None
         details.variants.chosen.emit(details.details.variants[0])
         await until(lambda: "accept their licence" in app.window.pages.banner.text())
-        details.token.setText("hf_1")
-        QTest.keyClick(details.token, Qt.Key.Key_Return)
+        # a wrong one is not kept
+        details.token.field.setText("hf_0")
+        QTest.keyClick(details.token.field, Qt.Key.Key_Return)
+        await until(lambda: "does not know this token" in app.window.pages.banner.text())
+        assert not kept
+        details.token.field.setText("hf_1")
+        QTest.keyClick(details.token.field, Qt.Key.Key_Return)
         await app.controllers.settle()
         assert list(kept.values()) == ["hf_1"]
-        assert details.token.text() == ""
+        assert details.token.field.text() == ""
+        assert not app.window.pages.toast.isHidden()
         # no file of ours has it
         assert b"hf_1" not in app.home.settings.read_bytes()
         (failed,) = app.services.downloads.all
         app.controllers.downloads.resume(failed.id)
         await until(lambda: app.services.downloads.all[0].state is DownloadState.DONE)
+
+
+async def test_what_is_on_its_way_or_here_says_so_and_stopped_ones_are_counted(
+    running: OpenApp, hub: HubServer
+) -> None:
+    hub.rate = 20e6
+    async with running() as app:
+        await search(app, REPO)
+        page = open_page(app)
+        (get,) = page.discover.details.variants.buttons
+        assert (get.text(), get.isEnabled()) == ("Get", True)
+        QTest.mouseClick(get, Qt.MouseButton.LeftButton)
+        await until(lambda: get.text() == "Downloading")
+        assert not get.isEnabled()
+        await until(lambda: app.services.downloads.all[0].received > 1_000_000)
+        app.controllers.downloads.pause(app.services.downloads.all[0].id)
+        await until(lambda: get.text() == "Stopped")
+        assert app.window.pages.line == "1 download stopped"
+        hub.rate = 0
+        app.controllers.downloads.resume(app.services.downloads.all[0].id)
+        await until(lambda: get.text() == "Here")
+
+
+async def test_much_is_not_thrown_away_without_a_question(running: OpenApp, hub: HubServer) -> None:
+    cancelled: list[str] = []
+    async with running() as app:
+        row = open_page(app).running
+        row.cancelled.disconnect()
+        row.cancelled.connect(cancelled.append)
+        wanted = Wanted("a/b", "c", "Big", (RemoteFile("f.gguf", 4_000_000_000, "x"),), "f.gguf")
+        row.show_download(Download(wanted, DownloadState.RUNNING, 2_000_000_000), first=True)
+        row.cancel.click()
+        (box,) = row.findChildren(QMessageBox)
+        assert "2.0 GB" in box.informativeText()
+        box.defaultButton().click()
+        assert not cancelled
+        await until(lambda: not row.findChildren(QMessageBox))
+        row.cancel.click()
+        (box,) = row.findChildren(QMessageBox)
+        (destroy,) = (one for one in box.buttons() if one is not box.defaultButton())
+        destroy.click()
+        assert cancelled == [wanted.id]
+        row.show_download(Download(wanted, DownloadState.QUEUED, 1000), first=True)
+        row.cancel.click()
+        assert cancelled == [wanted.id] * 2
+
+
+async def test_a_filter_is_a_search_and_the_way_back_needs_no_typing(
+    running: OpenApp, hub: HubServer
+) -> None:
+    async with running() as app:
+        view = open_page(app).discover
+        await app.controllers.settle()
+        suggested = view.results.rowCount()
+        assert not view.again.isVisible()
+        box = view.row.findChild(QComboBox)
+        assert isinstance(box, QComboBox)
+        box.activated.emit(box.currentIndex())
+        await app.controllers.settle()
+        assert view.heading.text() == "Found"
+        view.again.click()
+        assert view.results.rowCount() == suggested
+        assert view.heading.text() == "For this computer"
+
+
+async def test_where_one_pane_fits_arrows_walk_and_enter_opens(
+    running: OpenApp, hub: HubServer
+) -> None:
+    async with running() as app:
+        page = open_page(app)
+        app.window.resize(720, 600)
+        page.tabs.setCurrentIndex(1)
+        await app.controllers.settle()
+        view = page.installed
+        view.list.setFocus()
+        QTest.keyClick(view.list, Qt.Key.Key_Home)
+        assert view.list.isVisible()
+        assert not view.model.isVisible()
+        QTest.keyClick(view.list, Qt.Key.Key_Return)
+        assert view.model.isVisible()
+        assert not view.list.isVisible()
+        view.back.click()
+        assert view.list.isVisible()
+        assert view.list.currentRow() == 0
+
+
+async def test_a_token_is_forgotten_in_the_settings(
+    running: OpenApp, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[str, str | None] = {}
+    keychain = "headstart.storage.keychain.Keychain"
+    monkeypatch.setattr(f"{keychain}.set", lambda _s, name, key: kept.update({name: key}))
+    monkeypatch.setattr(f"{keychain}.forget", lambda _s, name: kept.pop(name))
+    async with running() as app:
+        app.window.commands.run("app.settings")
+        assert app.window.settings.window is not None
+        page = app.window.settings.window.models
+        page.token.entered.emit("hf_1")
+        await app.controllers.settle()
+        assert "ada" in page.checked.text()
+        assert list(kept.values()) == ["hf_1"]
+        assert not page.token.forget.isHidden()
+        page.token.forget.click()
+        await app.controllers.settle()
+        assert not kept
+        assert page.token.forget.isHidden()
+        assert not app.services.preferences.current.library.has_token

@@ -28,6 +28,8 @@ ACTIVE = (
     DownloadState.WAITING,
     DownloadState.CHECKING,
 )
+# these go on only when the user says so
+STOPPED = (DownloadState.PAUSED, DownloadState.FAILED)
 
 
 @dataclass(frozen=True, slots=True)

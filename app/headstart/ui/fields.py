@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -209,6 +210,12 @@ def keep_wheel_away(panel: QWidget) -> None:
         for control in panel.findChildren(kind):
             control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             control.installEventFilter(guard)
+
+
+def in_tab_order(*widgets: QWidget) -> None:
+    """Have the Tab key go through them in this order, whenever they were made."""
+    for before, after in itertools.pairwise(widgets):
+        QWidget.setTabOrder(before, after)
 
 
 def give_room(panel: QWidget) -> None:

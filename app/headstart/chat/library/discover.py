@@ -36,6 +36,9 @@ _MOST_PAGES = 10
 # repositories that are looked at when drafts are looked for
 _MOST_DRAFTS = 4
 
+# problems with a repository that a token of the user's account may solve
+TOKEN_MAY_HELP = ("hub-gated", "hub-needs-token", "hub-forbidden", "hub-repository-gone")
+
 
 class HubProblem(EnvironmentProblem):
     """The hub cannot be asked now, or does not give what was asked for."""
@@ -306,12 +309,19 @@ class Discover:
 
     # --- the key -------------------------------------------------------------------------
 
-    async def set_token(self, token: str) -> Told | None:
-        """Keep a token of the user's account ("": forget it); returns what the user should know."""
-        notice = await asyncio.to_thread(self._hub.set_token, token)
+    async def set_token(self, token: str) -> tuple[str, Told | None]:
+        """Keep a token of the user's account ("": forget it). Returns the account's name, and what
+        the user should know; raises HubProblem, DownloadProblem for a token that cannot be used."""
+
+        def ask() -> tuple[str, Told | None]:
+            with _asking():
+                name = self._hub.client.account(token) if token else ""
+            return name, self._hub.set_token(token)
+
+        found = await asyncio.to_thread(ask)
         known = self._preferences.current.library
         self._preferences.update(library=changed(known, has_token=bool(token)))
-        return notice
+        return found
 
 
 @contextmanager

@@ -75,6 +75,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{repo} wants to know who asks.",
         "Enter a token of your Hugging Face account.",
     ),
+    "hub-token-unknown": (
+        "Hugging Face does not know this token.",
+        "Copy it once more from your account's settings, or make another one there.",
+    ),
     "hub-forbidden": (
         "Your token may not read {repo}.",
         "Check on its page that your account has access, and that the token may read it.",

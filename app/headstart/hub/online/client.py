@@ -63,6 +63,8 @@ class HubClient:
         self.timeout = httpx2.Timeout(stall_seconds, connect=min(_CONNECT, stall_seconds))
         self._token = token
         self.endpoint = endpoint or str(constants.ENDPOINT)
+        # whether the last search was answered
+        self._reached = False
 
     # --- looking -------------------------------------------------------------------------
 
@@ -70,6 +72,7 @@ class HubClient:
         """Pages of what matches, for one format; raises Unavailable or DownloadProblem."""
         api = self._api()
         with _told_apart(""):
+            self._reach()
             found = api.list_models(
                 filter="gguf" if format_ == "gguf" else "mlx",
                 search=search.text or None,
@@ -80,6 +83,7 @@ class HubClient:
             )
             page: list[Repository] = []
             for info in found:
+                self._reached = True
                 page.append(_repository(info))
                 if len(page) == _PAGE:
                     yield page
@@ -129,6 +133,19 @@ class HubClient:
                 raise
         return bytes(found)
 
+    # --- who asks ------------------------------------------------------------------------
+
+    def account(self, token: str) -> str:
+        """The name of the account to which a token belongs; raises Unavailable, and DownloadProblem
+        for a token that the hub does not know."""
+        try:
+            with _told_apart(""):
+                return str(self._api().whoami(token).get("name") or "")
+        except DownloadProblem as problem:
+            if problem.told.code == "hub-needs-token":
+                raise DownloadProblem("hub-token-unknown") from problem
+            raise
+
     # --- bytes ---------------------------------------------------------------------------
 
     def source(self, wanted: Wanted, file: RemoteFile) -> FileSource:
@@ -139,6 +156,16 @@ class HubClient:
         return hub_utils.build_hf_headers(  # type: ignore[attr-defined]
             token=self._token(), library_name="headstart"
         )
+
+    def _reach(self) -> None:
+        """The library tries a search again for half a minute where nobody answers: an attempt of
+        our own, once, says so at once."""
+        if not self._reached:
+            url, one = f"{self.endpoint}/api/models", {"limit": 1}
+            headers, wait = self.headers(), self.timeout
+            _check(get_session().get(url, params=one, headers=headers, timeout=wait), "", "")
+        # until this search is answered
+        self._reached = False
 
     def _api(self) -> HfApi:
         return HfApi(self.endpoint, token=self._token(), library_name="headstart")

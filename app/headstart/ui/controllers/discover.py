@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.library.discover import Discover, Found
+from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, Found
 from headstart.core.catalog import Details, Fit, Search, Variant
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.installed import InstalledModel
@@ -22,7 +22,7 @@ class DiscoverController(QObject):
     search_ended = Signal(str)  # what went wrong, or ""
     details_began = Signal(str)  # the repository
     details_shown = Signal(object)  # Details
-    details_failed = Signal(str, str)  # the repository, why
+    details_failed = Signal(str, bool)  # why, and whether a token may help
     fits_known = Signal(object, dict)  # Details, Fit by the variant's title
     drafts_known = Signal(object, list)  # Variant, DraftOffers
     drafts_failed = Signal(str)  # why they cannot be found now
@@ -30,6 +30,8 @@ class DiscoverController(QObject):
     card_shown = Signal(object, str)  # Details, Markdown
     page_known = Signal(str)  # an address to show in a browser
     computer_known = Signal(object)  # Computer
+    token_checked = Signal(str)  # whose it is; "" when it was forgotten
+    token_refused = Signal(str, str)  # why, and what to do
 
     def __init__(self, discover: Discover, tasks: Tasks, problems: Problems) -> None:
         super().__init__()
@@ -115,7 +117,8 @@ class DiscoverController(QObject):
             details = await self._discover.details(repo, text)
         except EnvironmentProblem as problem:
             if self._opening == repo:
-                self.details_failed.emit(repo, problem.told.text)
+                wants_token = problem.told.code in TOKEN_MAY_HELP
+                self.details_failed.emit(problem.told.text, wants_token)
             return
         if self._opening != repo:
             return
@@ -160,13 +163,19 @@ class DiscoverController(QObject):
         self._tasks.spawn(self._open_page(repo))
 
     def set_token(self, token: str) -> None:
+        """Check a token and keep it; "" forgets the one that is kept."""
         self._tasks.spawn(self._set_token(token))
 
     async def _open_page(self, repo: str) -> None:
         self.page_known.emit(await self._discover.page(repo))
 
     async def _set_token(self, token: str) -> None:
-        notice = await self._discover.set_token(token)
+        try:
+            name, notice = await self._discover.set_token(token)
+        except EnvironmentProblem as problem:
+            self.token_refused.emit(problem.message, problem.remedy)
+            return
+        self.token_checked.emit(name)
         if notice is not None:
             self._problems.show(notice.message, notice.remedy)
         if self._opening:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ModelsChanged, ModelsLoaded, ReplyEnded
+from headstart.chat.changes import ModelsChanged, ModelsLoaded, ModelState, ReplyEnded
 from headstart.chat.library.installed import Installed
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.installed import InstalledModel
@@ -24,6 +24,7 @@ class InstalledController(QObject):
     removed = Signal(str, int)  # name, bytes that came back
 
     loaded = Signal(tuple)  # of ResidentModel
+    loading = Signal(str, float)  # content of what is being loaded, how far; "" when it ended
 
     def __init__(
         self,
@@ -41,6 +42,8 @@ class InstalledController(QObject):
         broadcast.on(ModelsChanged, lambda _change: self.look())
         broadcast.on(ModelsLoaded, lambda change: self.loaded.emit(change.models))
         broadcast.on(ReplyEnded, lambda _change: self._note_use())
+        broadcast.on(ModelState, self._on_state)
+        self._loading: InstalledModel | None = None
 
     def look(self) -> None:
         """See what is here now."""
@@ -104,13 +107,26 @@ class InstalledController(QObject):
         self.removed.emit(model.ref.name, size)
 
     async def _load(self, model: InstalledModel) -> None:
-        trouble = await self._loader.load(self._installed.request(model))
+        self._loading = model
+        self.loading.emit(model.content, 0.0)
+        try:
+            trouble = await self._loader.load(self._installed.request(model))
+        finally:
+            if self._loading is model:
+                self._loading = None
+                self.loading.emit("", 0.0)
         if trouble:
             self._problems.show(trouble, "")
 
     async def _use(self, key: str) -> None:
         await self._installed.used(key)
         await self._look()
+
+    def _on_state(self, state: ModelState) -> None:
+        model = self._loading
+        if model is not None and state.name == model.ref.name and not state.problem:
+            under_way = state.fraction < 1
+            self.loading.emit(model.content if under_way else "", state.fraction)
 
     def _note_use(self) -> None:
         loaded = self._loader.loaded

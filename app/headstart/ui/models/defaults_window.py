@@ -27,7 +27,7 @@ from headstart.core.settings import (
     changed,
 )
 from headstart.core.settings_fields import describe
-from headstart.ui.fields import ResetButton, give_room, keep_wheel_away, number_box
+from headstart.ui.fields import ResetButton, give_room, in_tab_order, keep_wheel_away, number_box
 from headstart.ui.wrapping import TextEdit
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
@@ -67,6 +67,7 @@ class DefaultsWindow(QDialog):
         self.prompt.textChanged.connect(self._on_prompt)
         form.addRow("System prompt", self.prompt)
         self.numbers: dict[str, QWidget] = {}
+        self._order: list[QWidget] = []
         for name in _NUMBERS:
             self._number(form, name, settings)
         fields = describe(Settings)
@@ -83,6 +84,7 @@ class DefaultsWindow(QDialog):
         layout.addLayout(form)
         layout.addStretch(1)
         layout.addWidget(buttons)
+        in_tab_order(self.prompt, *self._order, self.draft, *buttons.buttons())
         keep_wheel_away(self)
         give_room(self)
 
@@ -112,6 +114,7 @@ class DefaultsWindow(QDialog):
         row.addWidget(reset)
         form.addRow(info.title, row)
         self.numbers[name] = box
+        self._order += [box, reset]
 
     def _choice(self, form: QFormLayout, name: str, labels: dict[str, str]) -> None:
         info = describe(Settings)[name]
@@ -123,6 +126,7 @@ class DefaultsWindow(QDialog):
         box.setCurrentIndex(max(0, box.findData(getattr(self.options, name))))
         box.activated.connect(lambda _: self._set(**{name: box.currentData()}))
         form.addRow(info.title, box)
+        self._order.append(box)
 
     def _draft(self, model: InstalledModel, others: Sequence[InstalledModel]) -> QComboBox:
         box = QComboBox(self)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -26,8 +25,10 @@ from headstart.core.text import age_text, count_text, size_text
 from headstart.core.told import told
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.fields import in_tab_order
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.variant_rows import VariantRows
+from headstart.ui.token_row import TokenRow
 
 NOTHING = "Choose a model to see its files, and what each of them takes on this computer."
 _COMPANIONS = {
@@ -42,7 +43,6 @@ class DetailsView(QFrame):
     )  # Details, Variant, Companions, DraftOffer
     card_requested = Signal(object)  # Details
     drafts_requested = Signal(object, object)  # Details, Variant
-    token_entered = Signal(str)
     page_requested = Signal(str)  # a repository: show it in a browser
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -105,19 +105,13 @@ class DetailsView(QFrame):
     def _make_access(self) -> QWidget:
         """For repositories that want to know who asks."""
         row = QWidget(self)
-        page = QPushButton("Open its page", row)
+        page = self._page = QPushButton("Open its page", row)
         page.clicked.connect(self._open_page)
-        self.token = QLineEdit(row)
-        self.token.setPlaceholderText("Token of your account (hf_…)")
-        self.token.setAccessibleName("Token of your Hugging Face account")
-        self.token.setEchoMode(QLineEdit.EchoMode.Password)
-        self.token.returnPressed.connect(self._on_token)
-        use = QPushButton("Use token", row)
-        use.clicked.connect(self._on_token)
+        self.token = TokenRow(row)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
-        for widget in (page, self.token, use):
-            layout.addWidget(widget, 1 if widget is self.token else 0)
+        layout.addWidget(page)
+        layout.addWidget(self.token, 1)
         row.hide()
         return row
 
@@ -130,9 +124,10 @@ class DetailsView(QFrame):
         self.problem.setText("Asking Hugging Face…")
         self._show_parts(False)
 
-    def fail(self, problem: str) -> None:
+    def fail(self, problem: str, wants_token: bool) -> None:
+        """`wants_token`: whether a token of the user's account may open it."""
         self.problem.setText(problem)
-        self._access.show()
+        self._access.setVisible(wants_token)
 
     def show_details(self, details: Details) -> None:
         self.details, self._repo = details, details.repository.id
@@ -155,6 +150,7 @@ class DetailsView(QFrame):
         self.drafts.setVisible(any(one.format == "gguf" for one in details.variants))
         self._set_companions(details.companions)
         self.reason.hide()
+        self._order()
 
     def set_fits(self, fits: Mapping[str, Fit]) -> None:
         if self.details is None:
@@ -170,6 +166,16 @@ class DetailsView(QFrame):
     def set_drafts(self, variant: Variant, offers: Sequence[DraftOffer]) -> None:
         # what cannot draft for it is of no use to who looks for something to get
         self.drafts.set_offers(variant, [one for one in offers if one.works != "no"])
+        self._order()
+
+    def _order(self) -> None:
+        """As one reads: what was made last comes last otherwise."""
+        boxes = [box for box, _ in self._companions]
+        token = self.token
+        in_tab_order(
+            self.card_button, self._page, token.field, token.use, token.forget,
+            *self.variants.buttons, *boxes, self.drafts.button, *self.drafts.buttons,
+        )  # fmt: skip
 
     def _set_companions(self, found: Sequence[Companion]) -> None:
         for box, _ in self._companions:
@@ -222,12 +228,6 @@ class DetailsView(QFrame):
     def _on_card(self) -> None:
         if self.details is not None:
             self.card_requested.emit(self.details)
-
-    def _on_token(self) -> None:
-        token = self.token.text().strip()
-        self.token.clear()
-        if token:
-            self.token_entered.emit(token)
 
     def _open_page(self) -> None:
         self.page_requested.emit(self._repo)

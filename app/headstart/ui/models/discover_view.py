@@ -29,8 +29,8 @@ _AHEAD = 20
 
 WELCOME = "For this computer"
 HINT = (
-    "Chosen for this computer's memory. Search for anything else: Headstart asks Hugging Face only "
-    "when you do."
+    "Chosen for this computer's memory. Search or filter to find others: Headstart asks Hugging "
+    "Face only then."
 )
 
 
@@ -58,13 +58,19 @@ class DiscoverView(QWidget):
         self.list.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.heading = QLabel(WELCOME, self)
         self.heading.setObjectName("sectionTitle")
+        self.again = QPushButton(WELCOME, self)
+        self.again.setToolTip("Leave the search: what suits this computer")
+        self.again.clicked.connect(self.row.forget)
+        self.again.hide()
         self.hint = QLabel(HINT, self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
         self.details = DetailsView(self)
         self.back = QPushButton("Back to the list", self)
-        self.back.clicked.connect(self.show_list)
+        self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
+        # whether they are what is shown
+        self._suggesting = True
         self._showing_details = False
         self._build()
 
@@ -73,7 +79,10 @@ class DiscoverView(QWidget):
         column = QVBoxLayout(self._left)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        column.addWidget(self.heading)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.again)
+        column.addLayout(head)
         column.addWidget(self.hint)
         column.addWidget(self.list, 1)
         self._right = QWidget(self)
@@ -99,18 +108,23 @@ class DiscoverView(QWidget):
 
     def set_recommended(self, models: list[Recommended]) -> None:
         self._recommended = models
-        if not self.row.field.text():
-            self.show_recommended()
+        if self._suggesting:
+            self.results.clear()
+            self.results.add(models)
 
     def show_recommended(self) -> None:
+        self._suggesting = True
         self.heading.setText(WELCOME)
+        self.again.hide()
         self._set_hint(HINT)
         self.results.clear()
         self.results.add(self._recommended)
 
     def begin_search(self) -> None:
+        self._suggesting = False
         self.results.clear()
         self.heading.setText("Found")
+        self.again.show()
         self._set_hint("Asking Hugging Face…")
         self.show_list()
 
@@ -123,7 +137,9 @@ class DiscoverView(QWidget):
         count = self.results.rowCount()
         if problem and not count:
             # what needs no network is there all the same
+            self._suggesting = True
             self.heading.setText(WELCOME)
+            self.again.hide()
             self.results.add(self._recommended)
             self._set_hint(f"{problem} What is installed works without it.")
         elif problem:
@@ -155,6 +171,10 @@ class DiscoverView(QWidget):
             self.opened.emit(row.id)
         elif isinstance(row, Recommended):
             self.opened.emit(row.repo)
+
+    def _on_back(self) -> None:
+        self.show_list()
+        self.list.setFocus()
 
     def _on_scrolled(self, _value: int) -> None:
         last = self.list.indexAt(self.list.viewport().rect().bottomLeft())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMessageBox,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -18,11 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.downloads import ACTIVE, Download, DownloadState
+from headstart.core.text import size_text
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.words import download_words
 
 _STEPS = 1000
+# pixels below which how far it is stands below the title
+_ONE_LINE = 620
+# bytes that are thrown away without a question
+_LITTLE = 100_000_000
 EMPTY = (
     "Nothing is being downloaded. What is downloaded goes on after a restart, a lost network or a "
     "full disk, and is checked before it is used."
@@ -57,11 +65,14 @@ class DownloadRow(QFrame):
         self.pause = QPushButton("Pause", self)
         self.pause.clicked.connect(self._on_pause)
         self.cancel = QPushButton("Cancel", self)
-        self.cancel.clicked.connect(lambda: self.cancelled.emit(self._id))
+        self.cancel.clicked.connect(self._on_cancel)
         head = QHBoxLayout()
         head.setSpacing(8)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.state)
+        self._words = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._words.setSpacing(8)
+        self._words.addWidget(self.title, 1)
+        self._words.addWidget(self.state)
+        head.addLayout(self._words, 1)
         for button in (self.up, self.pause, self.cancel):
             head.addWidget(button)
         layout = QVBoxLayout(self)
@@ -71,6 +82,7 @@ class DownloadRow(QFrame):
         layout.addWidget(self.reason)
         layout.addWidget(self.bar)
         self._pauses = True
+        self._lost = 0
         self.refresh_theme()
 
     @property
@@ -93,6 +105,7 @@ class DownloadRow(QFrame):
         self.pause.setAccessibleName(f"{self.pause.text()} {wanted.title}")
         self.pause.setVisible(state is not DownloadState.DONE)
         done = state is DownloadState.DONE
+        self._lost = 0 if done else download.received
         self.cancel.setText("Clear" if done else "Cancel")
         self.cancel.setToolTip("Out of this list; the model stays" if done else "")
         self.cancel.setAccessibleName(f"{self.cancel.text()} {wanted.title}")
@@ -101,8 +114,35 @@ class DownloadRow(QFrame):
     def refresh_theme(self) -> None:
         self.up.setIcon(icons.icon("arrow-up"))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        wide = self.width() >= _ONE_LINE
+        direction = QBoxLayout.Direction
+        self._words.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
+
     def _on_pause(self) -> None:
         (self.paused if self._pauses else self.resumed).emit(self._id)
+
+    def _on_cancel(self) -> None:
+        """What took a while to fetch is not thrown away by one wrong click."""
+        if self._lost < _LITTLE:
+            self.cancelled.emit(self._id)
+            return
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Cancel a download")
+        box.setText(f"Cancel {self.title.full_text}?")
+        lost = f"The {size_text(self._lost)} that are here already are deleted. "
+        box.setInformativeText(f"{lost}A download that is paused keeps them.")
+        cancel = box.addButton("Cancel the download", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # the row may show another one by then
+        gone = self._id
+        box.buttonClicked.connect(
+            lambda button: self.cancelled.emit(gone) if button is cancel else None
+        )
+        box.open()
 
 
 class DownloadsView(QWidget):

@@ -39,6 +39,7 @@ class DraftRows(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(14)
+        self.buttons: list[QPushButton] = []
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
         layout.addLayout(head)
@@ -49,6 +50,7 @@ class DraftRows(QWidget):
     def clear(self) -> None:
         self.hint.hide()
         self.button.setEnabled(True)
+        self.buttons = []
         while (item := self._grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -80,8 +82,14 @@ class DraftRows(QWidget):
         elif offer.works != "no":
             both = QPushButton(self._get, self)
             both.setObjectName("row")
-            both.clicked.connect(lambda: self.chosen.emit(variant, offer))
+            both.setAccessibleName(f"{self._get}: {offer.name}")
+            both.clicked.connect(lambda: self._on_get(both, variant, offer))
             self._grid.addWidget(both, row, 3)
+            self.buttons.append(both)
+
+    def _on_get(self, button: QPushButton, variant: Variant | None, offer: DraftOffer) -> None:
+        button.setEnabled(False)
+        self.chosen.emit(variant, offer)
 
     def fail(self, problem: str) -> None:
         """What was asked for cannot be said now."""

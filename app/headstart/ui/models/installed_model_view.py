@@ -55,6 +55,8 @@ class InstalledModelView(QFrame):
         self.setObjectName("card")
         self._model: InstalledModel | None = None
         self._loaded = False
+        # content and share of what is being loaded
+        self._loading = ("", 0.0)
         self.title = QLineEdit(self)
         self.title.setObjectName("cardTitle")
         self.title.setAccessibleName("What the model is called here")
@@ -137,7 +139,7 @@ class InstalledModelView(QFrame):
         self.remove.setText("Remove from the list" if model.source == "opened" else "Delete…")
         self.remove.setEnabled(model.source != "starter")
         self.use.setEnabled(model.why_not is None)
-        self.load.setEnabled(model.why_not is None)
+        self._show_load()
         self._show_parts(True)
 
     def show_nothing(self) -> None:
@@ -159,10 +161,26 @@ class InstalledModelView(QFrame):
     def set_loaded(self, loaded: bool, kept: bool) -> None:
         """Whether it is in memory, and stays there."""
         self._loaded = loaded
-        self.load.setText("Unload" if loaded else "Load")
+        self._show_load()
         with QSignalBlocker(self.keep):
             self.keep.setChecked(kept)
         self.keep.setVisible(loaded)
+
+    def set_loading(self, content: str, fraction: float) -> None:
+        """How far the model of this content is loaded; "" for none."""
+        self._loading = (content, fraction)
+        self._show_load()
+
+    def _show_load(self) -> None:
+        content, fraction = self._loading
+        under_way = self._model is not None and self._model.content == content
+        if under_way:
+            self.load.setText(f"Loading {fraction:.0%}")
+        else:
+            self.load.setText("Unload" if self._loaded else "Load")
+        self.load.setEnabled(
+            self._model is not None and self._model.why_not is None and not under_way
+        )
 
     def flush(self) -> None:
         """What was written about the model that was shown."""

@@ -47,7 +47,10 @@ class InstalledView(QWidget):
         self.list.setAccessibleName("Models on this computer")
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.currentItemChanged.connect(self._on_chosen)
+        self.list.currentItemChanged.connect(self._on_current)
+        # where only one of both has room, a list is walked through before something is opened
+        self.list.itemClicked.connect(self._on_opened)
+        self.list.itemActivated.connect(self._on_opened)
         add = QPushButton("Add folder…", self)
         add.setToolTip("Models in it are used where they are")
         add.clicked.connect(self._ask_folder)
@@ -149,18 +152,22 @@ class InstalledView(QWidget):
     def _current(self) -> InstalledModel | None:
         return self._models.get(self._chosen())
 
-    def _on_chosen(self) -> None:
+    def _on_current(self) -> None:
         model = self._current()
         if model is not None:
-            self._showing_model = True
-            self._arrange()
             self.chosen.emit(model)
             self._show_loaded()
 
+    def _on_opened(self) -> None:
+        self._showing_model = True
+        self._arrange()
+        if self.back.isVisible():
+            self.back.setFocus()
+
     def _on_back(self) -> None:
         self._showing_model = False
-        self.list.setCurrentRow(-1)
         self._arrange()
+        self.list.setFocus()
 
     def _ask_folder(self) -> None:
         dialog = QFileDialog(self.window(), "Add a folder with models")

@@ -8,8 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from headstart.chat.library.discover import Computer
+from headstart.core.catalog import Details
 from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.installed import InstalledModel
+from headstart.core.presence import presence
 from headstart.core.text import size_text
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel
@@ -40,6 +42,7 @@ class ModelsPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
+        self.tabs.tabBar().setAccessibleName("Parts of the page about models")
         for view, name in (
             (self.discover, "Discover"),
             (self.installed, "Installed"),
@@ -51,6 +54,7 @@ class ModelsPage(QWidget):
         self.running.hide()
         self.tabs.currentChanged.connect(lambda _: self.set_downloads(self._downloads))
         self._downloads: tuple[Download, ...] = ()
+        self._installed: tuple[InstalledModel, ...] = ()
         head = QHBoxLayout()
         head.addWidget(title)
         head.addWidget(self.computer, 1)
@@ -77,8 +81,8 @@ class ModelsPage(QWidget):
     def set_installed(self, models: Sequence[InstalledModel]) -> None:
         self.installed.set_models(models)
         self.tabs.setTabText(1, f"Installed {len(models)}")
-        files = {model.ref.path.name for model in models}
-        self.discover.details.variants.set_here(files)
+        self._installed = tuple(models)
+        self._show_presence()
 
     def set_downloads(self, downloads: Sequence[Download]) -> None:
         self._downloads = tuple(downloads)
@@ -87,6 +91,11 @@ class ModelsPage(QWidget):
         left = sum(one.state is not DownloadState.DONE for one in downloads)
         self.tabs.setTabText(2, f"Downloads {left}" if left else "Downloads")
         self._show_running()
+        self._show_presence()
+
+    def show_details(self, details: Details) -> None:
+        self.discover.details.show_details(details)
+        self._show_presence()
 
     def set_computer(self, computer: Computer) -> None:
         """What this computer has."""
@@ -108,6 +117,11 @@ class ModelsPage(QWidget):
         self.discover.refresh_theme()
         self.downloads.refresh_theme()
         self.running.refresh_theme()
+
+    def _show_presence(self) -> None:
+        view = self.discover.details
+        if view.details is not None:
+            view.variants.set_presence(presence(view.details, self._installed, self._downloads))
 
     def _show_running(self) -> None:
         elsewhere = self.tabs.currentWidget() is not self.downloads

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QWidget,
+)
 
 from headstart.core.catalog import Search, SortBy
 from headstart.core.model_ref import ModelFormat
@@ -32,8 +40,8 @@ _LICENCES = ("apache-2.0", "mit")
 
 
 class SearchRow(QWidget):
-    """Emits `searched` with what to look for when the user presses Enter or changes a filter of a
-    search that was made: words are not sent while they are typed."""
+    """Emits `searched` with what to look for when the user presses Enter or chooses a filter:
+    words are not sent while they are typed."""
 
     searched = Signal(object)  # Search
     emptied = Signal()
@@ -53,6 +61,7 @@ class SearchRow(QWidget):
         )
         self._search.triggered.connect(self.search)
         self._format = self._box("Format", [title for title, _ in _FORMATS])
+        self._size = self._box("Size", [title for _, title in _SIZES])
         self._sort = self._box("Order", [title for title, _ in _SORTED])
         self._filter = QPushButton("Filter", self)
         self._filter.setAccessibleName("Filter what is found")
@@ -64,13 +73,15 @@ class SearchRow(QWidget):
         self._vision = self._option(menu, "Sees pictures")
         self._open = self._option(menu, "Not gated")
         self._free = self._option(menu, "Apache or MIT licence")
-        self._size = self._box("Size", [title for _, title in _SIZES])
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self.field, 1)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
+        self._layout.addWidget(self.field, 1)
+        filters = QHBoxLayout()
+        filters.setSpacing(8)
         for widget in (self._format, self._size, self._sort, self._filter):
-            layout.addWidget(widget)
+            filters.addWidget(widget)
+        self._layout.addLayout(filters)
 
     def set_preferred(self, form: ModelFormat) -> None:
         """The format that runs best here is asked for first, until the user searches."""
@@ -78,8 +89,9 @@ class SearchRow(QWidget):
             self._format.setCurrentIndex(0 if form == "gguf" else 1)
 
     def set_narrow(self, narrow: bool) -> None:
-        self._size.setVisible(not narrow)
-        self._sort.setVisible(not narrow)
+        """The filters stand below the field."""
+        direction = QBoxLayout.Direction
+        self._layout.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
     def search(self) -> None:
         self._made = True
@@ -106,19 +118,22 @@ class SearchRow(QWidget):
         box = QComboBox(self)
         box.setAccessibleName(name)
         box.addItems(titles)
-        box.activated.connect(self._again)
+        box.activated.connect(self.search)
         return box
 
     def _option(self, menu: QMenu, title: str, chosen: bool = False) -> QAction:
         action = menu.addAction(title)
         action.setCheckable(True)
         action.setChecked(chosen)
-        action.triggered.connect(self._again)
+        action.triggered.connect(self.search)
         return action
 
-    def _again(self) -> None:
-        if self._made:
-            self.search()
+    def forget(self) -> None:
+        """Back to what was shown before a search."""
+        self._made = False
+        with QSignalBlocker(self.field):
+            self.field.clear()
+        self.emptied.emit()
 
     def _on_text(self, text: str) -> None:
         if not text:

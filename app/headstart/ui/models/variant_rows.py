@@ -8,11 +8,18 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from headstart.core.catalog import Fit, Variant
+from headstart.core.presence import Presence
 from headstart.core.text import size_text
 from headstart.ui import theme
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words
 
+_GET = "Get"
+_STATES = {
+    Presence.HERE: "Here",
+    Presence.COMING: "Downloading",
+    Presence.STOPPED: "Stopped",
+}
 _TITLES = ("File", "Size", "Memory here", "Quality")
 
 
@@ -29,13 +36,13 @@ class VariantRows(QWidget):
         self._variants: tuple[Variant, ...] = ()
         self._fits: Mapping[str, Fit] = {}
         self._best: Variant | None = None
-        self._here: set[str] = set()
+        self._presence: Mapping[str, Presence] = {}
         self._memory: list[QLabel] = []
         self._names: list[QLabel] = []
         # what a narrow page has no room for
         self._qualities: list[QLabel] = []
         self._narrow = False
-        self._buttons: list[QPushButton] = []
+        self.buttons: list[QPushButton] = []
 
     @property
     def current(self) -> Variant | None:
@@ -44,6 +51,7 @@ class VariantRows(QWidget):
 
     def set_variants(self, variants: Sequence[Variant], meant: Variant | None) -> None:
         self._variants, self._fits, self._best = tuple(variants), {}, meant
+        self._presence = {}
         self._clear()
         for column, title in enumerate(_TITLES):
             label = QLabel(title, self)
@@ -66,10 +74,11 @@ class VariantRows(QWidget):
             if variant.title not in self._fits:
                 memory.setText("—")
 
-    def set_here(self, files: set[str]) -> None:
-        """Names of files that lie here already, or are on their way."""
-        self._here = files
-        self._show()
+    def set_presence(self, presence: Mapping[str, Presence]) -> None:
+        """What is here already or on its way, by the variants' titles."""
+        if presence != self._presence:
+            self._presence = presence
+            self._show()
 
     def set_narrow(self, narrow: bool) -> None:
         if narrow != self._narrow:
@@ -91,9 +100,8 @@ class VariantRows(QWidget):
         if variant.quality:
             quality.setAccessibleName(f"Quality {variant.quality} of 4")
         memory = QLabel("…", self)
-        button = QPushButton("Get", self)
+        button = QPushButton(_GET, self)
         button.setObjectName("row")
-        button.setAccessibleName(f"Get {variant.title}")
         button.clicked.connect(lambda _=False, one=variant: self.chosen.emit(one))
         cells = (name, QLabel(size_text(variant.size), self), memory, quality, button)
         for column, cell in enumerate(cells):
@@ -101,12 +109,12 @@ class VariantRows(QWidget):
         self._names.append(name)
         self._memory.append(memory)
         self._qualities.append(quality)
-        self._buttons.append(button)
+        self.buttons.append(button)
 
     def _show(self) -> None:
         for label in self._qualities:
             label.setVisible(not self._narrow)
-        rows = zip(self._variants, self._names, self._memory, self._buttons, strict=True)
+        rows = zip(self._variants, self._names, self._memory, self.buttons, strict=True)
         for variant, name, memory, button in rows:
             fit = self._fits.get(variant.title)
             if fit is not None:
@@ -116,10 +124,13 @@ class VariantRows(QWidget):
                 memory.setToolTip(fit_hint(fit))
             best = variant is self._best
             name.setStyleSheet(f"color: {theme.current().accent}; font-weight: 600" if best else "")
-            here = bool(variant.main) and variant.main.rpartition("/")[2] in self._here
-            button.setText("Here" if here else "Get")
-            button.setEnabled(not here)
-            button.setObjectName("primary" if best and not here else "row")
+            state = self._presence.get(variant.title)
+            button.setText(_GET if state is None else _STATES[state])
+            button.setAccessibleName(
+                f"{button.text()}: {variant.title}" if state else f"{_GET} {variant.title}"
+            )
+            button.setEnabled(state is None)
+            button.setObjectName("primary" if best and state is None else "row")
             button.style().unpolish(button)
             button.style().polish(button)
 
@@ -129,4 +140,4 @@ class VariantRows(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        self._names, self._memory, self._buttons, self._qualities = [], [], [], []
+        self._names, self._memory, self.buttons, self._qualities = [], [], [], []

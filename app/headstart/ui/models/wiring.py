@@ -38,7 +38,8 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     view.details.card_requested.connect(discover.show_card)
     view.details.drafts_requested.connect(discover.find_drafts)
     view.details.get_requested.connect(controllers.getting.get)
-    view.details.token_entered.connect(discover.set_token)
+    view.details.token.entered.connect(discover.set_token)
+    view.details.token.forgotten.connect(lambda: discover.set_token(""))
     view.details.page_requested.connect(discover.open_page)
     discover.page_known.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
     discover.recommended.connect(view.set_recommended)
@@ -51,12 +52,12 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
         view.show_details()
 
     def show_details(details: Details) -> None:
-        view.details.show_details(details)
+        page.show_details(details)
         controllers.installed.look()
 
     discover.details_began.connect(begin)
     discover.details_shown.connect(show_details)
-    discover.details_failed.connect(lambda _repo, problem: view.details.fail(problem))
+    discover.details_failed.connect(view.details.fail)
     discover.fits_known.connect(lambda _details, fits: view.details.set_fits(fits))
     discover.drafts_known.connect(view.details.set_drafts)
     discover.drafts_failed.connect(view.details.drafts.fail)
@@ -95,6 +96,7 @@ def _connect_installed(
     view.model.draft_chosen.connect(controllers.getting.get_draft)
     controllers.discover.drafts_here_known.connect(view.model.show_drafts)
     installed.loaded.connect(view.set_loaded)
+    installed.loading.connect(view.model.set_loading)
 
     def show_defaults(model: InstalledModel) -> None:
         from headstart.ui.models.defaults_window import DefaultsWindow
@@ -106,6 +108,7 @@ def _connect_installed(
 
     def on_settings(settings: Settings) -> None:
         view.set_kept(settings.library.kept)
+        page.discover.details.token.set_kept(settings.library.has_token)
 
     view.model.options_requested.connect(show_defaults)
     on_settings(preferences.current)

@@ -13,10 +13,16 @@ from headstart.core.settings import changed
 from headstart.core.settings_fields import describe
 from headstart.ui.fields import check_box, number_box
 from headstart.ui.settings.form import Page
+from headstart.ui.token_row import TokenRow
 
 WHERE = (
     "Downloads go to the cache that Hugging Face's own tools use, so that they share them. Models "
     "in these folders are used where they are."
+)
+
+TOKEN = (
+    "Only for gated and private models. A token stays in the system's keychain and is sent to "
+    "Hugging Face, nowhere else."
 )
 
 
@@ -57,6 +63,12 @@ class ModelsSettingsPage(Page):
         for name in ("parallel", "limit_mb"):
             value = getattr(library, name)
             self.row(form, fields[name].title, number_box(fields[name], value, self._setter(name)))
+        form = self.section("Hugging Face")
+        self.token = TokenRow(self)
+        self.token.set_kept(library.has_token)
+        self.row(form, "Account", self.token)
+        self.checked = self.word(TOKEN)
+        form.addRow(self.checked)
         form = self.section("Memory")
         info = fields["unload_minutes"]
         minutes = number_box(info, library.unload_minutes, self._setter("unload_minutes"))
@@ -68,6 +80,11 @@ class ModelsSettingsPage(Page):
         if library != self._library:
             self._library = library
             self._show_folders()
+            self.token.set_kept(library.has_token)
+
+    def show_checked(self, text: str) -> None:
+        """What became of a token."""
+        self.checked.setText(text)
 
     def add_folder(self, folder: str) -> None:
         if folder not in self._library.folders:

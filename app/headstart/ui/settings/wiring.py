@@ -19,6 +19,7 @@ class SettingsOpener(QObject):
     def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
         self._servers = controllers.servers
+        self._discover = controllers.discover
         self._reload = controllers.models.reload
         self._preferences = preferences
         self._parent = parent
@@ -32,6 +33,9 @@ class SettingsOpener(QObject):
             lambda texts: self.window and self.window.engine.set_automatic(texts)
         )
 
+        self._discover.token_checked.connect(self._on_token)
+        self._discover.token_refused.connect(lambda why, how: self._show_token(f"{why} {how}"))
+
     def open(self, page: str = "") -> None:
         if self.window is None:
             # with the first use, not with the program
@@ -44,6 +48,8 @@ class SettingsOpener(QObject):
             window.servers.save_requested.connect(self._servers.save)
             window.servers.remove_requested.connect(self._servers.remove)
             window.servers.test_requested.connect(self._servers.test)
+            window.models.token.entered.connect(self._discover.set_token)
+            window.models.token.forgotten.connect(lambda: self._discover.set_token(""))
             self._servers.explain()
             self.show_state()
         if page == "servers":
@@ -55,6 +61,13 @@ class SettingsOpener(QObject):
         """The model that is loaded may be another one now."""
         if self.window is not None:
             self.window.engine.set_state(self._servers.engine_state)
+
+    def _on_token(self, account: str) -> None:
+        self._show_token(f"Signed in as {account}." if account else "The token is forgotten.")
+
+    def _show_token(self, text: str) -> None:
+        if self.window is not None:
+            self.window.models.show_checked(text)
 
     def _show_result(self, connection_id: str, text: str, more: bool) -> None:
         if self.window is not None:

@@ -5,8 +5,6 @@ Widgets emit, controllers do; `wiring` connects them. Nothing here waits for any
 
 from __future__ import annotations
 
-import itertools
-
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -24,6 +22,7 @@ from headstart.chat.titles import NEW_CHAT
 from headstart.ui import theme
 from headstart.ui.composer.composer import Composer
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.fields import in_tab_order
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.models.choices_menu import ChoicesMenu
@@ -118,8 +117,7 @@ class MainWindow(QMainWindow):
             self.composer.button,
             self.inspector.first_focus,
         ]
-        for before, after in itertools.pairwise(order):
-            QWidget.setTabOrder(before, after)
+        in_tab_order(*order)
 
     # --- what the user does here ---------------------------------------------------------
 

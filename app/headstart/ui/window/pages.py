@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.core.downloads import ACTIVE, Download
+from headstart.core.downloads import ACTIVE, STOPPED, Download
 from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
@@ -68,6 +68,9 @@ class Pages(QStackedWidget):
             share = sum(one.received for one in active) / max(1, size)
             count = f"{len(active)} downloads" if len(active) > 1 else "downloading"
             return f"{count} · {share:.0%} of {size_text(size)}"
+        stopped = sum(one.state in STOPPED for one in self._downloads)
+        if stopped:
+            return f"{stopped} {'downloads' if stopped > 1 else 'download'} stopped"
         if not self._installed:
             return ""
         size = sum(model.ref.size for model in self._installed)

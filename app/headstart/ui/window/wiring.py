@@ -75,6 +75,12 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages.changed.connect(show)
     pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
+
+    def on_token(account: str) -> None:
+        say(f"Signed in to Hugging Face as {account}" if account else "The token is forgotten")
+
+    controllers.discover.token_checked.connect(on_token)
+    controllers.discover.token_refused.connect(window.show_problem)
     controllers.getting.queued.connect(lambda titles: say(f"Getting {' and '.join(titles)}"))
     notifier = Notifier(window)
 

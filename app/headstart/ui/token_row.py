@@ -1,0 +1,46 @@
+"""A token of the user's account on the hub: entered, checked, and forgotten again."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+
+class TokenRow(QWidget):
+    """Shows no token that is kept: only that there is one."""
+
+    entered = Signal(str)
+    forgotten = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName("Token of your Hugging Face account")
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.returnPressed.connect(self._on_entered)
+        self.use = QPushButton("Use token", self)
+        self.use.setAutoDefault(False)
+        self.use.clicked.connect(self._on_entered)
+        self.forget = QPushButton("Forget it", self)
+        self.forget.setAutoDefault(False)
+        self.forget.setToolTip("Take the token out of the system's keychain")
+        self.forget.clicked.connect(self.forgotten)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.field, 1)
+        layout.addWidget(self.use)
+        layout.addWidget(self.forget)
+        self.set_kept(False)
+
+    def set_kept(self, kept: bool) -> None:
+        """Whether the keychain has one."""
+        self.forget.setVisible(kept)
+        self.field.setPlaceholderText(
+            "A token is kept; another one (hf_…)" if kept else "Token of your account (hf_…)"
+        )
+
+    def _on_entered(self) -> None:
+        token = self.field.text().strip()
+        self.field.clear()
+        if token:
+            self.entered.emit(token)
