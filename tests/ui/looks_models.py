@@ -97,7 +97,9 @@ async def walk(app: App, out: Path, hub: HubServer, look: str) -> None:
     await on(page, 0, lambda: discover.open("maker/Gated-7B-GGUF"), "gated")
     await on(page, 2, lambda: None, "downloads")
     hub.rate = 0
-    await on(page, 1, lambda: page.installed.list.setCurrentRow(1), "installed")
+    list_ = page.installed.list
+    await on(page, 1, lambda: list_.setCurrentRow(1), "here")
+    await on(page, 1, lambda: list_.itemClicked.emit(list_.item(1)), "installed")
     page.installed.model.options.click()
     await app.controllers.settle()
     for dialog in window.findChildren(QDialog):

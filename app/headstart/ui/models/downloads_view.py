@@ -95,7 +95,10 @@ class DownloadRow(QFrame):
         self.title.set_full_text(wanted.title)
         self.title.setToolTip(f"{wanted.repo}\n" + "\n".join(file.path for file in wanted.files))
         self.state.setText(download_words(download))
+        # a bar paints itself at once otherwise, and with it whatever waits for its turn
+        self.bar.setUpdatesEnabled(False)
         self.bar.setValue(int(_STEPS * download.received / max(1, wanted.size)))
+        self.bar.setUpdatesEnabled(True)
         self.bar.setAccessibleName(f"{wanted.title}: {download_words(download)}")
         self.bar.setVisible(state is not DownloadState.DONE)
         self.reason.setText(download.reason.text if download.reason is not None else "")
