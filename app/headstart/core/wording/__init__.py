@@ -52,6 +52,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
         files,
         home,
         hub,
+        imports,
         models,
         notices,
         phrases,
@@ -60,7 +61,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
     )
 
     found: dict[str, tuple[str, str]] = {}
-    for room in (chats, files, home, hub, models, servers):
+    for room in (chats, files, home, hub, imports, models, servers):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
     for table in (notices.NOTICES, reasons.REASONS):

@@ -1,0 +1,62 @@
+"""Sentences about files that conversations come from and go to."""
+
+from __future__ import annotations
+
+PROBLEMS: dict[str, tuple[str, str]] = {
+    "import-no-file": (
+        "{name} cannot be read ({reason}).",
+        "Check that it is still there, and that you may read it.",
+    ),
+    "import-not-known": (
+        "{name} holds no conversations that Headstart knows.",
+        (
+            "It reads the exports of ChatGPT, Claude, Gemini, LM Studio, Open WebUI, llama.cpp, "
+            "Jan and GPT4All, lists of messages as JSON lines, and its own files."
+        ),
+    ),
+    "import-nothing": ("There is no conversation in it that Headstart knows.", ""),
+    "import-broken-zip": (
+        "{name} is no whole zip file.",
+        "Download it once more: the end may be missing.",
+    ),
+    "import-broken-member": (
+        "{name} cannot be unpacked: it is damaged, or wants a password.",
+        "Unpack the archive with another program, and choose the folder.",
+    ),
+    "import-bomb": (
+        "{name} in {archive} unpacks to far more than an export has.",
+        "It was left out: such files are made to fill disks.",
+    ),
+    "import-too-many-files": (
+        "{name} has more than {most:,} files.",
+        "Choose the folder or the file with the conversations.",
+    ),
+    "import-too-large": ("{name} is too large ({size:size}).", "Split it, and try again."),
+    "import-encoding": (
+        "The text is not UTF-8.",
+        "Save the file as UTF-8 with an editor, and try again.",
+    ),
+    "import-unreadable": ("It is damaged: no JSON that can be read.", ""),
+    "import-broken-lines": ("{count:n line is|lines are} damaged, and left out.", ""),
+    "import-chat-too-large": ("One conversation has {size:size}, which is too much.", ""),
+    "import-message-too-long": (
+        "A message is longer than 16 million characters; it is left out.",
+        "",
+    ),
+    "import-empty": ("It has no messages.", ""),
+    "import-mended": (
+        "{count:n message has|messages have} no parent that is there; they follow the one before.",
+        "",
+    ),
+    "import-system-message": ("An instruction in the middle of the chat has no place here.", ""),
+    "import-file-missing": ("The file {name} is not in the export.", ""),
+    "import-file-damaged": ("The file {name} is not what it was when it was exported.", ""),
+    "import-step-unknown": ("A step of the kind “{name}” is left out.", ""),
+    "import-role-unknown": ("A message of “{name}” is left out.", ""),
+    "import-version-unknown": ("It is of version {version}, which Headstart does not know.", ""),
+    "import-cut-short": (
+        "The file breaks off after {count:n message|messages}, or goes on in an unknown way.",
+        "",
+    ),
+    "import-twice": ("It is in the file a second time.", ""),
+}

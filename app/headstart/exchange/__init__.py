@@ -1,0 +1,1 @@
+"""Conversation files: bytes in, trees of messages out, and back. Pure: no Qt, no database."""

@@ -1,0 +1,155 @@
+"""Values of a decoded file, asked for by what they should be: whatever else stands there counts as
+missing. So no reader breaks on a file that was changed by hand, or by another version."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+# milliseconds of a time that can be: 1970 to 2100
+_LATEST = 4_102_444_800_000
+# seconds have fewer digits than milliseconds until the year 5138
+_SECONDS = 100_000_000_000
+_BEGINNING = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class Fields:
+    """An object of a file; of anything else it is an empty one."""
+
+    def __init__(self, value: object) -> None:
+        self.all: Mapping[str, Any] = value if isinstance(value, dict) else {}
+
+    def __bool__(self) -> bool:
+        return bool(self.all)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.all
+
+    def text(self, *keys: str) -> str:
+        """The first of the keys that has text."""
+        for key in keys:
+            value = self.all.get(key)
+            if isinstance(value, str) and value:
+                return value
+        return ""
+
+    def words(self, *keys: str) -> str:
+        """The same without space around it, in one line: titles and names."""
+        return " ".join(self.text(*keys).split())
+
+    def id(self, *keys: str) -> str:
+        """Text, or a number as text."""
+        for key in keys:
+            value = self.all.get(key)
+            if isinstance(value, str) and value:
+                return value
+            if isinstance(value, int) and not isinstance(value, bool):
+                return str(value)
+        return ""
+
+    def flag(self, key: str) -> bool:
+        return self.all.get(key) is True
+
+    def number(self, key: str) -> float | None:
+        value = self.all.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value) if abs(value) < 1e300 and math.isfinite(value) else None
+
+    def whole(self, key: str) -> int | None:
+        value = self.number(key)
+        return None if value is None else int(value)
+
+    def time(self, *keys: str) -> int:
+        """Milliseconds; of seconds, milliseconds, or a date as ISO 8601 has it. 0: unknown."""
+        for key in keys:
+            found = time_of(self.all.get(key))
+            if found:
+                return found
+        return 0
+
+    def inside(self, key: str) -> Fields:
+        return Fields(self.all.get(key))
+
+    def list(self, key: str) -> list[Any]:
+        value = self.all.get(key)
+        return value if isinstance(value, list) else []
+
+    def each(self, key: str) -> Iterator[Fields]:
+        """The objects of a list."""
+        for value in self.list(key):
+            if isinstance(value, dict):
+                yield Fields(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return tuple(value for value in self.list(key) if isinstance(value, str) and value)
+
+
+def time_of(value: object) -> int:
+    """Milliseconds since 1970, or 0 for what is no time."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, int | float):
+        if not math.isfinite(value) or value <= 0:
+            return 0
+        found = int(value * 1000) if value < _SECONDS else int(value)
+    elif isinstance(value, str) and value:
+        if value.isdigit() and len(value) < 16:
+            return time_of(int(value))
+        try:
+            moment = dt.datetime.fromisoformat(value)
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=dt.UTC)
+            # exactly: a float has no room for microseconds since 1970
+            found = (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(
+                milliseconds=1
+            )
+        except (ValueError, OverflowError):
+            return 0
+    else:
+        return 0
+    return found if 0 < found < _LATEST else 0
+
+
+def time_text(moment: int) -> str:
+    """As ISO 8601, in UTC, to the millisecond; "" for an unknown one."""
+    if moment <= 0:
+        return ""
+    whole = _BEGINNING + dt.timedelta(milliseconds=moment)
+    return whole.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def decode(data: bytes | memoryview | msgspec.Raw) -> Any:
+    """JSON as builtins; raises ValueError for what is none, or nests too deep."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+    # half of a pair of surrogates, NaN: Python's own reader takes them
+    try:
+        return _clean(json.loads(bytes(data)))
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+
+
+def _clean(value: Any) -> Any:
+    """Text that can be written again."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_clean(one) for one in value]
+    if isinstance(value, dict):
+        return {_clean(key): _clean(one) for key, one in value.items()}
+    return value
+
+
+def compact(value: object) -> str:
+    """A value as JSON in one line; "" for an empty object."""
+    return msgspec.json.encode(value).decode() if value else ""

@@ -1,0 +1,35 @@
+"""Ids that are the same whenever the same file is read again, so that nothing comes in twice."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+OWN = "headstart"
+_OURS = re.compile(r"[0-9a-f]{32}")
+
+
+def chat_id(source: str, conversation: str) -> str:
+    """Of a conversation of another program; our own keep theirs."""
+    return _own(source, conversation) or _digest(source, conversation)
+
+
+def message_id(source: str, conversation: str, message: str) -> str:
+    return _own(source, message) or _digest(source, conversation, message)
+
+
+def content_id(*texts: str) -> str:
+    """For a conversation whose file has no id: its words are what it is known by."""
+    return _digest(*texts)
+
+
+def _own(source: str, known: str) -> str:
+    return known if source == OWN and _OURS.fullmatch(known) else ""
+
+
+def _digest(*words: str) -> str:
+    whole = hashlib.blake2b(digest_size=16)
+    for word in words:
+        data = word.encode("utf-8", "surrogatepass")
+        whole.update(len(data).to_bytes(8, "little") + data)
+    return whole.hexdigest()

@@ -1,0 +1,18 @@
+"""What of a conversation goes into a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """Beside the words of the branch on show."""
+
+    reasoning: bool = True
+    stats: bool = False
+    # the other versions of messages too, where a format can show them
+    branches: bool = False
+
+
+WORDS = Include()

@@ -1,0 +1,189 @@
+"""What an import reads: one file, a folder, or a zip, as named members; with limits, because files
+come from anywhere. Nothing is ever written under a name that an archive gives.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Protocol
+
+from headstart.core.errors import EnvironmentProblem
+
+# bytes of one member, and of all that is unpacked of one archive
+LARGEST_MEMBER, LARGEST_ARCHIVE = 4 << 30, 16 << 30
+# conversations compress well; what unpacks to more than this is made to fill disks
+_BOMB_RATIO, _BOMB_SIZE = 200, 64 << 20
+# members of an archive or a folder
+_MOST_NAMES = 200_000
+_BLOCK = 1 << 20
+# RuntimeError: it wants a password
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+# where folders begin that have nothing to do with conversations
+_HIDDEN = (".", "__MACOSX")
+
+
+class ImportProblem(EnvironmentProblem):
+    """A file that cannot be read as a whole."""
+
+
+class Material(Protocol):
+    """`name`: of what the user chose. `members` are names with slashes, in a fixed order."""
+
+    name: str
+    members: tuple[str, ...]
+
+    def data(self, member: str) -> memoryview:
+        """All bytes, mapped where they are many; raises ImportProblem."""
+
+    def size(self, member: str) -> int: ...
+
+    def close(self) -> None: ...
+
+
+def open_material(path: Path, scratch: Path) -> Material:
+    """`scratch`: a folder for what has to be unpacked. Raises ImportProblem."""
+    try:
+        if path.is_dir():
+            return Folder(path)
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise ImportProblem(
+            "import-no-file", name=path.name, reason=error.strerror or error
+        ) from error
+    if start[:2] == b"PK":
+        return Archive(path, scratch)
+    return OneFile(path)
+
+
+class OneFile:
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self.members: tuple[str, ...] = (path.name,)
+        self._folder = path.parent
+
+    def data(self, member: str) -> memoryview:
+        return _mapped(self._folder / member)
+
+    def size(self, member: str) -> int:
+        return (self._folder / member).stat().st_size
+
+    def close(self) -> None:
+        pass
+
+
+class Folder:
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._path = path
+        found = []
+        # links are not followed: a folder may lead to all of a disk
+        for folder, folders, files in os.walk(path):
+            folders[:] = sorted(one for one in folders if not _is_hidden(one))
+            for name in sorted(files):
+                file = Path(folder) / name
+                if not _is_hidden(name) and not file.is_symlink():
+                    found.append(file.relative_to(path).as_posix())
+            if len(found) > _MOST_NAMES:
+                raise ImportProblem("import-too-many-files", name=self.name, most=_MOST_NAMES)
+        self.members = tuple(found)
+
+    def data(self, member: str) -> memoryview:
+        return _mapped(self._path / member)
+
+    def size(self, member: str) -> int:
+        try:
+            return (self._path / member).stat().st_size
+        except OSError:
+            return 0
+
+    def close(self) -> None:
+        pass
+
+
+class Archive:
+    def __init__(self, path: Path, scratch: Path) -> None:
+        self.name = path.name
+        self._scratch = tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True)
+        self._unpacked: dict[str, Path] = {}
+        self._total = 0
+        try:
+            self._zip = zipfile.ZipFile(path)
+            infos = self._zip.infolist()
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            self._scratch.cleanup()
+            raise ImportProblem("import-broken-zip", name=path.name) from error
+        if len(infos) > _MOST_NAMES:
+            self.close()
+            raise ImportProblem("import-too-many-files", name=self.name, most=_MOST_NAMES)
+        self._infos = {
+            info.filename: info
+            for info in infos
+            if not info.is_dir() and not any(_is_hidden(part) for part in info.filename.split("/"))
+        }
+        self.members = tuple(self._infos)
+
+    def data(self, member: str) -> memoryview:
+        if member not in self._unpacked:
+            self._unpacked[member] = self._unpack(self._infos[member])
+        return _mapped(self._unpacked[member])
+
+    def size(self, member: str) -> int:
+        info = self._infos.get(member)
+        return 0 if info is None else info.file_size
+
+    def close(self) -> None:
+        self._zip.close()
+        self._scratch.cleanup()
+
+    def _unpack(self, info: zipfile.ZipInfo) -> Path:
+        """What the archive says of a size is not believed: bytes are counted as they come."""
+        path = Path(self._scratch.name) / str(len(self._unpacked))
+        allowed = max(_BOMB_SIZE, _BOMB_RATIO * info.compress_size)
+        allowed = min(allowed, LARGEST_MEMBER, LARGEST_ARCHIVE - self._total)
+        size = 0
+        try:
+            with self._zip.open(info) as source, path.open("wb") as target:
+                while block := source.read(_BLOCK):
+                    size += len(block)
+                    if size > allowed:
+                        raise ImportProblem("import-bomb", name=info.filename, archive=self.name)
+                    target.write(block)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+        ) as error:
+            # RuntimeError: it wants a password
+            raise ImportProblem("import-broken-member", name=info.filename) from error
+        except OSError as error:
+            raise ImportProblem(
+                "import-no-file", name=info.filename, reason=error.strerror or error
+            ) from error
+        self._total += size
+        return path
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(_HIDDEN) and name not in (".", "..")
+
+
+def _mapped(path: Path) -> memoryview:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_MEMBER:
+            raise ImportProblem("import-too-large", name=path.name, size=size)
+        with path.open("rb") as file:
+            if size < _BLOCK:
+                return memoryview(file.read())
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ImportProblem("import-no-file", name=path.name, reason=reason) from error

@@ -1,0 +1,170 @@
+"""llama.cpp's web interface: one conversation, or an array of them, as JSON; or lines of a session
+trace, as Hugging Face calls it, which other programs write too (ours as well)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.values import Role
+from headstart.exchange.fields import Fields
+from headstart.exchange.material import Material
+from headstart.exchange.media import Blobs
+from headstart.exchange.readers.common import (
+    ROLES,
+    Facts,
+    Seen,
+    build,
+    content_parts,
+    lines,
+    model_name,
+    objects,
+)
+from headstart.exchange.readers.openwebui import data_of
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
+
+SOURCE, NAME = "llama.cpp", "llama.cpp"
+TRACE_SOURCE, TRACE_NAME = "trace", "Session trace"
+
+
+def recognise(first: Fields) -> bool:
+    return bool(first.inside("conv")) and isinstance(first.all.get("messages"), list)
+
+
+def recognise_trace(first: Fields) -> bool:
+    return first.text("type") == "session" and ("harness" in first or "id" in first)
+
+
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+    for member in members:
+        for fields in objects(material.data(member), report, member):
+            found = _conversation(fields, report)
+            if found is not None:
+                yield found
+
+
+def read_trace(
+    material: Material, members: Sequence[str], report: Report
+) -> Iterator[Conversation]:
+    for member in members:
+        session, messages = Fields(None), list[Fields]()
+        for line in lines(material.data(member), report, member):
+            kind = line.text("type")
+            if kind == "session":
+                found = _session(session, messages, report) if session else None
+                if found is not None:
+                    yield found
+                session, messages = line, []
+            elif kind == "message":
+                messages.append(line)
+        found = _session(session, messages, report)
+        if found is not None:
+            yield found
+
+
+def _conversation(fields: Fields, report: Report) -> Conversation | None:
+    conv, blobs = fields.inside("conv"), Blobs()
+    facts = Facts(
+        id=conv.id("id"),
+        title=conv.words("name"),
+        updated_at=conv.time("lastModified"),
+        leaf=conv.id("currNode") or None,
+        blobs=blobs.found,
+    )
+    seen = []
+    for number, message in enumerate(fields.each("messages")):
+        # the root of all branches is a message of its own, without words
+        root = message.text("type") == "root"
+        role = ROLES.get(message.text("role"), Role.USER)
+        parts: list[Part] = [] if root else _extra(message, blobs, report, facts.title)
+        reasoning = message.text("reasoningContent", "thinking")
+        if reasoning:
+            parts.append(ReasoningPart(reasoning))
+        parts += [] if root else content_parts(message.all.get("content"))
+        parts += _calls(message)
+        seen.append(
+            Seen(
+                message.id("id") or f"{number}",
+                message.id("parent") or None,
+                role,
+                parts,
+                message.time("timestamp"),
+                model=model_name(message.words("model")) if role is Role.ASSISTANT else None,
+            )
+        )
+    return build(SOURCE, facts, seen, report)
+
+
+def _extra(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Part]:
+    """What was attached: text as it is, images as data addresses."""
+    found: list[Part] = []
+    for extra in message.each("extra"):
+        name = extra.words("name") or "attachment"
+        image = data_of(extra.text("base64Url", "url"))
+        if image is not None:
+            found.append(blobs.part(name, *image))
+        elif extra.text("content"):
+            found.append(blobs.text_part(name, extra.text("content")))
+        else:
+            report.skip(where, "import-file-missing", name=name)
+    return found
+
+
+def _calls(message: Fields) -> list[Part]:
+    value = message.all.get("toolCalls")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value else []
+        except ValueError:
+            value = []
+    found: list[Part] = []
+    for one in value if isinstance(value, list) else []:
+        call = Fields(one)
+        function = call.inside("function") or call
+        arguments = function.all.get("arguments", "")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        found.append(ToolCallPart(call.id("id"), function.words("name") or "tool", text))
+    return found
+
+
+def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Conversation | None:
+    if not session and not messages:
+        return None
+    facts = Facts(
+        id=session.id("id"),
+        title=session.words("name", "title"),
+        created_at=session.time("timestamp", "createdAt"),
+    )
+    seen: list[Seen] = []
+    for number, line in enumerate(messages):
+        message = line.inside("message")
+        name = message.text("role")
+        role = ROLES.get(name, Role.USER)
+        key = line.id("id") or message.id("id") or f"{number}"
+        parts: list[Part] = []
+        reasoning = message.text("reasoningContent", "reasoning_content")
+        if reasoning:
+            parts.append(ReasoningPart(reasoning))
+        content = content_parts(message.all.get("content"))
+        if name in ("tool", "toolResult"):
+            text = "".join(part.text for part in content if isinstance(part, TextPart))
+            call, tool = message.id("toolCallId"), message.words("toolName", "name") or "tool"
+            parts = [ToolResultPart(call, tool, text)]
+            role = Role.ASSISTANT
+        else:
+            parts += [*content, *_calls(message)]
+        parent = line.id("parentId", "parent") or (seen[-1].id if seen else None)
+        seen.append(
+            Seen(
+                key,
+                parent,
+                role,
+                parts,
+                message.time("timestamp") or line.time("timestamp"),
+                model=model_name(message.words("model")) if role is Role.ASSISTANT else None,
+            )
+        )
+    facts.leaf = seen[-1].id if seen else None
+    return build(TRACE_SOURCE, facts, seen, report)

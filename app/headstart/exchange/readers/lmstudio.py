@@ -1,0 +1,143 @@
+"""LM Studio's conversations: one `*.conversation.json` each; folders are directories.
+
+A message has versions, all at the same place: what follows them follows the one that is on show, so
+the others become branches that end there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from headstart.core.parts import Part, TextPart
+from headstart.core.values import FinishReason, MessageStatus, Role, TurnStats
+from headstart.exchange.fields import Fields, decode
+from headstart.exchange.material import Material
+from headstart.exchange.readers.common import (
+    ROLES,
+    Facts,
+    Seen,
+    build,
+    content_parts,
+    model_name,
+    thinking_apart,
+)
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
+
+SOURCE, NAME = "lm-studio", "LM Studio"
+_SUFFIX = ".conversation.json"
+_ENDS = {
+    "eosFound": FinishReason.END,
+    "stopStringFound": FinishReason.STOP_STRING,
+    "maxPredictedTokensReached": FinishReason.LENGTH,
+    "userStopped": FinishReason.CANCELLED,
+    "contextLengthReached": FinishReason.CONTEXT_FULL,
+}
+
+
+def recognise(first: Fields) -> bool:
+    messages = list(first.each("messages"))
+    return any(isinstance(one.all.get("versions"), list) for one in messages) or (
+        "messages" in first and ("lastUsedModel" in first or "usePerChatPredictionConfig" in first)
+    )
+
+
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+    for member in members:
+        try:
+            fields = Fields(decode(material.data(member)))
+        except ValueError:
+            report.skip(member, "import-unreadable")
+            continue
+        found = _conversation(fields, member, report)
+        if found is not None:
+            yield found
+
+
+def _conversation(fields: Fields, member: str, report: Report) -> Conversation | None:
+    folder, _, name = member.rpartition("/")
+    # the folder of all conversations is none of the user's
+    if "conversations" in folder.split("/"):
+        folder = folder.rpartition("conversations")[2].strip("/")
+    facts = Facts(
+        id=name.removesuffix(_SUFFIX),
+        title=fields.words("name"),
+        created_at=fields.time("createdAt"),
+        updated_at=fields.time("assistantLastMessagedAt", "userLastMessagedAt"),
+        pinned=fields.flag("pinned"),
+        folder=folder,
+        system_prompt=fields.text("systemPrompt").strip() or _prompt(fields),
+        model=model_name(_model(fields.inside("lastUsedModel"))),
+    )
+    where = facts.title or member
+    seen: list[Seen] = []
+    parent: str | None = None
+    moment = facts.created_at
+    for number, message in enumerate(fields.each("messages")):
+        versions = list(message.each("versions")) or [message]
+        chosen = message.whole("currentlySelected") or 0
+        chosen = chosen if 0 <= chosen < len(versions) else len(versions) - 1
+        for place, version in enumerate(versions):
+            # no message has a time of its own: they keep their order
+            moment += 1 if moment else 0
+            seen.append(_version(version, f"{number}.{place}", parent, moment, report, where))
+        parent = f"{number}.{chosen}"
+    facts.leaf = parent
+    return build(SOURCE, facts, seen, report)
+
+
+def _version(
+    version: Fields, key: str, parent: str | None, moment: int, report: Report, where: str
+) -> Seen:
+    role = ROLES.get(version.text("role"), Role.USER)
+    seen = Seen(key, parent, role, created_at=moment)
+    if version.text("type") != "multiStep":
+        seen.parts = content_parts(version.all.get("content"))
+        return seen
+    parts: list[Part] = []
+    for step in version.each("steps"):
+        kind = step.text("type")
+        if kind == "contentBlock":
+            parts += content_parts(step.all.get("content"))
+            info = step.inside("genInfo")
+            seen.model = seen.model or model_name(_model(info))
+            seen.stats = _stats(info.inside("stats")) or seen.stats
+        elif kind not in ("debugInfoBlock", "status"):
+            report.skip(where, "import-step-unknown", name=kind or "step")
+    seen.model = seen.model or model_name(version.inside("senderInfo").words("senderName"))
+    text = "".join(part.text for part in parts if isinstance(part, TextPart))
+    plain = all(isinstance(part, TextPart) for part in parts)
+    seen.parts = thinking_apart(text) if plain and role is Role.ASSISTANT else parts
+    if seen.stats is not None and seen.stats.finish is FinishReason.CANCELLED:
+        seen.status = MessageStatus.STOPPED
+    return seen
+
+
+def _model(fields: Fields) -> str:
+    return fields.words("identifier", "indexedModelIdentifier", "name").rpartition("/")[2]
+
+
+def _prompt(fields: Fields) -> str:
+    """The system prompt among the settings of the chat."""
+    if not fields.flag("usePerChatPredictionConfig"):
+        return ""
+    for field in fields.inside("perChatPredictionConfig").each("fields"):
+        if field.text("key").endswith("systemPrompt"):
+            return field.text("value").strip()
+    return ""
+
+
+def _stats(fields: Fields) -> TurnStats | None:
+    generated = fields.whole("predictedTokensCount")
+    speed = fields.number("tokensPerSecond")
+    if not generated or generated < 0:
+        return None
+    return TurnStats(
+        finish=_ENDS.get(fields.text("stopReason"), FinishReason.END),
+        prompt_tokens=max(0, fields.whole("promptTokensCount") or 0),
+        reused_tokens=0,
+        prefill_seconds=0.0,
+        first_token_seconds=fields.number("timeToFirstTokenSec"),
+        generated_tokens=generated,
+        generate_seconds=generated / speed if speed and speed > 0 else 0.0,
+    )

@@ -1,0 +1,157 @@
+"""Open WebUI's export: an array of chats whose messages lie in `history`, by id.
+
+Reasoning and calls of tools stand in the text, between tags; they come out as parts.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from headstart.core.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart
+from headstart.core.values import Role
+from headstart.exchange.fields import Fields
+from headstart.exchange.material import Material
+from headstart.exchange.media import Blobs
+from headstart.exchange.readers.common import (
+    ROLES,
+    Facts,
+    Seen,
+    build,
+    content_parts,
+    model_name,
+    objects,
+    thinking_apart,
+)
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
+
+SOURCE, NAME = "open-webui", "Open WebUI"
+_KIND = re.compile(r'\btype="(reasoning|tool_calls|code_interpreter)"')
+_OPEN, _CLOSE = "<details", "</details>"
+_SUMMARY = re.compile(r"\s*<summary>.*?</summary>\s*", re.DOTALL)
+_FACT = re.compile(r'(\w+)="([^"]*)"')
+
+
+def recognise(first: Fields) -> bool:
+    chat = first.inside("chat") or first
+    return isinstance(chat.inside("history").all.get("messages"), dict)
+
+
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+    for member in members:
+        for fields in objects(material.data(member), report, member, "chats"):
+            found = _conversation(fields, report)
+            if found is not None:
+                yield found
+
+
+def _conversation(fields: Fields, report: Report) -> Conversation | None:
+    chat, meta = fields.inside("chat") or fields, fields.inside("meta")
+    history, blobs = chat.inside("history"), Blobs()
+    facts = Facts(
+        id=fields.id("id") or chat.id("id"),
+        title=fields.words("title") or chat.words("title"),
+        created_at=fields.time("created_at", "timestamp") or chat.time("timestamp", "created_at"),
+        updated_at=fields.time("updated_at"),
+        pinned=fields.flag("pinned"),
+        tags=(*meta.texts("tags"), *(("archived",) if fields.flag("archived") else ())),
+        system_prompt=chat.text("system") or chat.inside("params").text("system"),
+        model=model_name(next(iter(chat.texts("models")), "")),
+        leaf=history.id("currentId", "current_id") or None,
+        blobs=blobs.found,
+    )
+    where = facts.title or facts.id
+    seen = []
+    for key, value in history.inside("messages").all.items():
+        message = Fields(value)
+        if message:
+            seen.append(_message(str(key), message, blobs, report, where))
+    # siblings in the order in which their parent names them, or in that of time
+    seen.sort(key=lambda one: one.created_at)
+    return build(SOURCE, facts, seen, report)
+
+
+def _message(key: str, message: Fields, blobs: Blobs, report: Report, where: str) -> Seen:
+    role = ROLES.get(message.text("role"), Role.USER)
+    content = message.all.get("content")
+    parts: list[Part] = _files(message, blobs, report, where)
+    if role is Role.ASSISTANT and isinstance(content, str):
+        parts += _details_apart(content)
+    else:
+        parts += content_parts(content)
+    error = message.inside("error").text("content", "message")
+    return Seen(
+        message.id("id") or key,
+        message.id("parentId", "parent_id") or None,
+        role,
+        parts,
+        message.time("timestamp", "created_at"),
+        model=model_name(message.words("modelName", "model")) if role is Role.ASSISTANT else None,
+        error=error,
+    )
+
+
+def _details_apart(text: str) -> list[Part]:
+    """The text of a reply, with what stands in tags as parts."""
+    found: list[Part] = []
+    at = begin = 0
+    while (start := text.find(_OPEN, begin)) >= 0:
+        head = text.find(">", start)
+        end = text.find(_CLOSE, head) if head >= 0 else -1
+        if end < 0:
+            break
+        kind = _KIND.search(text, start, head)
+        begin = head
+        if kind is None:
+            continue
+        found += thinking_apart(text[at:start]) if text[at:start].strip() else []
+        found += _detail(kind[1], text[start:head], text[head + 1 : end])
+        at = begin = end + len(_CLOSE)
+        while text.startswith("\n", at):
+            at = begin = at + 1
+    return found + (thinking_apart(text[at:]) if text[at:].strip() else [])
+
+
+def _detail(kind: str, head: str, inside: str) -> list[Part]:
+    facts = {name: html.unescape(value) for name, value in _FACT.findall(head)}
+    inside = html.unescape(_SUMMARY.sub("", inside, count=1)).strip()
+    if kind == "reasoning":
+        # each line is quoted
+        lines = [line.removeprefix(">").removeprefix(" ") for line in inside.splitlines()]
+        return [ReasoningPart("\n".join(lines))] if inside else []
+    name, call = facts.get("name", kind), facts.get("id", "")
+    parts: list[Part] = [ToolCallPart(call, name, facts.get("arguments", inside))]
+    if facts.get("result"):
+        parts.append(ToolResultPart(call, name, facts["result"]))
+    return parts
+
+
+def _files(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Part]:
+    found: list[Part] = []
+    for file in message.each("files"):
+        inner = file.inside("file")
+        name = file.words("name") or inner.words("filename") or "file"
+        text = inner.inside("data").text("content")
+        image = data_of(file.text("url"))
+        if text:
+            found.append(blobs.text_part(name, text))
+        elif image is not None:
+            found.append(blobs.part(name, *image))
+        else:
+            report.skip(where, "import-file-missing", name=name)
+    return found
+
+
+def data_of(address: str) -> tuple[bytes, str] | None:
+    """The bytes and media type of a data address; nothing else is ever fetched."""
+    if not address.startswith("data:") or ";base64," not in address[:100]:
+        return None
+    head, _, data = address.partition(",")
+    try:
+        return base64.b64decode(data, validate=True), head[5:].partition(";")[0]
+    except binascii.Error:
+        return None

@@ -1,0 +1,59 @@
+"""Our own files: one chat as JSON, or several in a zip with the files that belong to them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from headstart.exchange import own_format
+from headstart.exchange.fields import Fields
+from headstart.exchange.ids import OWN
+from headstart.exchange.material import ImportProblem, Material
+from headstart.exchange.media import LARGEST
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
+
+SOURCE, NAME = OWN, "Headstart"
+BLOBS = "blobs"
+
+
+def recognise(first: Fields) -> bool:
+    return first.text("format") == own_format.FORMAT
+
+
+def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+    for member in members:
+        root = member.rpartition("/")[0].removesuffix("chats").rstrip("/")
+
+        def beside(digest: str, root: str = root) -> bytes | None:
+            return _blob(material, f"{root}/{BLOBS}/{digest}" if root else f"{BLOBS}/{digest}")
+
+        try:
+            found = own_format.from_json(material.data(member), beside)
+        except ValueError:
+            report.skip(member, "import-unreadable")
+            continue
+        missing = [one for one in own_format.needed(found.nodes) if one not in found.blobs]
+        where = found.title or member
+        for digest in missing:
+            report.skip(where, "import-file-missing", name=digest[:12])
+        wrong = [
+            digest
+            for digest, data in found.blobs.items()
+            if hashlib.sha256(data).hexdigest() != digest
+        ]
+        for digest in wrong:
+            report.skip(where, "import-file-damaged", name=digest[:12])
+        if not found.nodes or not found.id:
+            report.skip(where, "import-empty")
+            continue
+        yield found
+
+
+def _blob(material: Material, member: str) -> bytes | None:
+    if member not in material.members or material.size(member) > LARGEST:
+        return None
+    try:
+        return bytes(material.data(member))
+    except ImportProblem:
+        return None

@@ -1,0 +1,139 @@
+"""Markdown of messages as HTML for files: nothing is fetched, nothing runs, LaTeX stays as it was
+written. The Markdown parser and Pygments are imported when they are first needed."""
+
+from __future__ import annotations
+
+import functools
+import html
+from collections.abc import MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+    from markdown_it.utils import OptionsDict
+
+# characters of code that are coloured
+_LONGEST_CODE = 100_000
+_BRACKETS = {"(": "\\)", "[": "\\]"}
+
+
+def markdown_html(text: str) -> str:
+    return str(_parser().render(text, {}))
+
+
+def code_html(code: str, language: str) -> str:
+    """Code with a class for each kind of token, as Pygments names them; escaped where it is of no
+    known language, or too long to be coloured in time."""
+    lexer = _lexer(language) if len(code) <= _LONGEST_CODE else None
+    if lexer is None:
+        return html.escape(code)
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+
+    return str(highlight(code, lexer, HtmlFormatter(nowrap=True)))
+
+
+@functools.lru_cache(64)
+def _lexer(language: str) -> Any:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    if not language:
+        return None
+    try:
+        # not one character of the code is to be changed
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.tasklists import tasklists_plugin
+
+    md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    md.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    md.use(tasklists_plugin)
+    md.inline.ruler.before("escape", "bracket_math", _bracket_math)
+    for name, rule in _RULES.items():
+        md.add_render_rule(name, rule)
+    return md
+
+
+def _bracket_math(state: StateInline, silent: bool) -> bool:
+    """`\\( ... \\)` and `\\[ ... \\]`, which models write as often as dollars."""
+    if not state.src.startswith("\\", state.pos):
+        return False
+    bracket = state.src[state.pos + 1 : state.pos + 2]
+    if bracket not in _BRACKETS:
+        return False
+    close = state.src.find(_BRACKETS[bracket], state.pos + 2, state.posMax)
+    if close < 0:
+        return False
+    if not silent:
+        token = state.push("bracket_math", "span", 0)
+        token.content = state.src[state.pos : close + 2]
+    state.pos = close + 2
+    return True
+
+
+def _math(left: str, right: str, tag: str) -> Any:
+    def rule(
+        _self: RendererHTML,
+        tokens: Sequence[Token],
+        at: int,
+        _options: OptionsDict,
+        _env: MutableMapping[str, Any],
+    ) -> str:
+        source = html.escape(f"{left}{tokens[at].content}{right}")
+        return f'<{tag} class="math">{source}</{tag}>'
+
+    return rule
+
+
+def _fence(
+    _self: RendererHTML,
+    tokens: Sequence[Token],
+    at: int,
+    _options: OptionsDict,
+    _env: MutableMapping[str, Any],
+) -> str:
+    token = tokens[at]
+    language = token.info.split()[0] if token.info.strip() else ""
+    named = f' class="language-{html.escape(language, quote=True)}"' if language else ""
+    return f"<pre><code{named}>{code_html(token.content, language)}</code></pre>\n"
+
+
+def _image(
+    _self: RendererHTML,
+    tokens: Sequence[Token],
+    at: int,
+    _options: OptionsDict,
+    _env: MutableMapping[str, Any],
+) -> str:
+    """A link: an image would be fetched by whoever opens the file."""
+    token = tokens[at]
+    address = str(token.attrs.get("src", ""))
+    words = html.escape(token.content or address)
+    if not address.startswith(("http://", "https://")):
+        return words
+    return f'<a href="{html.escape(address, quote=True)}">{words}</a>'
+
+
+_RULES: dict[str, Any] = {
+    "math_inline": _math("$", "$", "span"),
+    "math_inline_double": _math("$$", "$$", "span"),
+    "math_block": _math("$$", "$$", "div"),
+    "math_block_label": _math("$$", "$$", "div"),
+    "bracket_math": _math("", "", "span"),
+    "fence": _fence,
+    "code_block": _fence,
+    "image": _image,
+    "table_open": lambda *_: '<div class="table"><table border="1" cellspacing="0">\n',
+    "table_close": lambda *_: "</table></div>\n",
+}

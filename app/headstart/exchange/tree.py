@@ -1,0 +1,167 @@
+"""A conversation between two programs: a tree of messages, and what belongs to it. Frozen values.
+
+Times are milliseconds since 1970 (UTC). Ids are the source's own; `ids.py` makes ours of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from headstart.core.parts import FilePart, ImagePart, Part
+from headstart.core.settings import ChatOptions
+from headstart.core.values import MessageStatus, Role, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A model as it is called elsewhere: its name, the server that it ran on, and what names its
+    bytes; no path of anybody's computer."""
+
+    name: str
+    host: str = ""
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One message. `parent` None for the first ones; `extra`: keys of the file that this version
+    does not know, as JSON of an object, or ""."""
+
+    id: str
+    parent: str | None
+    role: Role
+    parts: tuple[Part, ...]
+    created_at: int = 0
+    status: MessageStatus = MessageStatus.COMPLETE
+    model: ModelName | None = None
+    error: str = ""
+    stats: TurnStats | None = None
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """`nodes`: each after its parent, in the order in which they were made. `active`: which child
+    is on show, by parent (None: the first message); where nothing is said it is the last one.
+    `blobs`: the bytes of files and images, by digest."""
+
+    source: str
+    id: str
+    title: str
+    nodes: tuple[Node, ...]
+    active: Mapping[str | None, str] = field(default_factory=dict)
+    created_at: int = 0
+    updated_at: int = 0
+    pinned: bool = False
+    titled_by_user: bool = True
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    model: ModelName | None = None
+    options: ChatOptions = field(default_factory=ChatOptions)
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
+    extra: str = ""
+
+    def children(self) -> dict[str | None, list[str]]:
+        found: dict[str | None, list[str]] = {}
+        for node in self.nodes:
+            found.setdefault(node.parent, []).append(node.id)
+        return found
+
+    def branch(self) -> list[Node]:
+        """The messages on show, from the first to the last."""
+        by_id, children = {node.id: node for node in self.nodes}, self.children()
+        path: list[Node] = []
+        at: str | None = None
+        while below := children.get(at):
+            chosen = self.active.get(at)
+            at = chosen if chosen in below else below[-1]
+            path.append(by_id[at])
+        return path
+
+    def branches(self) -> int:
+        """How many ways lead from the first message to a last one."""
+        inner = {node.parent for node in self.nodes}
+        return sum(node.id not in inner for node in self.nodes)
+
+    def other_branches(self, shown: Iterable[Node]) -> list[list[Node]]:
+        """What is not on a branch that is shown: each way down once, the first begun first."""
+        seen = {node.id for node in shown}
+        by_id, children = {node.id: node for node in self.nodes}, self.children()
+        found = []
+        for node in self.nodes:
+            if node.id in seen:
+                continue
+            way = [node]
+            while below := [one for one in children.get(way[-1].id, ()) if one not in seen]:
+                chosen = self.active.get(way[-1].id)
+                way.append(by_id[chosen if chosen in below else below[-1]])
+            seen.update(one.id for one in way)
+            found.append(way)
+        return found
+
+    def needed(self) -> list[FilePart | ImagePart]:
+        """The parts that need bytes."""
+        return [
+            part
+            for node in self.nodes
+            for part in node.parts
+            if isinstance(part, FilePart | ImagePart)
+        ]
+
+
+def in_order(nodes: Iterable[Node]) -> tuple[tuple[Node, ...], int]:
+    """Nodes with each after its parent, otherwise in the order given; and how many had a parent
+    that is missing, comes round in a circle, or had the id of another one: these are put behind the
+    node before them, so that nothing is lost."""
+    given, moved = _told_apart(nodes)
+    by_id = {node.id: node for node in given}
+    placed: dict[str, Node] = {}
+    before: str | None = None
+    for node in given:
+        way: list[Node] = []
+        seen: set[str] = set()
+        at: Node | None = node
+        while at is not None and at.id not in placed and at.id not in seen:
+            way.append(at)
+            seen.add(at.id)
+            at = by_id.get(at.parent) if at.parent is not None else None
+        for one in reversed(way):
+            if one.parent is not None and one.parent not in placed:
+                one = replace(one, parent=before)
+                moved += 1
+            placed[one.id] = one
+        before = node.id
+    return tuple(placed.values()), moved
+
+
+def _told_apart(nodes: Iterable[Node]) -> tuple[list[Node], int]:
+    """The second of two with the same id gets another one."""
+    found: dict[str, Node] = {}
+    again = 0
+    for node in nodes:
+        one = node
+        while one.id in found:
+            again += 1
+            one = replace(one, id=f"{node.id}#{again}")
+        found[one.id] = one
+    return list(found.values()), again
+
+
+def active_to(leaf: str | None, nodes: Sequence[Node]) -> dict[str | None, str]:
+    """What has to be on show for `leaf` to be the last message; nothing for a leaf that is not
+    there."""
+    parents = {node.id: node.parent for node in nodes}
+    chosen: dict[str | None, str] = {}
+    while leaf is not None and leaf in parents:
+        chosen[parents[leaf]] = leaf
+        leaf = parents[leaf]
+    return chosen
+
+
+def chain(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """Nodes of a file without branches: each answers the one before it."""
+    result: list[Node] = []
+    for node in nodes:
+        result.append(replace(node, parent=result[-1].id if result else None))
+    return tuple(result)

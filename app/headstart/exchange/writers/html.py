@@ -1,0 +1,123 @@
+"""A conversation as one HTML file: it fetches nothing, runs nothing, and is light or dark as its
+reader has it. The body alone, without folds, is what documents for print are made of."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterable
+
+from headstart.core.parts import ImagePart, Part, ReasoningPart, TextPart, label
+from headstart.core.resources import resources
+from headstart.core.values import Role
+from headstart.exchange.include import WORDS, Include
+from headstart.exchange.rendering import code_html, markdown_html
+from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.writers.words import (
+    author_of,
+    date_words,
+    ending_of,
+    models_of,
+    prompt_of,
+    stats_words,
+)
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def to_html(conversation: Conversation, include: Include = WORDS) -> str:
+    css = (resources() / "export" / "chat.css").read_text(encoding="utf-8")
+    title = html.escape(conversation.title)
+    return (
+        "<!doctype html>\n"
+        '<html><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="generator" content="Headstart">\n'
+        f"<title>{title}</title>\n<style>\n{css}</style></head>\n"
+        f"<body><main>\n{body(conversation, include)}</main></body></html>\n"
+    )
+
+
+def body(conversation: Conversation, include: Include = WORDS, folds: bool = True) -> str:
+    """Everything inside the page; `folds`: whether its reader can open and close parts."""
+    nodes = conversation.branch()
+    facts = [date_words(conversation.created_at), models_of(nodes)]
+    meta = html.escape(" · ".join(fact for fact in facts if fact))
+    pieces = [f"<h1>{html.escape(conversation.title)}</h1>\n"]
+    if meta:
+        pieces.append(f'<p class="meta">{meta}</p>\n')
+    if prompt_of(conversation):
+        inside = markdown_html(prompt_of(conversation))
+        pieces.append(_framed("system", "System", inside))
+    pieces += [_message(node, conversation, include, folds) for node in nodes]
+    if include.branches:
+        pieces += _versions(conversation, nodes, include, folds)
+    return "".join(pieces)
+
+
+def message_html(node: Node, include: Include = WORDS) -> str:
+    """One message, for the clipboard."""
+    return "".join(_part(part, {}, include, False) for part in node.parts)
+
+
+def _versions(
+    conversation: Conversation, shown: Iterable[Node], include: Include, folds: bool
+) -> Iterable[str]:
+    places = {node.id: number for number, node in enumerate(conversation.nodes, 1)}
+    for section in conversation.other_branches(shown):
+        first = section[0]
+        above = places.get(first.parent or "", 0)
+        where = f"after message {above}" if above else "from the beginning"
+        inside = "".join(_message(node, conversation, include, folds) for node in section)
+        heading = f"<h2>Another version, {where}</h2>\n"
+        yield f'<section class="versions"><hr>\n{heading}{inside}</section>\n'
+
+
+def _message(node: Node, conversation: Conversation, include: Include, folds: bool) -> str:
+    inside = "".join(_part(part, conversation.blobs, include, folds) for part in node.parts)
+    if include.stats and node.stats is not None:
+        inside += f'<p class="stats">{html.escape(stats_words(node.stats))}</p>\n'
+    if node.error:
+        inside += f'<p class="stats">{html.escape(node.error)}</p>\n'
+    who = "You"
+    if node.role is Role.ASSISTANT:
+        who = author_of(node.model) if node.model is not None else "Assistant"
+        who += f" ({ending_of(node)})" if ending_of(node) else ""
+    return _framed(node.role.value, who, inside)
+
+
+def _framed(kind: str, who: str, inside: str) -> str:
+    return (
+        f'<div class="message {kind}"><p class="who">{html.escape(who)}</p>\n'
+        f'<div class="text">\n{inside}</div></div>\n'
+    )
+
+
+def _part(part: Part, blobs: object, include: Include, folds: bool) -> str:
+    match part:
+        case TextPart():
+            return markdown_html(part.text)
+        case ReasoningPart():
+            if not include.reasoning or not part.text.strip():
+                return ""
+            return _fold("Reasoning", markdown_html(part.text), folds)
+        case ImagePart():
+            data = blobs.get(part.blob.digest) if isinstance(blobs, dict) else None
+            name = html.escape(part.name, quote=True)
+            if data is None:
+                return f"<p>{html.escape(label(part))}</p>\n"
+            kind = html.escape(part.blob.media_type, quote=True)
+            source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+            return f'<p><img src="{source}" alt="{name}" width="{min(part.width, 640)}"></p>\n'
+        case _:
+            words = html.escape(label(part))
+            if not part.text.strip():
+                return f"<p>{words}</p>\n"
+            return _fold(words, f"<pre><code>{code_html(part.text, '')}</code></pre>\n", folds)
+
+
+def _fold(title: str, inside: str, folds: bool) -> str:
+    if folds:
+        return f"<details><summary>{title}</summary>\n{inside}</details>\n"
+    return f'<div class="fold"><p class="meta">{title}</p>\n{inside}</div>\n'

@@ -1,0 +1,127 @@
+"""A conversation as Markdown: front matter, then every message, words untouched.
+
+Only the headings of messages are ours; code, HTML-like text and LaTeX stay as they were written.
+Where a message has a line that looks like such a heading, all headings carry a mark that no text
+has, so that reading the file again gives the same messages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+
+from headstart.core.parts import Part, ReasoningPart, WrittenPart, label
+from headstart.exchange.fields import decode
+from headstart.exchange.include import WORDS, Include
+from headstart.exchange.tree import Conversation, Node
+from headstart.exchange.writers.words import (
+    heading_of,
+    local_time,
+    models_of,
+    prompt_of,
+    stats_words,
+)
+
+LOOKS_LIKE_HEADING = re.compile(r"^## (?:User|Assistant|System)\b", re.MULTILINE)
+REASONING = ("<details>\n<summary>Reasoning</summary>\n\n", "\n\n</details>")
+
+
+def to_markdown(
+    conversation: Conversation, include: Include = WORDS, prompt: str | None = None
+) -> str:
+    """The whole document, ending in one line break. `prompt`: the system prompt that holds, where
+    it is not the chat's own."""
+    nodes = conversation.branch()
+    system = prompt_of(conversation) if prompt is None else prompt.strip()
+    bodies = [body_of(node, include) for node in nodes]
+    mark = _mark([system, *bodies])
+    blocks = [front_of(conversation, nodes, mark)]
+    if system:
+        blocks.append(f"{_marked('## System', mark)}\n\n{system}")
+    for node, body in zip(nodes, bodies, strict=True):
+        heading = _marked(f"## {heading_of(node)}", mark)
+        blocks.append(f"{heading}\n\n{body}" if body else heading)
+    return "\n\n".join(blocks) + "\n"
+
+
+def message_markdown(node: Node, include: Include = WORDS) -> str:
+    """One message, without a heading."""
+    return body_of(node, include)
+
+
+def front_of(conversation: Conversation, nodes: Sequence[Node], mark: str = "") -> str:
+    front = [f"title: {json.dumps(conversation.title, ensure_ascii=False)}"]
+    if conversation.created_at > 0:
+        front.append(f"date: {local_time(conversation.created_at)}")
+    models = models_of(list(nodes))
+    if models:
+        front.append(f"model: {json.dumps(models, ensure_ascii=False)}")
+    if mark:
+        front.append(f"mark: {mark}")
+    lines = "\n".join(front)
+    kept = _kept_front(conversation)
+    if kept is not None and kept[0] == lines:
+        # as it was read, with what others wrote there
+        lines = kept[1]
+    return f"---\n{lines}\n---"
+
+
+def _kept_front(conversation: Conversation) -> tuple[str, str] | None:
+    """What this front would have been when it was read, and what stood there."""
+    if not conversation.extra:
+        return None
+    try:
+        value = decode(conversation.extra.encode())
+    except ValueError:
+        return None
+    front = value.get("front") if isinstance(value, dict) else None
+    if not isinstance(front, list) or [type(one) for one in front] != [str, str]:
+        return None
+    return front[0], front[1]
+
+
+def body_of(node: Node, include: Include) -> str:
+    pieces = [_piece(part) for part in node.parts if include.reasoning or not _thinks(part)]
+    if include.stats and node.stats is not None:
+        pieces.append(f"*{stats_words(node.stats)}*")
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _thinks(part: Part) -> bool:
+    return isinstance(part, ReasoningPart)
+
+
+def _piece(part: Part) -> str:
+    text = part.text.strip("\n")
+    if isinstance(part, ReasoningPart):
+        return f"{REASONING[0]}{text}{REASONING[1]}" if text else ""
+    if isinstance(part, WrittenPart):
+        return text
+    return f"> **{label(part)}**" + (f"\n\n{_fenced(text)}" if text else "")
+
+
+def _fenced(text: str) -> str:
+    """Text as a block that none of its own lines can end."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _mark(texts: Sequence[str]) -> str:
+    """Letters that stand in no text; "" where no text can be mistaken for a heading."""
+    texts = [text for text in texts if text]
+    if not any(LOOKS_LIKE_HEADING.search(text) for text in texts):
+        return ""
+    digest = hashlib.sha256("\x1f".join(texts).encode("utf-8", "replace")).hexdigest()
+    return next(
+        digest[start : start + 6]
+        for start in range(len(digest) - 6)
+        if not any(digest[start : start + 6] in text for text in texts)
+    )
+
+
+def _marked(heading: str, mark: str) -> str:
+    return f"{heading} <!-- {mark} -->" if mark else heading
