@@ -3,14 +3,15 @@ them; several generations of each."""
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections.abc import Callable
 from typing import Any
 
-FENCE = "```cpp\n#include <vector>\nint a[] = {1, 2}; // a != b\n```"
-LATEX = "$$\n\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}\n$$"
+from tests.support.chatgpt_files import FENCE, LATEX, chatgpt, chatgpt_image, dumps, gpt_node
+from tests.support.gpt4all_files import gpt4all
+
+__all__ = ["FENCE", "LATEX", "chatgpt", "chatgpt_image", "dumps", "gpt4all", "gpt_node"]
 
 
 def png(width: int = 3, height: int = 2) -> bytes:
@@ -24,117 +25,6 @@ def png(width: int = 3, height: int = 2) -> bytes:
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + body
-
-
-def dumps(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
-
-
-# --- ChatGPT -----------------------------------------------------------------------------
-
-
-def gpt_node(
-    key: str,
-    parent: str | None,
-    role: str = "user",
-    text: str = "",
-    *,
-    time: float = 1_700_000_000.0,
-    content: dict[str, Any] | None = None,
-    **message: Any,
-) -> dict[str, Any]:
-    """A node of a mapping; `content` in place of plain text, further keys of the message."""
-    metadata = message.pop("metadata", {"model_slug": "gpt-5"} if role == "assistant" else {})
-    author = {"role": role, "name": message.pop("name", None), "metadata": {}}
-    return {
-        "id": key,
-        "parent": parent,
-        "children": [],
-        "message": {
-            "id": key,
-            "author": author,
-            "create_time": time,
-            "content": content or {"content_type": "text", "parts": [text]},
-            "status": "finished_successfully",
-            "weight": 1.0,
-            "recipient": "all",
-            "metadata": metadata,
-            **message,
-        },
-    }
-
-
-def chatgpt(**changes: Any) -> dict[str, Any]:
-    """A conversation with a system message that nobody sees, two versions of a reply, thoughts,
-    and a call of a tool."""
-    nodes = [
-        {"id": "root", "parent": None, "children": ["sys"], "message": None},
-        gpt_node(
-            "sys", "root", "system", "", metadata={"is_visually_hidden_from_conversation": True}
-        ),
-        gpt_node("u1", "sys", "user", f"How do I make a vector?\n\n{FENCE}", time=1_700_000_001.5),
-        gpt_node("a1", "u1", "assistant", "The first answer.", time=1_700_000_002.0),
-        gpt_node(
-            "t2",
-            "u1",
-            "assistant",
-            time=1_700_000_003.0,
-            content={
-                "content_type": "thoughts",
-                "thoughts": [{"summary": "Looking", "content": "A vector is a list."}],
-            },
-        ),
-        gpt_node(
-            "r2",
-            "t2",
-            "assistant",
-            time=1_700_000_003.2,
-            content={"content_type": "reasoning_recap", "content": "Thought for 3 s"},
-        ),
-        gpt_node(
-            "c2",
-            "r2",
-            "assistant",
-            time=1_700_000_003.4,
-            recipient="python",
-            content={"content_type": "code", "language": "python", "text": "print(1)"},
-        ),
-        gpt_node(
-            "o2",
-            "c2",
-            "tool",
-            time=1_700_000_003.6,
-            name="python",
-            content={"content_type": "execution_output", "text": "1"},
-        ),
-        gpt_node("a2", "o2", "assistant", f"The second answer.\n\n{LATEX}", time=1_700_000_004.0),
-        gpt_node("u2", "a2", "user", "Thanks", time=1_700_000_005.0),
-    ]
-    return {
-        "id": "conv-1",
-        "conversation_id": "conv-1",
-        "title": "A vector, please",
-        "create_time": 1_700_000_000.0,
-        "update_time": 1_700_000_005.25,
-        "current_node": "u2",
-        "default_model_slug": "gpt-5",
-        "is_archived": False,
-        "is_starred": True,
-        "mapping": {str(node["id"]): node for node in nodes},
-        **changes,
-    }
-
-
-def chatgpt_image(pointer: str) -> dict[str, Any]:
-    """A conversation whose question has an image."""
-    piece = {"content_type": "image_asset_pointer", "asset_pointer": pointer, "width": 3}
-    content = {"content_type": "multimodal_text", "parts": [piece, "What is this?"]}
-    nodes = [
-        gpt_node("u", None, content=content),
-        gpt_node("a", "u", "assistant", "Two lines of pixels."),
-    ]
-    mapping = {str(node["id"]): node for node in nodes}
-    return {"id": "conv-image", "title": "Pixels", "current_node": "a", "mapping": mapping}
 
 
 # --- Claude ------------------------------------------------------------------------------
@@ -464,97 +354,6 @@ def openai_lines() -> bytes:
         {"role": "assistant", "content": "A", "reasoning_content": "R"},
     ]
     return dumps({"messages": messages}) + b"\n" + dumps(sharegpt()) + b"\n"
-
-
-# --- GPT4All -----------------------------------------------------------------------------
-
-
-class QtStream:
-    """Writes as Qt's QDataStream does, big-endian."""
-
-    def __init__(self) -> None:
-        self.data = b""
-
-    def number(self, form: str, value: int) -> QtStream:
-        self.data += struct.pack(f">{form}", value)
-        return self
-
-    def text(self, value: str | None) -> QtStream:
-        if value is None:
-            return self.number("I", 0xFFFFFFFF)
-        data = value.encode("utf-16-be")
-        self.number("I", len(data))
-        self.data += data
-        return self
-
-    def bytes(self, value: bytes) -> QtStream:
-        self.number("I", len(value))
-        self.data += value
-        return self
-
-
-def gpt4all(version: int = 12) -> bytes:
-    out = QtStream()
-    out.data = b"\xf5\xd5\x53\xcc"
-    out.number("i", version).number("q", 1_720_000_000)
-    out.text("chat-1").text("Ducks").text("you").text("Llama 3")
-    if version > 2:
-        out.number("I", 1).text("Documents")
-    if version <= 10:
-        _state(out, version)
-    out.number("i", 2)
-    _item(out, version, "Prompt: ", "Do ducks swim?")
-    _item(out, version, "Response: ", "They do.")
-    return out.data
-
-
-def _state(out: QtStream, version: int) -> None:
-    if version >= 6:
-        out.number("B", 1)
-    if version >= 2:
-        out.number("i", 1).number("i", 0)
-    out.text("They do.").text("").number("i", 12)
-    if version < 4:
-        out.number("i", 0)
-    out.number("i", 12)
-    if version >= 7:
-        out.number("i", 2048)
-    if version < 9:
-        out.number("Q", 3)
-        out.data += bytes(12)
-    out.number("Q", 2)
-    out.data += bytes(8)
-    out.bytes(b"state of the model")
-
-
-def _item(out: QtStream, version: int, kind: str, value: str) -> None:
-    if version < 12:
-        out.number("i", 0)
-    out.text(kind).text(value)
-    if version < 10:
-        out.text("")
-    out.text("")
-    out.data += bytes(4)
-    if version >= 11 and kind.startswith("Response"):
-        out.number("B", 0)
-    if version >= 8:
-        out.number("q", 1)
-        for word in ("c", "p", "file.txt", "t", "a", "d", "excerpt"):
-            out.text(word)
-        out.number("i", 1).number("i", 2).number("i", 3)
-    elif version >= 3:
-        out.text("").number("I", 0)
-    if version >= 10:
-        attached = kind.startswith("Prompt")
-        out.number("q", int(attached))
-        if attached:
-            out.bytes(b"file:///home/someone/ducks%20all.txt").bytes(b"All ducks swim.")
-    if version >= 12:
-        thinks = kind.startswith("Response")
-        out.number("q", int(thinks))
-        if thinks:
-            out.text("Response: ").text("").number("q", 1)
-            out.text("Think: ").text("<think>Ducks.</think>").number("i", 900).number("q", 0)
 
 
 # every format, as one file each

@@ -37,6 +37,11 @@ class ChatChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatsChanged:
+    """Many chats at once: the list is read again."""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchChanged:
     """The active messages of a chat: added, or another version shown."""
 
@@ -162,6 +167,7 @@ class Trouble:
 
 Change = (
     ChatChanged
+    | ChatsChanged
     | BranchChanged
     | ReplyEvent
     | ModelState

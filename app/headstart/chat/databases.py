@@ -69,6 +69,10 @@ class Databases:
         private = await self._private.run(lambda store: store.chats.summaries())
         return [*(replace(chat, private=True) for chat in private), *chats]
 
+    async def ids(self) -> list[str]:
+        """Every chat on disk that is in the list, the last used first."""
+        return await self._storage.run(lambda store: store.transfers.ids())
+
     async def summary(self, chat_id: str) -> ChatSummary | None:
         """A chat's line in the list; None where it is not stored, or was deleted."""
         found = await self.run(chat_id, lambda store: store.chats.summaries(chat_id))

@@ -48,11 +48,11 @@ def carve(image: Image) -> Found:
         if record is not None and _is_part(record):
             found.parts.append(record)
     for at in _starts(_MESSAGE, image.data):
-        record = _record(image, at, (10, 12))
+        record = _record(image, at, (10, 12, 13))
         if record is not None and _is_message(record):
             found.messages.append(record)
     for at in _starts(_CHAT, image.data):
-        record = _record(image, at, (10, 11))
+        record = _record(image, at, (10, 11, 13))
         if record is not None and _is_chat(record):
             found.chats.append(record)
     return found

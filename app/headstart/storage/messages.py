@@ -90,7 +90,7 @@ class MessageTable:
         A tree that is damaged is repaired first; `take_repaired` tells of it.
         """
         with self._engine.begin() as connection:
-            tree = self._tree(connection, chat_id)
+            tree = self.tree(connection, chat_id)
             ids = tree.branch()
             end = ids.index(before) if before in ids else len(ids)
             first = max(0, end - count) if count else 0
@@ -104,7 +104,7 @@ class MessageTable:
             ).scalar()
             if chat_id is None:
                 return None
-            found = self._values(connection, self._tree(connection, chat_id), [message_id])
+            found = self._values(connection, self.tree(connection, chat_id), [message_id])
         return found[0] if found else None
 
     def _values(self, connection: Connection, tree: SoundTree, ids: Sequence[str]) -> list[Message]:
@@ -169,7 +169,11 @@ class MessageTable:
         repaired, self._repaired = self._repaired, []
         return repaired
 
-    def _tree(self, connection: Connection, chat_id: str) -> SoundTree:
+    def forget(self, chat_id: str) -> None:
+        """Messages of this chat were written elsewhere: its tree is read again."""
+        self._trees.pop(chat_id, None)
+
+    def tree(self, connection: Connection, chat_id: str) -> SoundTree:
         """The chat's tree: read whole the first time, then kept up to date."""
         known = self._trees.get(chat_id)
         if known is not None:
@@ -362,7 +366,7 @@ class MessageTable:
 
     def _note_shown(self, connection: Connection, chat_id: str) -> None:
         """How many messages are on show, for the list of chats."""
-        shown = len(self._tree(connection, chat_id).branch())
+        shown = len(self.tree(connection, chat_id).branch())
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def _activate(

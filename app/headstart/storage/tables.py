@@ -38,6 +38,9 @@ chats = Table(
     Column("active_root_id", Text),
     # messages of the active branch; empty where that is not known
     Column("shown", Integer),
+    # of conversation files: names of folders with slashes between them, and JSON that is kept
+    Column("folder", Text),
+    Column("extra", Text),
     Index("ix_chats_updated_at", "updated_at"),
 )
 
@@ -58,6 +61,8 @@ messages = Table(
     Column("active_child_id", Text),
     Column("model_host", Text),
     Column("model_key", Text),
+    # JSON that is kept for conversation files
+    Column("extra", Text),
     Index("ix_messages_chat", "chat_id", "position"),
     Index("ix_messages_parent", "parent_id"),
     Index("ix_messages_status", "status"),

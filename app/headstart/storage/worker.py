@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headstart.storage.messages import MessageTable
     from headstart.storage.prefixes import PrefixTable
     from headstart.storage.profiles import ProfileTable
+    from headstart.storage.transfers import TransferTable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class Store:
     messages: MessageTable
     profiles: ProfileTable
     prefixes: PrefixTable
+    transfers: TransferTable
     blobs: Blobs
     interrupted: int  # replies that the last run left unfinished
     # what the user should hear about the state that the database was in
@@ -124,17 +126,20 @@ class Storage:
         from headstart.storage.opening import Opened, open_home
         from headstart.storage.prefixes import PrefixTable
         from headstart.storage.profiles import ProfileTable
+        from headstart.storage.transfers import TransferTable
 
         if self._path is None or self._backups is None:
             opened = Opened(open_memory(), 0)
         else:
             opened = open_home(self._path, self._backups)
         engine = self.engine = opened.engine
+        messages = MessageTable(engine)
         store = Store(
             ChatTable(engine),
-            MessageTable(engine),
+            messages,
             ProfileTable(engine),
             PrefixTable(engine),
+            TransferTable(engine, messages),
             Blobs(None if self._path is None else self._path.parent / "blobs"),
             opened.interrupted,
             opened.notices,

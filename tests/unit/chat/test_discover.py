@@ -52,6 +52,7 @@ def hub() -> Iterator[HubServer]:
 
 class World:
     def __init__(self, hub: HubServer, folder: Path) -> None:
+        self.server = hub
         self.folder = folder / "models"
         self.folder.mkdir()
         self.preferences = Preferences(Settings(), SettingsFile(folder / "settings.json"))
@@ -141,7 +142,8 @@ async def test_a_token_is_asked_of_the_keychain_only_where_there_is_one(
     await world.discover.details("maker/Family3-8B-GGUF")
     assert asked == []
     monkeypatch.setattr(Keychain, "set", lambda _self, _account, _key: None)
-    await world.discover.set_token("hf_x")
+    world.server.repos["a/private"] = Repo({}, token="hf_x")
+    assert await world.discover.set_token("hf_x") == ("ada", None)
     assert world.preferences.current.library == LibrarySettings(has_token=True)
     await world.discover.details("maker/Family3-8B-GGUF")
     assert asked

@@ -17,7 +17,9 @@ from headstart.core.wording.phrases import PHRASES
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
 MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "DownloadProblem"}
-MAKERS |= {"ServerProblem"}
+MAKERS |= {"ServerProblem", "ImportProblem"}
+# a line of an import's report: where, the code, its facts
+SKIP = "skip"
 # the code of the problem that is named, and that one's facts, come along
 ABOUT = "about"
 # not facts
@@ -36,7 +38,14 @@ def _found() -> Iterator[tuple[str, set[str], bool]]:
     """Codes, the facts that go with them, and whether further ones come from elsewhere."""
     for path in APP.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            if not isinstance(node, ast.Call):
+                continue
+            if isinstance(node.func, ast.Attribute) and node.func.attr == SKIP and node.args[1:]:
+                facts = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+                for code in _codes(node.args[1]):
+                    yield code, facts, False
+                continue
+            if not isinstance(node.func, ast.Name):
                 continue
             about = node.func.id == ABOUT
             if not about and (node.func.id not in MAKERS or len(node.args) != 1):

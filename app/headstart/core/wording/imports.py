@@ -14,7 +14,6 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "Jan and GPT4All, lists of messages as JSON lines, and its own files."
         ),
     ),
-    "import-nothing": ("There is no conversation in it that Headstart knows.", ""),
     "import-broken-zip": (
         "{name} is no whole zip file.",
         "Download it once more: the end may be missing.",

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, ReplyEvent, What
+from headstart.chat.changes import (
+    BranchChanged,
+    ChatChanged,
+    ChatsChanged,
+    ReplyEnded,
+    ReplyEvent,
+    What,
+)
 from headstart.chat.chat_list import ChatList
 from headstart.chat.replies import Replies
 from headstart.core.events import Loading, Prefilling, TextAdded, Waiting
@@ -49,6 +56,7 @@ class ChatListController(QObject):
         broadcast.on(BranchChanged, lambda change: tasks.spawn(self._list_one(change.chat_id)))
         broadcast.on(ReplyEnded, lambda change: tasks.spawn(self._list_one(change.chat_id)))
         broadcast.on(ReplyEvent, self._on_reply)
+        broadcast.on(ChatsChanged, lambda _change: self.list())
 
     def list(self) -> None:
         self._tasks.spawn(self._list())

@@ -1,0 +1,1 @@
+"""Conversations in and out: files to chats of the database, and back."""

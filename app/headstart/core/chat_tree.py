@@ -1,0 +1,31 @@
+"""A whole chat as it is stored: its row, every message of every branch, and what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from headstart.core.values import Chat, Message
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTree:
+    """`messages`: each after its parent. `active`: which child is on show, by parent (None: the
+    first message). `extra` and `of_messages`: JSON that is kept for files, of the chat and by
+    message id. `blobs`: bytes of files and images by digest, where they came with it."""
+
+    chat: Chat
+    messages: tuple[Message, ...]
+    active: Mapping[str | None, str]
+    folder: str = ""
+    extra: str = ""
+    of_messages: Mapping[str, str] = field(default_factory=dict)
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What of a chat is in the database: how many of its messages; whether it is in the trash."""
+
+    messages: int
+    in_trash: bool

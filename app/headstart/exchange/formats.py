@@ -1,0 +1,99 @@
+"""The formats that chats are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headstart.exchange import own_format
+from headstart.exchange.include import Include
+from headstart.exchange.tree import Conversation
+from headstart.exchange.writers.html import body, to_html
+from headstart.exchange.writers.lines import trace_lines, training_line
+from headstart.exchange.writers.markdown import to_markdown
+from headstart.exchange.writers.text import to_text
+
+# a document's bytes of its title and its body as HTML: what needs the window's own means
+Render = Callable[[str, str], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """`together`: several chats go into one file one after another; others into an archive."""
+
+    code: str
+    title: str
+    suffix: str
+    about: str
+    write: Callable[[Conversation, Include], bytes] | None = None
+    together: bool = False
+    # what can be chosen for it
+    has_branches: bool = False
+    has_choices: bool = True
+
+    def to_bytes(
+        self, conversation: Conversation, include: Include, render: Render | None = None
+    ) -> bytes:
+        if self.write is not None:
+            return self.write(conversation, include)
+        assert render is not None, self.code
+        return render(conversation.title, body(conversation, include, folds=False))
+
+
+HEADSTART = FileFormat(
+    "headstart",
+    "Headstart",
+    own_format.SUFFIX,
+    "everything: all versions, files, settings and figures",
+    lambda chat, _: own_format.to_json(chat),
+    has_choices=False,
+)
+FORMATS = (
+    HEADSTART,
+    FileFormat(
+        "markdown",
+        "Markdown",
+        ".md",
+        "text for editors and notes",
+        lambda chat, include: to_markdown(chat, include).encode(),
+    ),
+    FileFormat(
+        "html",
+        "Web page",
+        ".html",
+        "one file, for any browser",
+        lambda chat, include: to_html(chat, include).encode(),
+        has_branches=True,
+    ),
+    FileFormat("pdf", "PDF", ".pdf", "for print", has_branches=True),
+    FileFormat("odt", "Document", ".odt", "for LibreOffice and Word", has_branches=True),
+    FileFormat(
+        "text",
+        "Plain text",
+        ".txt",
+        "nothing but words",
+        lambda chat, include: to_text(chat, include).encode(),
+    ),
+    FileFormat(
+        "trace",
+        "JSON lines, session trace",
+        ".jsonl",
+        "as Hugging Face and llama.cpp read it",
+        trace_lines,
+        together=True,
+        has_branches=True,
+    ),
+    FileFormat(
+        "training",
+        "JSON lines, messages",
+        ".jsonl",
+        "as OpenAI reads it for training",
+        training_line,
+        together=True,
+    ),
+)
+
+
+def format_of(code: str) -> FileFormat:
+    """Raises KeyError for one that there is not."""
+    return {form.code: form for form in FORMATS}[code]

@@ -1,0 +1,35 @@
+"""Names of files for chats, that every system takes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# of Windows, whatever follows the dot
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+_LONGEST = 80
+_CHAT = "chat"
+
+
+def file_name(title: str) -> str:
+    """A title as a file's name without an ending; never empty, and no more than 80 characters."""
+    text = unicodedata.normalize("NFC", title)
+    kept = "".join(one if one.isalnum() or one in " -_.,()'&+" else " " for one in text)
+    name = " ".join(kept.split())[:_LONGEST].strip(" .")
+    return f"{_CHAT} {name}".strip() if not name or _RESERVED.match(name) else name
+
+
+class Names:
+    """Gives each chat a name of its own; systems that do not tell letters' cases apart agree."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(self, title: str, suffix: str) -> str:
+        name = file_name(title)
+        number, found = 1, f"{name}{suffix}"
+        while found.casefold() in self._taken:
+            number += 1
+            found = f"{name} ({number}){suffix}"
+        self._taken.add(found.casefold())
+        return found

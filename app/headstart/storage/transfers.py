@@ -1,0 +1,234 @@
+"""Whole chats in and out, many at once. On the storage thread.
+
+A chat comes in with all its messages or not at all. One that is there already gets the messages
+that it does not have; nothing that is there changes, except that a branch on show goes on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, insert, select, update
+
+from headstart.core.chat_tree import ChatTree, Known
+from headstart.core.parts import Part, joined
+from headstart.core.values import Message, TurnStats
+from headstart.storage import rows
+from headstart.storage.chats import insert_chat
+from headstart.storage.database import durable
+from headstart.storage.messages import MessageTable
+from headstart.storage.tables import chats, messages, parts, turns
+
+# below SQLite's limit on bound variables
+_CHUNK = 500
+
+
+class TransferTable:
+    def __init__(self, engine: Engine, table: MessageTable) -> None:
+        self._engine = engine
+        self._table = table
+
+    # --- in ------------------------------------------------------------------------------
+
+    def known(self, trees: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Known]:
+        """Of chats, by id with those of their messages, what is there; others are left out."""
+        wanted = dict(trees)
+        found: dict[str, Known] = {}
+        with self._engine.begin() as connection:
+            for ids in _chunks(list(wanted)):
+                there = select(chats.c.id, chats.c.deleted_at).where(chats.c.id.in_(ids))
+                for row in connection.execute(there):
+                    have = _message_ids(connection, row.id)
+                    count = sum(one in have for one in wanted[row.id])
+                    found[row.id] = Known(count, row.deleted_at is not None)
+        return found
+
+    def add(self, trees: Sequence[ChatTree], last: bool = True) -> None:
+        """Store chats, in one transaction for all of them; `last` waits for the disk."""
+        if last:
+            durable(self._engine, True)
+        try:
+            with self._engine.begin() as connection:
+                batch = _Batch()
+                for tree in trees:
+                    self._add(connection, tree, batch)
+                batch.write(connection)
+        finally:
+            if last:
+                durable(self._engine, False)
+            for tree in trees:
+                self._table.forget(tree.chat.id)
+        self._table.on_stored()
+
+    def _add(self, connection: Connection, tree: ChatTree, batch: _Batch) -> None:
+        chat = tree.chat
+        row = connection.execute(select(chats).where(chats.c.id == chat.id)).first()
+        if row is None:
+            # all chats that a batch adds go in before their messages
+            insert_chat(connection, chat)
+            active, have, place = dict(tree.active), set[str](), 0
+            shown, root = _shown(tree.messages, active), active.get(None)
+            values: dict[str, Any] = {
+                "folder": tree.folder or None, "extra": tree.extra or None,
+                "active_root_id": root, "shown": shown,
+            }  # fmt: skip
+        else:
+            have = _message_ids(connection, chat.id)
+            new = [message for message in tree.messages if message.id not in have]
+            # brought back by who imports it
+            values = {"deleted_at": None}
+            if not new:
+                self._update(connection, chat.id, values)
+                return
+            place = (
+                connection.execute(
+                    select(func.max(messages.c.position)).where(messages.c.chat_id == chat.id)
+                ).scalar()
+                or 0
+            )
+            active, values["shown"] = self._go_on(connection, chat.id, row.active_root_id, new)
+            values["updated_at"] = max(row.updated_at, chat.updated_at)
+        for message in tree.messages:
+            if message.id not in have:
+                place += 1
+                batch.add(message, place, active.get(message.id), tree.of_messages)
+        self._update(connection, chat.id, values)
+
+    def _go_on(
+        self, connection: Connection, chat_id: str, root: str | None, new: Sequence[Message]
+    ) -> tuple[dict[str | None, str], int]:
+        """Which children are on show below new messages, and how many messages then are; an old one
+        that had no child shows its first."""
+        found = connection.execute(
+            select(messages.c.id, messages.c.active_child_id).where(messages.c.chat_id == chat_id)
+        )
+        active: dict[str | None, str] = {row[0]: row[1] for row in found if row[1] is not None}
+        if root is not None:
+            active[None] = root
+        for message in new:
+            if message.parent_id not in active:
+                active[message.parent_id] = message.id
+                connection.execute(
+                    update(messages)
+                    .where(messages.c.id == message.parent_id)
+                    .values(active_child_id=message.id)
+                )
+        count, at = 0, active.get(None)
+        while at is not None:
+            count, at = count + 1, active.get(at)
+        return active, count
+
+    @staticmethod
+    def _update(connection: Connection, chat_id: str, values: Mapping[str, Any]) -> None:
+        connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))
+
+    # --- out -----------------------------------------------------------------------------
+
+    def read(self, chat_id: str) -> ChatTree | None:
+        """A whole chat without its blobs; None for one that is not there, or in the trash."""
+        with self._engine.begin() as connection:
+            there = (chats.c.id == chat_id, chats.c.deleted_at.is_(None))
+            row = connection.execute(select(chats).where(*there)).first()
+            if row is None:
+                return None
+            tree = self._table.tree(connection, chat_id)
+            inside = messages.c.chat_id == chat_id
+            found = {one.id: one for one in connection.execute(select(messages).where(inside))}
+            own = select(messages.c.id).where(inside)
+            of_parts: dict[str, list[tuple[Part, bool]]] = defaultdict(list)
+            for one in connection.execute(
+                select(parts).where(parts.c.message_id.in_(own)).order_by(parts.c.position)
+            ):
+                of_parts[one.message_id].append(rows.part_value(one))
+            of_turns: dict[str, TurnStats | None] = {}
+            for one in connection.execute(
+                select(turns).where(turns.c.message_id.in_(own)).order_by(turns.c.id)
+            ):
+                of_turns[one.message_id] = rows.stats_value(one)
+            values = [
+                rows.message_value(found[key], of_parts[key], of_turns.get(key), 1, 1, parent)
+                for key, parent in tree.parents.items()
+            ]
+            extras = {key: one.extra for key, one in found.items() if one.extra}
+            return ChatTree(
+                rows.chat_value(row), tuple(values), dict(tree.active), row.folder or "",
+                row.extra or "", extras,
+            )  # fmt: skip
+
+    def ids(self) -> list[str]:
+        """Every chat that is in the list, the last used first."""
+        there = select(chats.c.id).where(chats.c.deleted_at.is_(None))
+        with self._engine.begin() as connection:
+            return list(connection.execute(there.order_by(chats.c.updated_at.desc())).scalars())
+
+
+class _Batch:
+    """Rows of many messages, written together: a statement for each takes three times as long."""
+
+    def __init__(self) -> None:
+        self._messages: list[dict[str, Any]] = []
+        self._parts: list[dict[str, Any]] = []
+        self._turns: list[dict[str, Any]] = []
+
+    def add(
+        self, message: Message, place: int, child: str | None, extras: Mapping[str, str]
+    ) -> None:
+        self._messages.append(
+            {
+                "id": message.id,
+                "chat_id": message.chat_id,
+                "parent_id": message.parent_id,
+                "position": place,
+                "role": message.role.value,
+                "status": message.status.value,
+                "created_at": message.created_at,
+                "model": message.model,
+                "error": message.error,
+                "active_child_id": child,
+                "model_host": message.model_host,
+                "model_key": message.model_key,
+                "extra": extras.get(message.id) or None,
+            }
+        )
+        self._parts += [
+            {"message_id": message.id, "position": number, **rows.part_row(part)}
+            for number, part in enumerate(joined(message.parts))
+        ]
+        if message.stats is not None:
+            ended = {"message_id": message.id, "ended_at": message.created_at}
+            self._turns.append({**_NO_TURN, **ended, **rows.stats_row(message.stats)})
+
+    def write(self, connection: Connection) -> None:
+        for table, values in (
+            (messages, self._messages),
+            (parts, self._parts),
+            (turns, self._turns),
+        ):
+            if values:
+                connection.execute(insert(table), values)
+
+
+# rows that are written together have the same columns
+_NO_TURN: dict[str, Any] = {
+    column.key: None for column in turns.columns if column.nullable and not column.primary_key
+}
+
+
+def _message_ids(connection: Connection, chat_id: str) -> set[str]:
+    query = select(messages.c.id).where(messages.c.chat_id == chat_id)
+    return set(connection.execute(query).scalars())
+
+
+def _shown(values: Sequence[Message], active: Mapping[str | None, str]) -> int:
+    """How many messages are on show; `active` names a child for each that has some."""
+    known = {message.id for message in values}
+    count, at = 0, active.get(None)
+    while at in known:
+        count, at = count + 1, active.get(at)
+    return count
+
+
+def _chunks(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))
