@@ -27,6 +27,7 @@ from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from headstart.ui import theme
 from headstart.ui.controllers.everything import Controllers, make_controllers
+from headstart.ui.transfer.renderers import RENDERERS
 from headstart.ui.window.main_window import MainWindow
 
 # what quitting may wait for prefixes that are still being written
@@ -73,10 +74,12 @@ async def open_app(home: Home) -> App:
         )
 
     keychain = Keychain()
-    weights = Weights(Hub(keychain, preferences), home.known_models, home.downloads)
+    hub = Hub(keychain, preferences)
+    weights = Weights(hub, home.known_models, home.downloads, home.temporary)
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store, weights
     )
+    services.exporting.renderers.update(RENDERERS)
     controllers = make_controllers(services)
     window = MainWindow(controllers, preferences)
 
@@ -101,6 +104,7 @@ async def open_app(home: Home) -> App:
 async def close_app(app: App) -> None:
     """Store what is being written and end every thread."""
     app.window.hide()
+    app.controllers.transfer.close()
     app.window.transcript.close_workers()
     await app.services.ending.close(app.services)
     await app.controllers.settle()

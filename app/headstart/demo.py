@@ -12,6 +12,7 @@ from pathlib import Path
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
+from headstart.chat.transfer.exporting import Run
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
@@ -63,6 +64,10 @@ async def run_demo(app: App) -> int:
     FOLDER.mkdir(exist_ok=True)
     picture, words = FOLDER / "headstart.png", FOLDER / "conversation.md"
     app.window.grab().save(str(picture))
-    await app.services.export.markdown(app.controllers.open.id, words)
+    exporting = app.services.exporting
+    wanted = exporting.wanted(
+        [app.controllers.open.id], "markdown", reasoning=True, stats=False, branches=False
+    )
+    await exporting.write(wanted, words, Run())
     print(f"[screenshot: {picture}]\n[conversation: {words}]")
     return 0

@@ -55,5 +55,9 @@ class Home:
         return self.path / "prefixes"
 
     @property
+    def temporary(self) -> Path:
+        return self.path / "temporary"
+
+    @property
     def lock(self) -> Path:
         return self.path / "headstart.lock"

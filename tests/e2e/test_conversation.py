@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from headstart.assembly import App
 from headstart.core.parts import Origin
 from headstart.core.settings import SamplingChoice
 from headstart.core.values import FinishReason, MessageStatus
@@ -167,6 +168,14 @@ async def test_everything_is_there_after_a_restart(running: OpenApp) -> None:
         assert after.status in (MessageStatus.COMPLETE, MessageStatus.STOPPED)
 
 
+def export(app: App, path: str) -> None:
+    """As the window asks for it."""
+    wanted = app.services.exporting.wanted(
+        [stored_chat(app) or ""], "markdown", reasoning=True, stats=False, branches=False
+    )
+    app.controllers.transfer.export(wanted, path)
+
+
 async def test_export_writes_the_active_branch_with_code_untouched(
     running: OpenApp, tmp_path: Path
 ) -> None:
@@ -175,14 +184,14 @@ async def test_export_writes_the_active_branch_with_code_untouched(
         words = "Keep this: #include <stdio.h> and $\\frac{a_1}{b_2}$ and *x*."
         reply = await ask(app, words)
         path = tmp_path / "chat.md"
-        app.controllers.chat.export_markdown(stored_chat(app) or "", str(path))
+        export(app, str(path))
         await app.controllers.settle()
         text = path.read_text(encoding="utf-8")
         assert text.startswith("---\ntitle: ")
         assert f"## User\n\n{words}\n\n## Assistant" in text
         assert reply.text.strip("\n") in text
         assert not list(tmp_path.glob("*.partial"))
-        app.controllers.chat.export_markdown(stored_chat(app) or "", str(tmp_path / "no" / "x.md"))
+        export(app, str(tmp_path / "no" / "x.md"))
         await app.controllers.settle()
         assert "could not be written" in app.window.banner.text()
 

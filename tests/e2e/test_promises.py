@@ -76,7 +76,10 @@ async def test_no_text_of_a_chat_reaches_the_log(
             await begin(app, f"{CANARY}-again")
             await until(lambda: not app.controllers.reply.writing)
             await app.controllers.settle()
-            app.controllers.chat.export_markdown(stored_chat(app), f"/nowhere/{CANARY}.md")
+            wanted = app.services.exporting.wanted(
+                [stored_chat(app)], "markdown", reasoning=True, stats=True, branches=True
+            )
+            app.controllers.transfer.export(wanted, f"/nowhere/{CANARY}.md")
             await app.controllers.settle()
             app.controllers.models.choose(
                 await app.services.models.of_chat(app.controllers.open.chat)

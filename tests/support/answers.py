@@ -15,11 +15,11 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
-from headstart.chat.export import Export
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
+from headstart.chat.transfer.exporting import Exporting, Run
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
 from headstart.core.model_ref import AnyModel, ModelRef
@@ -111,7 +111,7 @@ class Talk:
             self.databases, self.replies, self.prefixes, self.preferences, self.background
         )
         self.choices = Choices(self.databases, answering, self.preferences, self.prefixes)
-        self.export = Export(self.branches, self.replies, self.preferences)
+        self.exporting = Exporting(self.databases, self.replies, None, self.preferences)
         self.told: list[Change] = []
 
     def listen(self, *kinds: type) -> None:
@@ -121,6 +121,10 @@ class Talk:
     async def say(self, chat_id: str, text: str) -> None:
         await self.conversation.send(chat_id, text)
         await self.written(chat_id)
+
+    async def export(self, chat_id: str, path: Path, form: str = "markdown") -> None:
+        wanted = self.exporting.wanted([chat_id], form, reasoning=True, stats=False, branches=False)
+        await self.exporting.write(wanted, path, Run())
 
     async def written(self, chat_id: str) -> None:
         """Wait for the reply to be stored."""

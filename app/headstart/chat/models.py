@@ -27,6 +27,13 @@ from headstart.hub.advice import read_advice
 from headstart.hub.shelf import Shelf
 
 
+def is_model(path: Path) -> bool:
+    """Whether a file or folder is meant to be a model, by its name or what lies in it."""
+    if path.is_dir():
+        return (path / "config.json").is_file()
+    return path.suffix.casefold() in (".gguf", ".ggml", ".safetensors", ".bin", ".pt")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelList:
     """`local`: chat models on this computer, with the reason where one cannot run here; `current`

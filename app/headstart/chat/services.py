@@ -19,7 +19,6 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
-from headstart.chat.export import Export
 from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.hub import Hub
@@ -29,6 +28,8 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.servers import Servers
+from headstart.chat.transfer.exporting import Exporting
+from headstart.chat.transfer.importing import Importing
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
@@ -50,7 +51,8 @@ class Services:
     choices: Choices
     conversation: Conversation
     replies: Replies
-    export: Export
+    exporting: Exporting
+    importing: Importing
     models: Models
     servers: Servers
     local: LocalModels
@@ -97,6 +99,8 @@ class Weights:
     # what is known of models, and what is being downloaded
     known: Path | None = None
     book: Path | None = None
+    # where files are unpacked that come in
+    scratch: Path | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[Place]:
@@ -140,7 +144,8 @@ def make_services(
         choices=Choices(databases, answering, preferences, prefixes),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
-        export=Export(branches, replies, preferences),
+        exporting=Exporting(databases, replies, shelf, preferences),
+        importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
         models=models,
         servers=servers,
         local=local,

@@ -351,6 +351,9 @@ class Settings(Struct, frozen=True):
     window_size: tuple[int, int] | None = None
     maximized: bool = False
     open_chat: str = ""
+    # where files were chosen last, and the format that chats went out in
+    last_folder: str = ""
+    export_format: str = ""
     show_stats: Annotated[
         bool, Meta(title="Stats under replies", description="speed, reused tokens, speculation")
     ] = True

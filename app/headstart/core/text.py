@@ -26,6 +26,11 @@ def count_text(count: int) -> str:
     return str(count)
 
 
+def count_words(count: int, word: str) -> str:
+    """A number with its noun: 1 chat, 2,000 chats."""
+    return f"{count:,} {word if count == 1 else f'{word}s'}"
+
+
 def time_text(seconds: float) -> str:
     """How long something takes: 20 s, 3 min, 1 h 05."""
     if seconds < 90:

@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
     from markdown_it.utils import OptionsDict
 
+# what nobody can tick in a file; a text that looks like this is escaped
+_BOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="checkbox">'
+_BOXES = ((_BOX.format('checked="checked" '), "☑"), (_BOX.format(""), "☐"))
 # characters of code that are coloured
 _LONGEST_CODE = 100_000
 _BRACKETS = {"(": "\\)", "[": "\\]"}
 
 
 def markdown_html(text: str) -> str:
-    return str(_parser().render(text, {}))
+    found = str(_parser().render(text, {}))
+    for box, sign in _BOXES:
+        found = found.replace(box, sign)
+    return found
 
 
 def code_html(code: str, language: str) -> str:
@@ -60,9 +67,17 @@ def _parser() -> MarkdownIt:
     md.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     md.use(tasklists_plugin)
     md.inline.ruler.before("escape", "bracket_math", _bracket_math)
+    md.core.ruler.push("lower_headings", _lower_headings)
     for name, rule in _RULES.items():
         md.add_render_rule(name, rule)
     return md
+
+
+def _lower_headings(state: StateCore) -> None:
+    """The chat's title is the one heading of the first level."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
 
 
 def _bracket_math(state: StateInline, silent: bool) -> bool:

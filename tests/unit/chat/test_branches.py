@@ -29,10 +29,10 @@ async def test_a_chat_is_exported_as_it_is_shown(talk: Talk, chat: str, tmp_path
     talk.answerer.answers = [Answer(["Rivers *flow*."])]
     await talk.say(chat, "Tell me about rivers.")
     path = tmp_path / "rivers.md"
-    await talk.export.markdown(chat, path)
+    await talk.export(chat, path)
     text = path.read_text(encoding="utf-8")
     assert "Tell me about rivers." in text
     assert "Rivers *flow*." in text
     with pytest.raises(EnvironmentProblem, match="could not be written"):
-        await talk.export.markdown(chat, tmp_path / "nowhere" / "rivers.md")
+        await talk.export(chat, tmp_path / "nowhere" / "rivers.md")
     assert not (tmp_path / "nowhere").exists()

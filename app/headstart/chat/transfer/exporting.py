@@ -21,8 +21,8 @@ from headstart.core.files import PARTIAL, write_whole
 from headstart.core.inheritance import effective
 from headstart.core.parts import BlobRef, Part
 from headstart.core.settings import changed
-from headstart.exchange import own_format
-from headstart.exchange.formats import HEADSTART, FileFormat, Render, format_of
+from headstart.exchange import names, own_format
+from headstart.exchange.formats import FORMATS, HEADSTART, FileFormat, Render, format_of
 from headstart.exchange.include import Include
 from headstart.exchange.names import Names
 from headstart.exchange.tree import Conversation
@@ -74,6 +74,13 @@ class Exporting:
         # of formats that need the window's own means, by code
         self.renderers = dict(renderers or {})
 
+    @staticmethod
+    def wanted(
+        chats: Sequence[str], form: str, *, reasoning: bool, stats: bool, branches: bool
+    ) -> Wanted:
+        """What to write; no chats for all of the list."""
+        return Wanted(tuple(chats), form, Include(reasoning, stats, branches))
+
     async def write(self, wanted: Wanted, path: Path, run: Run) -> int:
         """Write to a file, or into a folder that is there, a file for each chat; returns how many.
         Raises EnvironmentProblem, or Cancelled."""
@@ -112,6 +119,16 @@ class Exporting:
         """The one that holds for a chat, wherever it is set."""
         settings, chat = self._preferences.current, tree.chat
         return effective(settings, chat.options, chat.model or settings.model).system_prompt
+
+
+def formats() -> tuple[FileFormat, ...]:
+    """What chats can be written in."""
+    return FORMATS
+
+
+def file_name(title: str) -> str:
+    """A title as a name that every system takes, without an ending."""
+    return names.file_name(title)
 
 
 class _Job:
@@ -208,13 +225,13 @@ class _Job:
         return 1
 
     def _into_folder(self, folder: Path) -> int:
-        names, count = Names(), 0
+        given, count = Names(), 0
         taken = {path.name.casefold() for path in folder.iterdir()}
         for conversation in self.conversations():
-            name = names.take(conversation.title, self._format.suffix)
+            name = given.take(conversation.title, self._format.suffix)
             while name.casefold() in taken:
                 # what is there belongs to somebody
-                name = names.take(conversation.title, self._format.suffix)
+                name = given.take(conversation.title, self._format.suffix)
             write_whole(folder / name, self._bytes(conversation), wait=False)
             count += 1
         return count
@@ -237,11 +254,11 @@ class _Job:
         return count
 
     def _archive(self, path: Path) -> int:
-        names, count, written = Names(), 0, set[str]()
+        given, count, written = Names(), 0, set[str]()
         kind = zipfile.ZIP_DEFLATED
         with zipfile.ZipFile(path, "w", kind, compresslevel=_COMPRESSION) as archive:
             for conversation in self.conversations():
-                name = names.take(conversation.title, self._format.suffix)
+                name = given.take(conversation.title, self._format.suffix)
                 if self._format is not HEADSTART:
                     archive.writestr(_in_folder(conversation, name), self._bytes(conversation))
                 else:

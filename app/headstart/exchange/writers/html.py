@@ -44,7 +44,7 @@ def body(conversation: Conversation, include: Include = WORDS, folds: bool = Tru
     nodes = conversation.branch()
     facts = [date_words(conversation.created_at), models_of(nodes)]
     meta = html.escape(" · ".join(fact for fact in facts if fact))
-    pieces = [f"<h1>{html.escape(conversation.title)}</h1>\n"]
+    pieces = [f'<h1 class="title">{html.escape(conversation.title)}</h1>\n']
     if meta:
         pieces.append(f'<p class="meta">{meta}</p>\n')
     if prompt_of(conversation):

@@ -21,6 +21,7 @@ from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
+from headstart.ui.controllers.transfer import TransferController
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks
 
@@ -45,6 +46,7 @@ class Controllers:
     getting: GettingController
     downloads: DownloadsController
     installed: InstalledController
+    transfer: TransferController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -86,7 +88,8 @@ def make_controllers(services: Services) -> Controllers:
         problems=problems,
         consent=consent,
         branch=branch,
-        chat=ChatController(services.choices, services.export, open_chat, tasks),
+        chat=ChatController(services.choices, open_chat, tasks),
+        transfer=TransferController(services.importing, services.exporting, tasks),
         chat_list=chat_list,
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent

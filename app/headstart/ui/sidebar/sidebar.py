@@ -30,6 +30,8 @@ from headstart.ui.sidebar.chat_list import (
 )
 from headstart.ui.sidebar.entry import SideEntry
 
+_MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.trash")
+
 
 class Sidebar(QFrame):
     chat_chosen = Signal(str)
@@ -72,6 +74,12 @@ class Sidebar(QFrame):
         self._trash = QPushButton(self)
         self._trash.setObjectName("sideButton")
         self._trash.setFixedWidth(40)
+        self._more = QPushButton(self)
+        self._more.setObjectName("sideButton")
+        self._more.setFixedWidth(40)
+        self._more.setToolTip("More about all chats")
+        self._more.setAccessibleName("More about all chats")
+        self._more.clicked.connect(self._open_more)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 12, 10, 10)
         layout.setSpacing(8)
@@ -87,6 +95,7 @@ class Sidebar(QFrame):
         last.setSpacing(6)
         last.addWidget(self._settings, 1)
         last.addWidget(self._trash)
+        last.addWidget(self._more)
         layout.addLayout(last)
         self._commands = Commands()
         self._showing = ""
@@ -104,7 +113,23 @@ class Sidebar(QFrame):
         commands.bind(self._trash, "chats.trash")
 
     def tab_order(self) -> list[QWidget]:
-        return [self._new, self._private, self.view, self._models, self._settings, self._trash]
+        return [
+            self._new,
+            self._private,
+            self.view,
+            self._models,
+            self._settings,
+            self._trash,
+            self._more,
+        ]
+
+    def _open_more(self) -> None:
+        """What is done with all chats."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name in _MORE:
+            self._commands.add_to(menu, name)
+        menu.popup(self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def set_models(self, line: str, shown: bool) -> None:
         """What is said of models below their name, and whether their page is open."""
@@ -160,6 +185,7 @@ class Sidebar(QFrame):
         self._models.setIcon(icons.icon("box"))
         self._settings.setIcon(icons.icon("settings"))
         self._trash.setIcon(icons.icon("trash-2"))
+        self._more.setIcon(icons.icon("ellipsis"))
         self.view.viewport().update()
 
     def _select(self, chat_id: str) -> None:

@@ -38,12 +38,19 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
         ),
         Command(
             "chat.export",
-            "Export this chat as Markdown",
+            "Export this chat…",
             lambda: window.ask_export(open_chat.id),
             "upload",
             "Ctrl+S",
             lambda: open_chat.stored,
         ),
+        Command(
+            "chats.export", "Export all chats…", lambda: window.transfer.export([], ""), "upload"
+        ),
+        Command(
+            "chats.import", "Import chats…", window.transfer.ask_files, "download", "Ctrl+Shift+O"
+        ),
+        Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
         Command("models.show", "Models", window.pages.show_models, "box", "Ctrl+M"),
         Command(
@@ -104,7 +111,7 @@ def chat_commands(
         ),
         ItemCommand(
             "chat.export_this",
-            "Export as Markdown…",
+            "Export…",
             lambda chat: window.ask_export(chat.id),
             "upload",
         ),

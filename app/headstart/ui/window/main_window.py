@@ -5,6 +5,9 @@ Widgets emit, controllers do; `wiring` connects them. Nothing here waits for any
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
@@ -16,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
-from headstart.chat.models import ModelList
+from headstart.chat.models import ModelList, is_model
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
 from headstart.ui import theme
@@ -30,9 +33,9 @@ from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import TrashOpener
 from headstart.ui.transcript.view import TranscriptView
+from headstart.ui.transfer.wiring import TransferOpener
 from headstart.ui.window import wiring
 from headstart.ui.window.actions import make_commands
-from headstart.ui.window.export_dialog import ask_export_path
 from headstart.ui.window.header import Header
 from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
@@ -65,6 +68,7 @@ class MainWindow(QMainWindow):
         self.sizes = SizesOpener(self, controllers, self.sidebar.model.titles)
         self.trash = TrashOpener(self, controllers, preferences)
         self.settings = SettingsOpener(controllers, preferences, self)
+        self.transfer = TransferOpener(controllers, preferences, self)
         self._build()
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)
@@ -172,8 +176,7 @@ class MainWindow(QMainWindow):
     def ask_export(self, chat_id: str) -> None:
         index = self.sidebar.model.index_of(chat_id)
         title = str(index.data()) if index.isValid() else NEW_CHAT
-        export = self._controllers.chat.export_markdown
-        ask_export_path(self, title, lambda path: export(chat_id, path))
+        self.transfer.export([chat_id], title)
 
     def show_problem(self, message: str, remedy: str) -> None:
         banner = self.pages.banner if self.pages.on_models else self.banner
@@ -236,7 +239,14 @@ class MainWindow(QMainWindow):
         files = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if files:
             event.acceptProposedAction()
+            self.open_files(files)
+
+    def open_files(self, files: Sequence[str]) -> None:
+        """What was dropped on the window, or given to the program: a model, or conversations."""
+        if is_model(Path(files[0])):
             self._controllers.models.open_file(files[0])
+        else:
+            self.transfer.import_files(files)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.inspector.flush()

@@ -11,7 +11,7 @@ from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.downloads import Download
 from headstart.core.settings import Settings
-from headstart.core.text import shortened, size_text
+from headstart.core.text import count_words, shortened, size_text
 from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
@@ -148,7 +148,12 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")
     )
     controllers.models.smaller_fits.connect(show_smaller)
-    controllers.chat.exported.connect(lambda path: toast.show_text(f"Exported to {path}"))
+
+    def on_exported(path: str, count: int) -> None:
+        many = f"{count_words(count, 'chat')} exported to" if count != 1 else "Exported to"
+        toast.show_text(f"{many} {path}")
+
+    controllers.transfer.exported.connect(on_exported)
 
 
 def _connect_settings(

@@ -1,1 +1,0 @@
-"""Conversation files: what goes out of the program and what comes in."""

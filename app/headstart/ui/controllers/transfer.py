@@ -1,0 +1,131 @@
+"""Chats out to files and in from them: what was asked for, how far it is, and what came of it. Main
+thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
+from headstart.chat.transfer.exporting import Run as ExportRun
+from headstart.chat.transfer.importing import Importing
+from headstart.chat.transfer.importing import Run as ImportRun
+from headstart.core.errors import EnvironmentProblem
+from headstart.ui.tasks import Tasks
+
+# how often it is told how far something is; milliseconds
+_TICK = 100
+
+
+class TransferController(QObject):
+    planned = Signal(object)  # Plan
+    imported = Signal(object)  # Result
+    import_failed = Signal(str)  # why the import ended
+    export_began = Signal()
+    exported = Signal(str, int)  # path, how many chats
+    export_ended = Signal()
+    # chats that were dealt with, of how many; 0 where nobody knows
+    import_progress = Signal(int, int)
+    export_progress = Signal(int, int)
+
+    def __init__(self, importing: Importing, exporting: Exporting, tasks: Tasks) -> None:
+        super().__init__()
+        self._importing = importing
+        self._exporting = exporting
+        self._tasks = tasks
+        self._import: ImportRun | None = None
+        self._expected = 0
+        self._export: ExportRun | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._tick)
+
+    # --- in ------------------------------------------------------------------------------
+
+    def plan(self, paths: Sequence[str]) -> None:
+        """See what files have, without taking anything in."""
+        self._tasks.spawn(self._plan([Path(path) for path in paths]))
+
+    def take(self, paths: Sequence[str], expected: int) -> None:
+        """Take chats in; `expected`: how many a dry run found."""
+        self._tasks.spawn(self._take([Path(path) for path in paths], expected))
+
+    def cancel_import(self) -> None:
+        if self._import is not None:
+            self._import.stop.set()
+
+    async def _plan(self, paths: list[Path]) -> None:
+        run = self._begin_import(0)
+        try:
+            plan = await self._importing.plan(paths, run)
+        except EnvironmentProblem as problem:
+            self.import_failed.emit(problem.told.text)
+            return
+        finally:
+            self._end_import(run)
+        if not plan.stopped:
+            self.planned.emit(plan)
+
+    async def _take(self, paths: list[Path], expected: int) -> None:
+        run = self._begin_import(expected)
+        try:
+            result = await self._importing.run(paths, run)
+        except EnvironmentProblem as problem:
+            self.import_failed.emit(problem.told.text)
+            return
+        finally:
+            self._end_import(run)
+        self.imported.emit(result)
+
+    def _begin_import(self, expected: int) -> ImportRun:
+        self.cancel_import()
+        self._import, self._expected = ImportRun(), expected
+        self._timer.start()
+        return self._import
+
+    def _end_import(self, run: ImportRun) -> None:
+        if self._import is run:
+            self._import = None
+        self._rest()
+
+    # --- out -----------------------------------------------------------------------------
+
+    def export(self, wanted: Wanted, path: str) -> None:
+        """Write chats to a file, or into a folder; one export at a time."""
+        if self._export is None:
+            self._tasks.spawn(self._write(wanted, Path(path)))
+
+    def cancel_export(self) -> None:
+        if self._export is not None:
+            self._export.stop.set()
+
+    async def _write(self, wanted: Wanted, path: Path) -> None:
+        run = self._export = ExportRun()
+        self.export_began.emit()
+        self._timer.start()
+        try:
+            count = await self._exporting.write(wanted, path, run)
+        except Cancelled:
+            return
+        finally:
+            self._export = None
+            self._rest()
+            self.export_ended.emit()
+        self.exported.emit(str(path), count)
+
+    def close(self) -> None:
+        """The program ends: whole chats and whole files stay."""
+        self.cancel_import()
+        self.cancel_export()
+
+    def _tick(self) -> None:
+        if self._import is not None:
+            self.import_progress.emit(self._import.count, self._expected)
+        if self._export is not None:
+            self.export_progress.emit(self._export.count, self._export.total)
+
+    def _rest(self) -> None:
+        if self._import is None and self._export is None:
+            self._timer.stop()

@@ -1,0 +1,1 @@
+"""Windows and documents for conversations that go out and come in."""

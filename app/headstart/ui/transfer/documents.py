@@ -1,0 +1,183 @@
+"""Documents for print and for other programs, of a chat's body as HTML.
+
+Called on any thread but the main one; a document is made on a thread of Qt's, because laying out
+starts timers that others do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRectF, QSizeF, Qt, QThread
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFont,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPalette,
+    QPdfWriter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextDocumentWriter,
+)
+
+_TEXT, _CODE = "Inter", "JetBrains Mono"
+_POINTS = 10
+# millimetres of an A4 page; the room below is for its number
+_MARGIN, _FOOT = 20.0, 12.0
+_DPI = 300
+_INK, _QUIET = "#1f2321", "#5f6662"
+_STYLE = f"""
+body {{ color: {_INK}; }}
+.title {{ font-size: 17pt; margin-bottom: 0; }}
+table {{ border-collapse: collapse; border-style: solid; border-color: #c8ccc8; }}
+.meta, .stats {{ color: {_QUIET}; font-size: 8pt; }}
+.who {{ color: #0f766e; font-size: 8pt; font-weight: 600; margin-top: 14px; margin-bottom: 0; }}
+.fold {{ color: {_QUIET}; margin-left: 16px; }}
+pre, code {{ background-color: #f4f4f1; font-family: '{_CODE}'; font-size: 8.5pt; }}
+pre {{ white-space: pre-wrap; }}
+.math {{ font-family: '{_CODE}'; font-size: 8.5pt; }}
+blockquote {{ color: {_QUIET}; }}
+th, td {{ padding: 3px 6px; }}
+a {{ color: #0f766e; }}
+.k, .kc, .kd, .kn, .kr, .kt, .ow {{ color: #7c3aed; }}
+.s, .s1, .s2, .sa, .sb, .sc, .sd, .se, .sh, .si, .sr, .ss {{ color: #0f6e4f; }}
+.m, .mb, .mf, .mh, .mi, .mo, .il {{ color: #a1440b; }}
+.c, .c1, .ch, .cm, .cp, .cpf, .cs {{ color: #626a66; }}
+.nf, .nc, .nd, .nn, .nt, .fm, .nb {{ color: #1d5fbf; }}
+"""
+
+
+def pdf_bytes(title: str, body: str) -> bytes:
+    """A4 pages with numbers; text can be selected, links work."""
+    return _on_qt_thread(lambda: _pdf(title, body))
+
+
+def odt_bytes(title: str, body: str) -> bytes:
+    """An OpenDocument text, which LibreOffice and Word open; raises OSError."""
+    return _on_qt_thread(lambda: _odt(title, body))
+
+
+class _Thread(QThread):
+    def __init__(self, work: Callable[[], bytes]) -> None:
+        super().__init__()
+        self._work = work
+        self.data = b""
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.data = self._work()
+        except Exception as error:
+            self.error = error
+
+
+def _on_qt_thread(work: Callable[[], bytes]) -> bytes:
+    thread = _Thread(work)
+    thread.start()
+    thread.wait()
+    if thread.error is not None:
+        raise thread.error
+    return thread.data
+
+
+def _pdf(title: str, body: str) -> bytes:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setTitle(title)
+    writer.setCreator("Headstart")
+    writer.setResolution(_DPI)
+    margins = QMarginsF(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+    writer.setPageLayout(
+        QPageLayout(
+            QPageSize(QPageSize.PageSizeId.A4),
+            QPageLayout.Orientation.Portrait,
+            margins,
+            QPageLayout.Unit.Millimeter,
+        )
+    )
+    document = _document(title, body)
+    document.documentLayout().setPaintDevice(writer)
+    room = QRectF(writer.pageLayout().paintRectPixels(_DPI))
+    page = QSizeF(room.width(), room.height() - _FOOT * _DPI / 25.4)
+    document.setPageSize(page)
+    painter = QPainter(writer)
+    count = document.pageCount()
+    for number in range(count):
+        if number:
+            writer.newPage()
+        painter.save()
+        painter.translate(0, -number * page.height())
+        top = number * page.height()
+        # a line that begins the next page would be painted a second time, unseen
+        _paint(document, painter, QRectF(0, top, page.width(), page.height() - 1))
+        painter.restore()
+        painter.setPen(QColor(_QUIET))
+        painter.setFont(QFont(_TEXT, 8))
+        foot = QRectF(0, page.height(), page.width(), room.height() - page.height())
+        place = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+        painter.drawText(foot, place, f"{number + 1} / {count}")
+    painter.end()
+    buffer.close()
+    return bytes(data.data())
+
+
+def _odt(title: str, body: str) -> bytes:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+    writer = QTextDocumentWriter(buffer, QByteArray(b"ODF"))
+    if not writer.write(_document(title, body)):
+        raise OSError("the document could not be written")
+    buffer.close()
+    return bytes(data.data())
+
+
+def _document(title: str, body: str) -> QTextDocument:
+    document = QTextDocument()
+    document.setUndoRedoEnabled(False)
+    document.setDefaultFont(QFont(_TEXT, _POINTS))
+    document.setDefaultStyleSheet(_STYLE)
+    document.setDocumentMargin(0)
+    document.setMetaInformation(QTextDocument.MetaInformation.DocumentTitle, title)
+    document.setHtml(f"<body>{body}</body>")
+    _without_ligatures(document)
+    return document
+
+
+def _without_ligatures(document: QTextDocument) -> None:
+    """“!=” drawn as one sign, or a dash that fits between figures, could not be copied out."""
+    cursor = QTextCursor(document)
+    block = document.begin()
+    while block.isValid():
+        found = block.begin()
+        while not found.atEnd():
+            fragment = found.fragment()
+            form = fragment.charFormat()
+            font = QFont(form.font())
+            for name in ("calt", "liga", "clig"):
+                font.setFeature(QFont.Tag(name), 0)
+            changed = QTextCharFormat(form)
+            changed.setFont(font)
+            cursor.setPosition(fragment.position())
+            end = fragment.position() + fragment.length()
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(changed)
+            found += 1
+        block = block.next()
+
+
+def _paint(document: QTextDocument, painter: QPainter, clip: QRectF) -> None:
+    """In ink, whatever colours the window has."""
+    context = QAbstractTextDocumentLayout.PaintContext()
+    palette = QPalette()
+    palette.setColor(QPalette.ColorRole.Text, QColor(_INK))
+    context.palette = palette
+    context.clip = clip
+    painter.setClipRect(clip)
+    document.documentLayout().draw(painter, context)

@@ -1,0 +1,177 @@
+"""How chats are to go out: which, in what format, with what; then how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
+from headstart.core.text import count_words
+
+_ALL = "Every chat in the list"
+_ARCHIVE, _FOLDER = "One file", "A folder, a file for each chat"
+
+
+class ExportWindow(QDialog):
+    """`wanted`: what to write, and where to."""
+
+    wanted = Signal(object, str)  # Wanted, path
+    cancelled = Signal()
+
+    def __init__(
+        self,
+        chats: Sequence[str],
+        title: str,
+        form: str = "",
+        folder: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        """`chats`: ids of those that are meant, and what they are called together; none for all of
+        the list. `form` and `folder`: as the last time."""
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self.setMinimumWidth(480)
+        self._chats = tuple(chats)
+        self._title = title
+        self._last = folder or str(Path.home())
+        self.scope = QComboBox(self)
+        self.scope.setAccessibleName("What to export")
+        if chats:
+            self.scope.addItem(title if len(chats) == 1 else count_words(len(chats), "chat"))
+        self.scope.addItem(_ALL)
+        self.form = QComboBox(self)
+        self.form.setAccessibleName("Format")
+        for one in formats():
+            self.form.addItem(one.title, one.code)
+        self.form.setCurrentIndex(max(0, self.form.findData(form or "markdown")))
+        self.about = QLabel(self)
+        self.about.setObjectName("quiet")
+        self.place = QComboBox(self)
+        self.place.setAccessibleName("One file or several")
+        self.place.addItems([_ARCHIVE, _FOLDER])
+        self.reasoning = QCheckBox("Reasoning", self)
+        self.reasoning.setChecked(True)
+        self.stats = QCheckBox("Figures of each reply", self)
+        self.branches = QCheckBox("Other versions of messages", self)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("How far the export is")
+        self.bar.hide()
+        self.go = QPushButton("Export…", self)
+        self.go.setObjectName("primary")
+        self.go.setDefault(True)
+        self.go.clicked.connect(self._ask)
+        self.end = QPushButton("Cancel", self)
+        self.end.clicked.connect(self._on_end)
+        self.scope.currentIndexChanged.connect(self._show)
+        self.form.currentIndexChanged.connect(self._show)
+        self._busy = False
+        self._lay_out()
+        self._show()
+
+    def _lay_out(self) -> None:
+        form = self._form = QFormLayout()
+        form.setHorizontalSpacing(16)
+        form.setVerticalSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.addRow("What", self.scope)
+        form.addRow("Format", self.form)
+        form.addRow("", self.about)
+        form.addRow("As", self.place)
+        form.addRow("With", self.reasoning)
+        form.addRow("", self.stats)
+        form.addRow("", self.branches)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.go)
+        buttons.addWidget(self.end)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(12)
+        layout.addLayout(form)
+        layout.addWidget(self.bar)
+        layout.addStretch(1)
+        layout.addLayout(buttons)
+
+    def chosen(self) -> Wanted:
+        """What is chosen now."""
+        everything = self.scope.currentText() == _ALL
+        return Exporting.wanted(
+            () if everything else self._chats,
+            str(self.form.currentData()),
+            reasoning=self.reasoning.isChecked(),
+            stats=self.stats.isChecked(),
+            branches=self.branches.isChecked(),
+        )
+
+    def show_progress(self, count: int, total: int) -> None:
+        self.bar.setRange(0, total)
+        self.bar.setValue(count)
+
+    def show_ended(self) -> None:
+        self._busy = False
+        self.accept()
+
+    def _show(self) -> None:
+        one = next(one for one in formats() if one.code == self.form.currentData())
+        self.about.setText(one.about[:1].upper() + one.about[1:])
+        self._form.setRowVisible(self.place, self._several)
+        for box, shown in (
+            (self.reasoning, one.has_choices),
+            (self.stats, one.has_choices and not one.together),
+            (self.branches, one.has_branches),
+        ):
+            self._form.setRowVisible(box, shown)
+        self.adjustSize()
+
+    @property
+    def _several(self) -> bool:
+        return self.scope.currentText() == _ALL or len(self._chats) > 1
+
+    def _ask(self) -> None:
+        """Where to, then begin."""
+        one = next(one for one in formats() if one.code == self.form.currentData())
+        dialog = QFileDialog(self, "Export", self._last)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self._several and self.place.currentText() == _FOLDER:
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+        else:
+            name = "Chats" if self._several else self._title
+            suffix = one.suffix
+            if self._several and not one.together:
+                suffix = ".headstart.zip" if not one.has_choices else ".zip"
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setNameFilter(f"{one.title} (*{suffix})")
+            dialog.setDefaultSuffix(suffix.removeprefix("."))
+            dialog.selectFile(f"{file_name(name)}{suffix}")
+        dialog.fileSelected.connect(self.begin)
+        dialog.open()
+
+    def begin(self, path: str) -> None:
+        """Write to `path`, with what is chosen."""
+        self._busy = True
+        self.go.setEnabled(False)
+        self.bar.setRange(0, 0)
+        self.bar.show()
+        self.wanted.emit(self.chosen(), path)
+
+    def _on_end(self) -> None:
+        if self._busy:
+            self.cancelled.emit()
+        else:
+            self.reject()

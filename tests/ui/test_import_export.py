@@ -1,0 +1,143 @@
+"""Chats in and out, as a user does it in the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+
+from headstart.assembly import App
+from tests.conftest import OpenApp, until
+from tests.support import conversation_files as files
+from tests.support.driver import ask, stored_chat, use_sampling
+
+
+async def import_file(app: App, path: Path) -> None:
+    """Through the window's dialog, to its end."""
+    app.window.transfer.import_files([str(path)])
+    await app.controllers.settle()
+    window = app.window.transfer.importing
+    assert window is not None
+    QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
+    await app.controllers.settle()
+
+
+def lines(app: App) -> list[str]:
+    model = app.window.sidebar.model
+    return [str(model.index(row).data()) for row in range(model.rowCount())]
+
+
+async def test_a_dropped_export_is_shown_first_and_then_comes_in(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_bytes(files.dumps([files.chatgpt(), {"mapping": 3}]))
+    async with running() as app:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path))])
+        event = QDropEvent(
+            QPointF(50, 50),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        app.window.dropEvent(event)
+        await app.controllers.settle()
+        window = app.window.transfer.importing
+        assert window is not None
+        assert window.summary.text() == "1 new chat can come in."
+        assert window.chats.topLevelItem(0).text(0) == "A vector, please"
+        assert window.chats.topLevelItem(0).text(1) == "ChatGPT"
+        assert "Left out 1" in window.tabs.tabText(1)
+        assert "A vector, please" not in lines(app)
+        QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
+        await until(lambda: "A vector, please" in lines(app))
+        await until(lambda: window.summary.text().startswith("Came in: 1 new chat: 4 messages"))
+        window.end.click()
+        assert app.window.transfer.importing is None
+        # once more: nothing is new
+        app.window.transfer.import_files([str(path)])
+        await app.controllers.settle()
+        window = app.window.transfer.importing
+        assert window is not None
+        assert "here already" in window.summary.text()
+        assert not window.take.isEnabled()
+        window.end.click()
+
+
+async def test_an_imported_chat_is_opened_and_goes_on(running: OpenApp, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(files.dumps([files.claude()]))
+    async with running() as app:
+        use_sampling(app)
+        await import_file(app, path)
+        model = app.window.sidebar.model
+        (chat_id,) = [model.index(row).data(Qt.ItemDataRole.UserRole) for row in range(1)]
+        chats = await app.services.chat_list.summaries()
+        app.window.open_chat(chats[0].id)
+        await app.controllers.settle()
+        assert chat_id is not None or chats
+        reply = await ask(app, "And now?")
+        assert reply.parent_id is not None
+        page = await app.services.branches.whole(chats[0].id)
+        assert [message.text for message in page][:2] == ["Read this", "Notes, it says."]
+        assert page[-1].id == reply.id
+
+
+async def test_the_open_chat_goes_out_as_every_format(running: OpenApp, tmp_path: Path) -> None:
+    async with running() as app:
+        use_sampling(app)
+        await ask(app, f"Keep this.\n\n{files.FENCE}")
+        starts = {
+            "headstart": b"{",
+            "markdown": b"---",
+            "html": b"<!doctype html>",
+            "pdf": b"%PDF",
+            "odt": b"PK",
+            "text": b"",
+            "trace": b'{"type":"session"',
+            "training": b'{"messages"',
+        }
+        for code, start in starts.items():
+            app.window.commands.run("chat.export")
+            window = app.window.transfer.exporting
+            assert window is not None
+            window.form.setCurrentIndex(window.form.findData(code))
+            path = tmp_path / f"chat.{code}"
+            window.begin(str(path))
+            await app.controllers.settle()
+            assert path.read_bytes().startswith(start), code
+            assert len(path.read_bytes()) > 100
+            assert app.window.transfer.exporting is None
+        # the last format is offered first
+        app.window.commands.run("chat.export")
+        window = app.window.transfer.exporting
+        assert window is not None
+        assert window.form.currentData() == "training"
+        assert not window.branches.isVisible()
+        window.end.click()
+        page = (tmp_path / "chat.html").read_text(encoding="utf-8")
+        assert "#include" in page
+        assert stored_chat(app) is not None
+
+
+async def test_all_chats_go_out_and_come_back_elsewhere(running: OpenApp, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(files.dumps([files.chatgpt(), files.chatgpt(conversation_id="2")]))
+    async with running() as app:
+        await import_file(app, path)
+        app.window.commands.run("chats.export")
+        window = app.window.transfer.exporting
+        assert window is not None
+        window.form.setCurrentIndex(window.form.findData("headstart"))
+        target = tmp_path / "all.headstart.zip"
+        window.begin(str(target))
+        await app.controllers.settle()
+        assert (
+            "2 chats exported"
+            in app.window.toast.findChildren(type(app.window.banner._label))[0].text()
+        )
+        assert target.exists()
