@@ -1,4 +1,5 @@
-"""The command line: `headstart [--home DIR] [--model FILE] [--debug] [--version]`."""
+"""The command line: `headstart [--home DIR] [--model FILE] [--debug] [--version] [FILE...]`, and
+`headstart import` and `headstart export`, which need no window."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from headstart import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parse(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if _command(given):
+        from headstart.terminal import main as run_command
+
+        return run_command(given)
+    options = _parse(given)
     if options.probe_model is not None:
         from headstart.engine.backends.probe import child_main
 
@@ -29,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         home = Home(options.home or (FOLDER / "home").absolute())
         return run(home, debug=options.debug, model=options.model, script=run_demo)
     home = Home(options.home) if options.home else Home.default()
-    return run(home, debug=options.debug, model=options.model)
+    files = [path.absolute() for path in options.files]
+    return run(home, debug=options.debug, model=options.model, files=files)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -43,12 +50,23 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--model", type=Path, metavar="FILE", help="open this GGUF model and use it for new chats"
     )
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="a model, or conversations to import"
+    )
     parser.add_argument("--debug", action="store_true", help="log everything, also to the terminal")
     parser.add_argument(
         "--demo", action="store_true", help="ask one question offscreen, write demo/, and end"
     )
     parser.add_argument("--probe-model", nargs=2, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def _command(arguments: Sequence[str]) -> bool:
+    """Whether it is one of the commands without a window; `--home DIR` may stand before it."""
+    rest = list(arguments)
+    while rest and rest[0].startswith("--home"):
+        rest = rest[1:] if "=" in rest[0] else rest[2:]
+    return bool(rest) and rest[0] in ("import", "export")
 
 
 def _folder(text: str) -> Path:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import logging.handlers
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from headstart.ui import qt_first  # noqa: F401
@@ -31,9 +31,15 @@ Script = Callable[[App], Awaitable[int]]
 
 
 def run(
-    home: Home, *, debug: bool = False, model: Path | None = None, script: Script | None = None
+    home: Home,
+    *,
+    debug: bool = False,
+    model: Path | None = None,
+    script: Script | None = None,
+    files: Sequence[Path] = (),
 ) -> int:
-    """Open the window and stay until it is closed, or until `script` is through.
+    """Open the window and stay until it is closed, or until `script` is through. `files`: what the
+    program was opened with: a model, or conversations.
 
     Returns the exit code. Environment problems at the start are shown and end the program.
     """
@@ -53,7 +59,7 @@ def run(
         asyncio.set_event_loop(loop)
         with loop:
             try:
-                return int(loop.run_until_complete(_main(home, model, script)))
+                return int(loop.run_until_complete(_main(home, model, script, files)))
             except EnvironmentProblem as problem:
                 # shown after the loop: a dialog inside it would enter it a second time
                 return _cannot_start(problem)
@@ -78,7 +84,9 @@ def make_application() -> QApplication:
     return application
 
 
-async def _main(home: Home, model: Path | None, script: Script | None) -> int:
+async def _main(
+    home: Home, model: Path | None, script: Script | None, files: Sequence[Path]
+) -> int:
     app = await open_app(home)
     closed = asyncio.Event()
     app.window.closing.connect(closed.set)
@@ -90,6 +98,8 @@ async def _main(home: Home, model: Path | None, script: Script | None) -> int:
             app.controllers.models.open_file(str(model))
         else:
             app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+        if files:
+            app.window.open_files([str(path) for path in files])
         if script is None:
             await closed.wait()
             return 0

@@ -111,7 +111,7 @@ class Talk:
             self.databases, self.replies, self.prefixes, self.preferences, self.background
         )
         self.choices = Choices(self.databases, answering, self.preferences, self.prefixes)
-        self.exporting = Exporting(self.databases, self.replies, None, self.preferences)
+        self.exporting = Exporting(self.databases, self.replies.reply_in, None, self.preferences)
         self.told: list[Change] = []
 
     def listen(self, *kinds: type) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from headstart.assembly import App
 from tests.conftest import OpenApp, until
@@ -74,12 +75,9 @@ async def test_an_imported_chat_is_opened_and_goes_on(running: OpenApp, tmp_path
     async with running() as app:
         use_sampling(app)
         await import_file(app, path)
-        model = app.window.sidebar.model
-        (chat_id,) = [model.index(row).data(Qt.ItemDataRole.UserRole) for row in range(1)]
         chats = await app.services.chat_list.summaries()
         app.window.open_chat(chats[0].id)
         await app.controllers.settle()
-        assert chat_id is not None or chats
         reply = await ask(app, "And now?")
         assert reply.parent_id is not None
         page = await app.services.branches.whole(chats[0].id)
@@ -136,8 +134,6 @@ async def test_all_chats_go_out_and_come_back_elsewhere(running: OpenApp, tmp_pa
         target = tmp_path / "all.headstart.zip"
         window.begin(str(target))
         await app.controllers.settle()
-        assert (
-            "2 chats exported"
-            in app.window.toast.findChildren(type(app.window.banner._label))[0].text()
-        )
+        said = [label.text() for label in app.window.toast.findChildren(QLabel)]
+        assert any(isinstance(text, str) and "2 chats exported" in text for text in said)
         assert target.exists()

@@ -45,6 +45,10 @@ class ChatList:
         """Every line of the list, private chats first."""
         return await self._databases.summaries()
 
+    async def look(self) -> None:
+        """See whether another program changed the chats."""
+        await self._databases.look()
+
     async def summary(self, chat_id: str) -> ChatSummary | None:
         """A chat's line in the list; None where it is in no list."""
         return await self._databases.summary(chat_id)

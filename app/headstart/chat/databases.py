@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, What
+from headstart.chat.changes import ChatChanged, ChatsChanged, What
 from headstart.core.values import Chat, ChatDraft, ChatSummary, TrashedChat, new_id
 from headstart.storage.worker import Storage, Store
 
@@ -68,6 +68,11 @@ class Databases:
             return chats
         private = await self._private.run(lambda store: store.chats.summaries())
         return [*(replace(chat, private=True) for chat in private), *chats]
+
+    async def look(self) -> None:
+        """Say so where another program changed chats: one that imports beside this window."""
+        if await self._storage.run(lambda store: store.transfers.changed_elsewhere()):
+            self._broadcast.tell(ChatsChanged())
 
     async def ids(self) -> list[str]:
         """Every chat on disk that is in the list, the last used first."""

@@ -144,7 +144,7 @@ def make_services(
         choices=Choices(databases, answering, preferences, prefixes),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
-        exporting=Exporting(databases, replies, shelf, preferences),
+        exporting=Exporting(databases, replies.reply_in, shelf, preferences),
         importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
         models=models,
         servers=servers,

@@ -173,6 +173,10 @@ class MessageTable:
         """Messages of this chat were written elsewhere: its tree is read again."""
         self._trees.pop(chat_id, None)
 
+    def forget_all(self) -> None:
+        """The same for every chat."""
+        self._trees.clear()
+
     def tree(self, connection: Connection, chat_id: str) -> SoundTree:
         """The chat's tree: read whole the first time, then kept up to date."""
         known = self._trees.get(chat_id)

@@ -91,6 +91,21 @@ def open_home(path: Path, backups: Path) -> Opened:
     return Opened(engine, interrupted, finished, same=last is not None)
 
 
+def open_beside(path: Path) -> Opened:
+    """Open a database that another program of this version has open: nothing is repaired, and
+    replies that it writes are left alone. Raises DatabaseProblem."""
+    try:
+        schema.check_known(path)
+        engine = open_engine(path)
+        if not schema.is_current(engine):
+            engine.dispose()
+            raise DatabaseProblem("database-newer", path=path)
+    except (sqlite3.Error, SQLAlchemyError, OSError) as error:
+        reason = trouble_of(error).value
+        raise DatabaseProblem("database-cannot-be-opened", path=path, reason=reason) from error
+    return Opened(engine, 0)
+
+
 def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:
     """What is wrong with the file; None when it can be opened."""
     size = path.stat().st_size if path.exists() else 0

@@ -42,6 +42,11 @@ def check_current(engine: Engine, path: Path) -> None:
         raise DatabaseProblem("database-newer", path=path)
 
 
+def is_current(engine: Engine) -> bool:
+    """Whether the schema is the one that this version writes."""
+    return _current(engine) == HEAD
+
+
 def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
     """Migrate to `HEAD` where needed, after a copy; without a path (in memory) there is none."""
     current = _current(engine)

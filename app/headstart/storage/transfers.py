@@ -29,6 +29,18 @@ class TransferTable:
     def __init__(self, engine: Engine, table: MessageTable) -> None:
         self._engine = engine
         self._table = table
+        self._version: int | None = None
+
+    def changed_elsewhere(self) -> bool:
+        """Whether another program has written to the database since this was last asked; trees are
+        read again then."""
+        with self._engine.connect() as connection:
+            version = connection.exec_driver_sql("PRAGMA data_version").scalar()
+        changed = self._version is not None and version != self._version
+        self._version = version
+        if changed:
+            self._table.forget_all()
+        return changed
 
     # --- in ------------------------------------------------------------------------------
 

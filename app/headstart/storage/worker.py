@@ -57,9 +57,13 @@ class Storage:
     engine: Engine
     _damaged = False
 
-    def __init__(self, path: Path | None, backups: Path | None = None) -> None:
-        """`path` None keeps everything in memory, for private chats."""
+    def __init__(
+        self, path: Path | None, backups: Path | None = None, beside: bool = False
+    ) -> None:
+        """`path` None keeps everything in memory, for private chats. `beside`: another program has
+        this database open, and looks after it."""
         self._path = path
+        self._beside = beside
         self._backups = backups
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
         self._copies: DailyCopies | None = None
@@ -123,13 +127,15 @@ class Storage:
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_memory
         from headstart.storage.messages import MessageTable
-        from headstart.storage.opening import Opened, open_home
+        from headstart.storage.opening import Opened, open_beside, open_home
         from headstart.storage.prefixes import PrefixTable
         from headstart.storage.profiles import ProfileTable
         from headstart.storage.transfers import TransferTable
 
         if self._path is None or self._backups is None:
             opened = Opened(open_memory(), 0)
+        elif self._beside:
+            opened = open_beside(self._path)
         else:
             opened = open_home(self._path, self._backups)
         engine = self.engine = opened.engine
@@ -145,7 +151,8 @@ class Storage:
             opened.notices,
             opened.read_only,
         )
-        if self._path is not None and self._backups is not None and opened.read_only is None:
+        keeps = self._path is not None and opened.read_only is None and not self._beside
+        if keeps and self._path is not None and self._backups is not None:
             self._begin(store, self._path, self._backups, opened.same)
         return store
 
@@ -219,7 +226,7 @@ class Storage:
             return
         from headstart.storage import last_state
 
-        keeps = self._path is not None and not self._opened.result().read_only
+        keeps = not self._beside and not self._opened.result().read_only
         if self._path is not None and keeps and not self._damaged:
             try:
                 last_state.save(self._path, last_state.of_engine(self.engine, clean=True))

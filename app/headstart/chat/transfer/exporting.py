@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
-from headstart.chat.replies import Replies
+from headstart.chat.reply import Reply
 from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
@@ -62,13 +62,13 @@ class Exporting:
     def __init__(
         self,
         databases: Databases,
-        replies: Replies,
+        reply_in: Callable[[str], Reply | None],
         shelf: Shelf | None,
         preferences: Preferences,
         renderers: Mapping[str, Render] | None = None,
     ) -> None:
         self._databases = databases
-        self._replies = replies
+        self._reply_in = reply_in
         self._shelf = shelf
         self._preferences = preferences
         # of formats that need the window's own means, by code
@@ -89,7 +89,7 @@ class Exporting:
         open_parts = {
             message_id: parts
             for chat_id in chats
-            if (reply := self._replies.reply_in(chat_id)) is not None
+            if (reply := self._reply_in(chat_id)) is not None
             for message_id, parts in ((reply.message_id, reply.parts),)
         }
         sources = {chat_id: self._databases.of(chat_id) for chat_id in chats}
@@ -99,7 +99,7 @@ class Exporting:
     async def conversation(self, chat_id: str, blobs: bool = False) -> Conversation:
         """One chat, as it is now; raises EnvironmentProblem where it is gone."""
         wanted = Wanted((chat_id,), HEADSTART.code, Include(), blobs)
-        reply = self._replies.reply_in(chat_id)
+        reply = self._reply_in(chat_id)
         parts = {reply.message_id: reply.parts} if reply is not None else {}
         sources = {chat_id: self._databases.of(chat_id)}
         job = _Job(self, wanted, sources, parts, Run(total=1))

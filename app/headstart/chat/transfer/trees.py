@@ -8,6 +8,7 @@ from typing import Any
 
 from headstart.core.chat_tree import ChatTree
 from headstart.core.installed import InstalledModel
+from headstart.core.parts import joined
 from headstart.core.servers import split_key
 from headstart.core.values import Chat, Message, MessageStatus, Role, now_ms
 from headstart.exchange import ids
@@ -51,8 +52,8 @@ class ModelNames:
 
 
 def to_tree(conversation: Conversation, models: ModelNames) -> ChatTree:
-    """As it is stored. Instructions in the middle have no place: what follows them follows what was
-    before."""
+    """As it is stored. Instructions in the middle and questions without words have no place: what
+    follows them follows what was before."""
     source, own = conversation.source, conversation.id
     chat_id = ids.chat_id(source, own)
     nodes = _without_systems(conversation.nodes)
@@ -106,7 +107,7 @@ def _without_systems(nodes: Iterable[Node]) -> list[Node]:
     found = []
     for node in nodes:
         parent = above.get(node.parent, node.parent) if node.parent is not None else None
-        if node.role is Role.SYSTEM:
+        if node.role is Role.SYSTEM or (node.role is Role.USER and not joined(node.parts)):
             above[node.id] = parent
         else:
             found.append(node if parent == node.parent else _below(node, parent))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, What
+from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
 from headstart.core.values import PAGE, BranchPage, MessageStatus
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
@@ -41,6 +41,7 @@ class BranchController(QObject):
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
         broadcast.on(ReplyEnded, self._on_reply_ended)
+        broadcast.on(ChatsChanged, lambda _change: self._on_many())
 
     def new_chat(self, private: bool = False) -> None:
         self._serial += 1
@@ -77,6 +78,11 @@ class BranchController(QObject):
         """Show the open chat as it is stored now."""
         if chat_id == self._wanted == self._open.id:
             self._tasks.spawn(self._show(chat_id))
+
+    def _on_many(self) -> None:
+        """Messages may have come to the open chat too."""
+        if self._open.stored:
+            self.refresh(self._open.id)
 
     def show_earlier(self) -> None:
         """The reader comes near the first message that is shown."""

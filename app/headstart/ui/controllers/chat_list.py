@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
@@ -24,6 +24,8 @@ from headstart.ui.tasks import Tasks
 # how often the list says how fast a reply is being written
 SPEED_SECONDS = 0.5
 WRITING, WAITING = "Writing…", "Waiting for another chat…"
+# how often it is seen whether another program changed chats; some microseconds in another thread
+WATCH_MS = 3000
 # what a line of the list does not show
 _HIDDEN = (What.MODEL, What.OPTIONS)
 
@@ -52,11 +54,21 @@ class ChatListController(QObject):
         # what is said in the lines of chats that are being written in
         self._statuses: dict[str, str] = {}
         self._speed_shown = 0.0
+        self._watch = QTimer(self)
+        self._watch.setInterval(WATCH_MS)
+        self._watch.timeout.connect(lambda: tasks.spawn(chat_list.look()))
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: tasks.spawn(self._list_one(change.chat_id)))
         broadcast.on(ReplyEnded, lambda change: tasks.spawn(self._list_one(change.chat_id)))
         broadcast.on(ReplyEvent, self._on_reply)
         broadcast.on(ChatsChanged, lambda _change: self.list())
+
+    def watch(self) -> None:
+        """From now on see from time to time whether another program changes the chats."""
+        self._watch.start()
+
+    def close(self) -> None:
+        self._watch.stop()
 
     def list(self) -> None:
         self._tasks.spawn(self._list())

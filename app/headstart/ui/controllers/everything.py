@@ -61,6 +61,7 @@ class Controllers:
         self.speculation.wake()
         self.downloads.wake()
         self.installed.look()
+        self.chat_list.watch()
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""

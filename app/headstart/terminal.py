@@ -1,0 +1,168 @@
+"""Importing and exporting from a terminal, without a window, and beside one that is open.
+
+Exit codes: 0 where everything came in or went out, 1 where something did not, 2 for a command that
+makes no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import filelock
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.databases import Databases
+from headstart.chat.library.hub import Hub
+from headstart.chat.preferences import Preferences
+from headstart.chat.services import Weights
+from headstart.chat.transfer.exporting import Exporting, formats
+from headstart.chat.transfer.exporting import Run as ExportRun
+from headstart.chat.transfer.importing import Importing, Plan, Result
+from headstart.chat.transfer.importing import Run as ImportRun
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.text import count_words
+from headstart.home import Home
+from headstart.storage.keychain import Keychain
+from headstart.storage.settings_file import SettingsFile
+from headstart.storage.worker import Storage
+
+COMMANDS = ("import", "export")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`arguments` begin with the command."""
+    options = _parse(arguments)
+    home = Home(Path(options.home).expanduser().absolute()) if options.home else Home.default()
+    try:
+        home.path.mkdir(parents=True, exist_ok=True)
+        return asyncio.run(_run(home, options))
+    except EnvironmentProblem as problem:
+        print(f"headstart: {problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"headstart: {home.path}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("headstart: stopped; what is whole stays", file=sys.stderr)
+        return 1
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="headstart")
+    parser.add_argument("--home", metavar="DIR", help="the folder with chats and settings")
+    commands = parser.add_subparsers(dest="command", required=True)
+    take = commands.add_parser("import", help="take in conversations of other programs")
+    take.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files, folders, zips")
+    take.add_argument("--dry-run", action="store_true", help="say what would come in, and end")
+    give = commands.add_parser("export", help="write chats to files")
+    codes = [form.code for form in formats()]
+    give.add_argument("--format", choices=codes, default="markdown")
+    give.add_argument(
+        "--out", type=Path, required=True, metavar="PATH", help="a folder, or a file to write"
+    )
+    give.add_argument("--chat", action="append", default=[], help="a title; once for each chat")
+    give.add_argument("--no-reasoning", action="store_true", help="leave reasoning out")
+    give.add_argument("--stats", action="store_true", help="with the figures of each reply")
+    give.add_argument("--branches", action="store_true", help="with other versions of messages")
+    for command in (take, give):
+        command.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+async def _run(home: Home, options: argparse.Namespace) -> int:
+    lock = filelock.FileLock(home.lock)
+    with contextlib.suppress(filelock.Timeout, OSError):
+        lock.acquire(timeout=0)
+    # a window that is open keeps what it does with the database
+    beside = not lock.is_locked
+    settings, _ = SettingsFile(home.settings).load()
+    preferences = Preferences(settings, SettingsFile(home.settings))
+    storage = Storage(home.database, home.backups, beside=beside)
+    try:
+        await storage.ready()
+        job = _import if options.command == "import" else _export
+        return await job(home, storage, preferences, options)
+    finally:
+        await asyncio.to_thread(storage.close)
+        await asyncio.to_thread(preferences.close)
+        lock.release()
+
+
+async def _import(
+    home: Home, storage: Storage, preferences: Preferences, options: argparse.Namespace
+) -> int:
+    weights = Weights(Hub(Keychain(), preferences), home.known_models)
+    shelf = weights.shelf(preferences)
+    importing = Importing(storage, shelf, preferences, Broadcast(), home.temporary)
+    found: Plan | Result
+    if options.dry_run:
+        plan = found = await importing.plan(options.files, ImportRun())
+        for chat in plan.chats:
+            print(f"{chat.state:5}  {chat.messages:6,}  {chat.source:12}  {chat.title}")
+        says = f"{count_words(plan.count('new'), 'new chat')} would come in"
+    else:
+        result = found = await importing.run(options.files, ImportRun())
+        words = [count_words(result.new, "new chat"), f"{result.more:,} with new messages"]
+        words += [f"{result.restored:,} from the trash", f"{result.here:,} here already"]
+        says = f"{', '.join(words)}: {count_words(result.messages, 'message')}"
+    for line in found.report.lines:
+        print(f"left out: {line.where}: {line.why.text}", file=sys.stderr)
+    if found.report.left_out:
+        print(f"left out: {found.report.left_out:,} further", file=sys.stderr)
+    print(says)
+    return 1 if found.report.counts else 0
+
+
+async def _export(
+    home: Home, storage: Storage, preferences: Preferences, options: argparse.Namespace
+) -> int:
+    del home
+    broadcast = Broadcast()
+    databases = Databases(storage, broadcast)
+    chats: list[str] = []
+    if options.chat:
+        known = await databases.summaries()
+        chats = [chat.id for chat in known if chat.title in options.chat]
+        missing = set(options.chat) - {chat.title for chat in known}
+        for title in sorted(missing):
+            print(f"headstart: there is no chat “{title}”", file=sys.stderr)
+        if missing:
+            return 1
+    # nothing is being written by this program
+    exporting = Exporting(databases, lambda _: None, None, preferences)
+    if options.format in ("pdf", "odt"):
+        exporting.renderers.update(_renderers())
+    wanted = exporting.wanted(
+        chats,
+        options.format,
+        reasoning=not options.no_reasoning,
+        stats=options.stats,
+        branches=options.branches,
+    )
+    if not options.out.suffix:
+        # a folder, whether it is there or not
+        options.out.mkdir(parents=True, exist_ok=True)
+    count = await exporting.write(wanted, options.out, ExportRun())
+    print(f"{count_words(count, 'chat')} written to {options.out}")
+    return 0
+
+
+def _renderers() -> Mapping[str, Callable[[str, str], bytes]]:
+    """What writes documents, with Qt started for them."""
+    # a screen is not needed
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from headstart.launch import make_application
+    from headstart.ui.transfer.renderers import RENDERERS
+
+    _kept.append(make_application())
+    return RENDERERS
+
+
+# Qt's application lives as long as the program
+_kept: list[object] = []
