@@ -41,7 +41,7 @@ def _chat(
             again = gpt_node("b0", "u0", "assistant", rng.choice(paragraphs), time=moment + 4)
             nodes.append(again)
         parent, turn, moment = f"a{turn}", turn + 1, moment + 60
-        left -= 2700
+        left -= 2480
     return {
         "id": f"chat-{number}",
         "conversation_id": f"chat-{number}",
