@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
@@ -137,3 +138,51 @@ async def test_all_chats_go_out_and_come_back_elsewhere(running: OpenApp, tmp_pa
         said = [label.text() for label in app.window.toast.findChildren(QLabel)]
         assert any(isinstance(text, str) and "2 chats exported" in text for text in said)
         assert target.exists()
+
+
+async def test_a_chat_and_a_message_are_copied_in_three_forms(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(files.dumps([files.chatgpt()]))
+    async with running() as app:
+        await import_file(app, path)
+        (chat,) = await app.services.chat_list.summaries()
+        app.window.open_chat(chat.id)
+        await app.controllers.settle()
+        reply = (await app.services.branches.whole(chat.id))[1]
+        clipboard = QGuiApplication.clipboard()
+        view = app.window.transcript
+        view.copy_requested.emit(reply.id, "markdown")
+        await app.controllers.settle()
+        assert clipboard.text().endswith(f"The second answer.\n\n{files.LATEX}")
+        view.copy_requested.emit("", "formatted")
+        await app.controllers.settle()
+        assert clipboard.text().startswith("---\ntitle:")
+        assert "<pre><code" in clipboard.mimeData().html()
+        question = (await app.services.branches.whole(chat.id))[0]
+        view.copy_requested.emit(question.id, "plain")
+        await app.controllers.settle()
+        assert clipboard.text() == (
+            "How do I make a vector?\n\n#include <vector>\nint a[] = {1, 2}; // a != b"
+        )
+        assert app.window.transcript.column.message_of(view.widget_of(reply.id)) == reply.id
+
+
+async def test_a_chat_that_is_dragged_out_becomes_a_file(
+    running: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(files.dumps([files.chatgpt()]))
+    dragged: list[str] = []
+    async with running() as app:
+        await import_file(app, path)
+        app.controllers.transfer.dragged.connect(dragged.append)
+        (chat,) = await app.services.chat_list.summaries()
+        app.window.open_chat(chat.id)
+        await app.controllers.settle()
+        app.window.sidebar.view.startDrag(Qt.DropAction.CopyAction)
+        await app.controllers.settle()
+        (file,) = dragged
+        assert Path(file).name == "A vector, please.md"
+        assert files.FENCE in Path(file).read_text(encoding="utf-8")

@@ -31,6 +31,52 @@ def markdown_html(text: str) -> str:
     return found
 
 
+def words_of(text: str) -> str:
+    """Markdown as words alone: lists keep their signs, code its lines, LaTeX stays."""
+    out: list[str] = []
+    lists: list[int | None] = []
+    for token in _parser().parse(text, {}):
+        match token.type:
+            case "bullet_list_open":
+                lists.append(None)
+            case "ordered_list_open":
+                lists.append(int(token.attrs.get("start", 1)))
+            case "bullet_list_close" | "ordered_list_close":
+                lists.pop()
+            case "list_item_open":
+                mark = "-"
+                if lists and lists[-1] is not None:
+                    mark = f"{lists[-1]}."
+                    lists[-1] += 1
+                out.append(f"{'  ' * (len(lists) - 1)}{mark} ")
+            case "inline":
+                out.append("".join(_inline_words(one) for one in token.children or ()))
+                out.append("\n" if lists and token.level > 1 else "\n\n")
+            case "fence" | "code_block":
+                out.append(token.content.rstrip("\n") + "\n\n")
+            case "math_block" | "math_block_label":
+                out.append(f"$${token.content}$$\n\n")
+            case "tr_close":
+                out.append("\n")
+    return "".join(out).strip("\n")
+
+
+def _inline_words(token: Token) -> str:
+    match token.type:
+        case "text" | "code_inline" | "bracket_math":
+            return token.content
+        case "math_inline":
+            return f"${token.content}$"
+        case "math_inline_double":
+            return f"$${token.content}$$"
+        case "softbreak" | "hardbreak":
+            return "\n"
+        case "image":
+            return token.content
+        case _:
+            return ""
+
+
 def code_html(code: str, language: str) -> str:
     """Code with a class for each kind of token, as Pygments names them; escaped where it is of no
     known language, or too long to be coloured in time."""

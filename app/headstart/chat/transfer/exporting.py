@@ -22,12 +22,15 @@ from headstart.core.inheritance import effective
 from headstart.core.parts import BlobRef, Part
 from headstart.core.settings import changed
 from headstart.exchange import names, own_format
+from headstart.exchange.copying import Copied, copies_of
 from headstart.exchange.formats import FORMATS, HEADSTART, FileFormat, Render, format_of
 from headstart.exchange.include import Include
 from headstart.exchange.names import Names
 from headstart.exchange.tree import Conversation
 from headstart.hub.shelf import Shelf
 from headstart.storage.worker import Storage, Store
+
+__all__ = ["Cancelled", "Copied", "Exporting", "Run", "Wanted", "file_name", "formats"]
 
 # chats that are read at once
 _READ = 8
@@ -95,6 +98,11 @@ class Exporting:
         sources = {chat_id: self._databases.of(chat_id) for chat_id in chats}
         job = _Job(self, wanted, sources, open_parts, run)
         return await asyncio.to_thread(job.write, path)
+
+    async def copied(self, chat_id: str, message_id: str = "") -> Copied:
+        """The branch on show, or one message, for the clipboard; raises EnvironmentProblem."""
+        found = await self.conversation(chat_id, blobs=True)
+        return await asyncio.to_thread(copies_of, found, message_id)
 
     async def conversation(self, chat_id: str, blobs: bool = False) -> Conversation:
         """One chat, as it is now; raises EnvironmentProblem where it is gone."""

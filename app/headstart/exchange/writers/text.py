@@ -7,6 +7,7 @@ import textwrap
 from headstart.core.parts import ReasoningPart, WrittenPart, label
 from headstart.core.values import Role
 from headstart.exchange.include import WORDS, Include
+from headstart.exchange.rendering import words_of
 from headstart.exchange.tree import Conversation, Node
 from headstart.exchange.writers.words import (
     author_of,
@@ -28,8 +29,8 @@ def to_text(conversation: Conversation, include: Include = WORDS) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def message_text(node: Node, include: Include = WORDS) -> str:
-    """One message, without who wrote it."""
+def message_text(node: Node, include: Include = WORDS, plain: bool = False) -> str:
+    """One message, without who wrote it; `plain`: without the signs of Markdown."""
     pieces = []
     for part in node.parts:
         text = part.text.strip("\n")
@@ -37,7 +38,7 @@ def message_text(node: Node, include: Include = WORDS) -> str:
             if include.reasoning and text:
                 pieces.append(textwrap.indent(text, "    ", lambda _: True))
         elif isinstance(part, WrittenPart):
-            pieces.append(text)
+            pieces.append(words_of(text) if plain else text)
         else:
             pieces.append(f"[{label(part)}]" + (f"\n{text}" if text else ""))
     if include.stats and node.stats is not None:

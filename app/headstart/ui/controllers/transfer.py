@@ -24,6 +24,8 @@ class TransferController(QObject):
     imported = Signal(object)  # Result
     import_failed = Signal(str)  # why the import ended
     export_began = Signal()
+    copied = Signal(object, str)  # Copied, which form of it: "markdown", "formatted" or "plain"
+    dragged = Signal(str)  # the file of a chat that is dragged out of the list
     exported = Signal(str, int)  # path, how many chats
     export_ended = Signal()
     # chats that were dealt with, of how many; 0 where nobody knows
@@ -114,6 +116,21 @@ class TransferController(QObject):
             self._rest()
             self.export_ended.emit()
         self.exported.emit(str(path), count)
+
+    def copy(self, chat_id: str, form: str, message_id: str = "") -> None:
+        """A chat, or one message of it, for the clipboard."""
+        self._tasks.spawn(self._copy(chat_id, form, message_id))
+
+    def drag(self, wanted: Wanted, path: str) -> None:
+        """Write a chat that is being dragged to another program."""
+        self._tasks.spawn(self._drag(wanted, Path(path)))
+
+    async def _copy(self, chat_id: str, form: str, message_id: str) -> None:
+        self.copied.emit(await self._exporting.copied(chat_id, message_id), form)
+
+    async def _drag(self, wanted: Wanted, path: Path) -> None:
+        await self._exporting.write(wanted, path, ExportRun())
+        self.dragged.emit(str(path))
 
     def close(self) -> None:
         """The program ends: whole chats and whole files stay."""

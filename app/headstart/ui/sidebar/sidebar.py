@@ -36,6 +36,8 @@ _MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.trash")
 class Sidebar(QFrame):
     chat_chosen = Signal(str)
     rename_requested = Signal(str, str)
+    # a chat's id and title, while the mouse drags it
+    dragged = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +66,8 @@ class Sidebar(QFrame):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.installEventFilter(self)
+        self.view.setDragEnabled(True)
+        self.view.dragged.connect(self.dragged)
         self.view.selectionModel().currentChanged.connect(self._on_current)
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
@@ -230,7 +234,15 @@ class Sidebar(QFrame):
 
 
 class _ChatView(QListView):
-    """Only the left button chooses; the right one opens a menu about what it points at."""
+    """Only the left button chooses; the right one opens a menu about what it points at. A chat that
+    is dragged becomes a file for another program."""
+
+    dragged = Signal(str, str)
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:
+        index = self.currentIndex()
+        if index.isValid() and index.data(CHAT_ID):
+            self.dragged.emit(index.data(CHAT_ID), str(index.data()))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         # a list without a current line would choose its first one, which opens a chat

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QAbstractScrollArea
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from headstart.core.values import BranchPage, Message, MessageStatus
 from headstart.ui import theme
@@ -99,6 +99,15 @@ class Column:
             item.message, item.measured_for = message, -1
             if item.widget is not None:
                 item.widget.set_message(message)
+
+    def message_of(self, widget: QWidget | None) -> str:
+        """The id of the message that a widget is a part of; "" for none."""
+        while widget is not None:
+            for item in self.items:
+                if item.widget is widget:
+                    return item.message.id
+            widget = widget.parentWidget()
+        return ""
 
     def find(self, message_id: str) -> Item | None:
         number = self._numbers.get(message_id)

@@ -41,6 +41,8 @@ class TranscriptView(QAbstractScrollArea):
     link_hover_changed = Signal(str)
     # the reader is near the first message that is here, and others come before it
     earlier_requested = Signal()
+    # a message's id ("" for the whole chat), and the form in which it is copied
+    copy_requested = Signal(str, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -256,7 +258,9 @@ class TranscriptView(QAbstractScrollArea):
         self.selecting.select_all()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        open_menu(self, event.globalPos(), self.selecting.any, self._hovered_link)
+        message = self.column.message_of(self.viewport().childAt(event.pos()))
+        any_selected, link = self.selecting.any, self._hovered_link
+        open_menu(self, event.globalPos(), any_selected, link, message)
 
     def copy_selection(self) -> None:
         text = self.selected_text()

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl
+from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.chat.transfer.exporting import Wanted
+from headstart.chat.transfer.exporting import Copied, Exporting, Wanted, file_name, formats
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class TransferOpener(QObject):
         self._parent = parent
         self.importing: ImportWindow | None = None
         self.exporting: ExportWindow | None = None
+        self._dragging: QTemporaryDir | None = None
+        self._transfer.copied.connect(self._on_copied)
+        self._transfer.dragged.connect(self._on_dragged)
 
     # --- in ------------------------------------------------------------------------------
 
@@ -74,6 +78,40 @@ class TransferOpener(QObject):
         if self.importing is window:
             self.importing = None
 
+    # --- copying and dragging ------------------------------------------------------------
+
+    def copy(self, chat_id: str, form: str, message_id: str = "") -> None:
+        """To the clipboard: "markdown", "formatted" or "plain"."""
+        self._transfer.copy(chat_id, form, message_id)
+
+    def drag(self, chat_id: str, title: str) -> None:
+        """A chat is dragged out of the list: its file is made, in the format of the last export."""
+        if self._dragging is None:
+            self._dragging = QTemporaryDir()
+        form = next(one for one in formats() if one.code == (self._format or "markdown"))
+        wanted = Exporting.wanted([chat_id], form.code, reasoning=True, stats=False, branches=False)
+        path = Path(self._dragging.path()) / f"{file_name(title)}{form.suffix}"
+        self._transfer.drag(wanted, str(path))
+
+    def _on_dragged(self, path: str) -> None:
+        if not QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
+            # it was let go before the file was there
+            return
+        drag = QDrag(self._parent)
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(path)])
+        drag.setMimeData(data)
+        drag.exec(Qt.DropAction.CopyAction)
+
+    def _on_copied(self, copied: Copied, form: str) -> None:
+        data = QMimeData()
+        data.setText(copied.text if form == "plain" else copied.markdown)
+        if form == "formatted":
+            data.setHtml(copied.html)
+        elif form == "markdown":
+            data.setData("text/markdown", copied.markdown.encode())
+        QGuiApplication.clipboard().setMimeData(data)
+
     # --- out -----------------------------------------------------------------------------
 
     def export(self, chats: Sequence[str], title: str) -> None:
@@ -101,6 +139,10 @@ class TransferOpener(QObject):
 
     def _on_export_closed(self) -> None:
         self.exporting = None
+
+    @property
+    def _format(self) -> str:
+        return self._preferences.current.export_format
 
     @property
     def _folder(self) -> str:

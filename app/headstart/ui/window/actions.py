@@ -116,6 +116,17 @@ def chat_commands(
             "upload",
         ),
         ItemCommand(
+            "chat.copy",
+            "Copy as Markdown",
+            lambda chat: window.transfer.copy(chat.id, "markdown"),
+            "copy",
+        ),
+        ItemCommand(
+            "chat.copy_formatted",
+            "Copy with formatting",
+            lambda chat: window.transfer.copy(chat.id, "formatted"),
+        ),
+        ItemCommand(
             "chat.delete",
             "Delete",
             lambda chat: chats.delete(chat.id),

@@ -38,6 +38,10 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     _connect_header(window, controllers)
     _connect_pages(window, controllers)
     window.sidebar.chat_chosen.connect(window.open_chat)
+    window.sidebar.dragged.connect(window.transfer.drag)
+    window.transcript.copy_requested.connect(
+        lambda message, form: window.transfer.copy(controllers.open.id, form, message)
+    )
     window.composer.submitted.connect(window.submit)
     # what had the focus goes away
     focus = window.composer.edit.setFocus

@@ -1,0 +1,37 @@
+"""A chat or a message for the clipboard: each program takes of it what it can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.exchange.include import Include
+from headstart.exchange.tree import Conversation
+from headstart.exchange.writers.html import body, message_html
+from headstart.exchange.writers.markdown import message_markdown, to_markdown
+from headstart.exchange.writers.text import message_text, to_text
+
+# reasoning is asked for rarely: it can be copied from where it is shown
+_INCLUDE = Include(reasoning=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    markdown: str
+    html: str
+    text: str
+
+
+def copies_of(conversation: Conversation, message_id: str = "") -> Copied:
+    """Of the branch on show, or of one message of the chat; words without reasoning."""
+    node = next((one for one in conversation.nodes if one.id == message_id), None)
+    if node is not None:
+        return Copied(
+            message_markdown(node, _INCLUDE),
+            message_html(node, _INCLUDE),
+            message_text(node, _INCLUDE, plain=True),
+        )
+    return Copied(
+        to_markdown(conversation, _INCLUDE),
+        body(conversation, _INCLUDE, folds=False),
+        to_text(conversation, _INCLUDE),
+    )
