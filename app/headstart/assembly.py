@@ -86,6 +86,7 @@ async def open_app(home: Home) -> App:
     def wake() -> None:
         # not before the list is there: two imports at once would hold each other up
         controllers.wake()
+        services.mirror.wake()
         window.transcript.highlighter.prepare()
 
     controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)

@@ -30,6 +30,7 @@ from headstart.chat.replies import Replies
 from headstart.chat.servers import Servers
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
+from headstart.chat.transfer.mirror import Mirror
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
@@ -53,6 +54,7 @@ class Services:
     replies: Replies
     exporting: Exporting
     importing: Importing
+    mirror: Mirror
     models: Models
     servers: Servers
     local: LocalModels
@@ -82,6 +84,7 @@ class Ending:
         await services.downloads.close()
         await services.chat_list.end_undo()
         await services.replies.stop_all()
+        await services.mirror.write_now()
         await self._background.close(STOP_SECONDS)
         await asyncio.to_thread(self._runner.close)
         await asyncio.to_thread(self._session.close)
@@ -135,6 +138,7 @@ def make_services(
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_store, preferences, broadcast)
     local = make_local_models(runner, models, branches, preferences, broadcast, background)
+    exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
     return Services(
         preferences=preferences,
@@ -144,8 +148,9 @@ def make_services(
         choices=Choices(databases, answering, preferences, prefixes),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
-        exporting=Exporting(databases, replies.reply_in, shelf, preferences),
+        exporting=exporting,
         importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
+        mirror=Mirror(databases, exporting, preferences, broadcast, background),
         models=models,
         servers=servers,
         local=local,

@@ -351,6 +351,9 @@ class Settings(Struct, frozen=True):
     window_size: tuple[int, int] | None = None
     maximized: bool = False
     open_chat: str = ""
+    mirror_folder: Annotated[
+        str, Meta(description="a folder where each chat is kept as a Markdown file, too")
+    ] = ""
     # where files were chosen last, and the format that chats went out in
     last_folder: str = ""
     export_format: str = ""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 
-OWN = "headstart"
+OWN, MARKDOWN = "headstart", "markdown"
 _OURS = re.compile(r"[0-9a-f]{32}")
 
 
 def chat_id(source: str, conversation: str) -> str:
-    """Of a conversation of another program; our own keep theirs."""
-    return _own(source, conversation) or _digest(source, conversation)
+    """Of a conversation of another program; our own keep theirs, in Markdown too."""
+    own = OWN if source == MARKDOWN else source
+    return _own(own, conversation) or _digest(source, conversation)
 
 
 def message_id(source: str, conversation: str, message: str) -> str:

@@ -8,10 +8,14 @@ or not at all; whatever ends an import, the next one goes on with what is missin
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import shutil
+import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -23,6 +27,7 @@ from headstart.chat.transfer.trees import ModelNames, to_tree
 from headstart.core.chat_tree import ChatTree, Known
 from headstart.core.errors import EnvironmentProblem
 from headstart.exchange import detect
+from headstart.exchange.ids import MARKDOWN
 from headstart.exchange.material import open_material
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -34,6 +39,8 @@ log = logging.getLogger(__name__)
 # messages and chats that are written at once: about 20 ms of the storage thread
 _MESSAGES, _CHATS = 300, 40
 
+# seconds
+_OLD = 86_400
 # new; there with fewer messages; there as it is; in the trash
 State = Literal["new", "more", "here", "trash"]
 
@@ -130,7 +137,7 @@ class Importing:
                         detect.title_of_source(conversation.source),
                         len(tree.messages),
                         conversation.branches(),
-                        _state(known.get(tree.chat.id), len(tree.messages)),
+                        _state(known.get(tree.chat.id), conversation, tree),
                     )
                 )
             run.count = len(plan.chats)
@@ -142,16 +149,16 @@ class Importing:
         for batch in self._batches(paths, models, result.report, run):
             known = self._known(batch)
             trees = []
-            for _, tree in batch:
+            for conversation, tree in batch:
                 before = known.get(tree.chat.id)
-                state = _state(before, len(tree.messages))
+                state = _state(before, conversation, tree)
                 result.new += state == "new"
                 result.more += state == "more"
                 result.restored += state == "trash"
                 result.here += state == "here"
-                result.messages += len(tree.messages) - (before.messages if before else 0)
                 if state != "here":
-                    trees.append(tree)
+                    result.messages += len(tree.messages) - (before.messages if before else 0)
+                    trees.append(_without_messages(tree, conversation, state))
             if trees:
                 self._storage.submit(partial(_store, trees=trees)).result()
             run.count += len(batch)
@@ -189,10 +196,9 @@ class Importing:
             yield batch
 
     def _conversations(self, paths: Sequence[Path], report: Report) -> Iterator[Conversation]:
-        import tempfile
-
         if self._scratch is not None:
             self._scratch.mkdir(parents=True, exist_ok=True)
+            _sweep(self._scratch)
         with tempfile.TemporaryDirectory(dir=self._scratch, ignore_cleanup_errors=True) as folder:
             for path in paths:
                 try:
@@ -209,12 +215,28 @@ class Importing:
                     material.close()
 
 
-def _state(known: Known | None, messages: int) -> State:
+def _state(known: Known | None, conversation: Conversation, tree: ChatTree) -> State:
     if known is None:
         return "new"
     if known.in_trash:
         return "trash"
-    return "more" if known.messages < messages else "here"
+    # messages in Markdown have no ids: they would come in once more
+    more = known.messages < len(tree.messages) and conversation.source != MARKDOWN
+    return "more" if more else "here"
+
+
+def _without_messages(tree: ChatTree, conversation: Conversation, state: State) -> ChatTree:
+    """A chat in Markdown comes back from the trash as it was."""
+    again = state == "trash" and conversation.source == MARKDOWN
+    return replace(tree, messages=()) if again else tree
+
+
+def _sweep(folder: Path) -> None:
+    """What an import left there that was killed; one that is running is not a day old."""
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                shutil.rmtree(path)
 
 
 def _store(store: Store, trees: Sequence[ChatTree]) -> None:

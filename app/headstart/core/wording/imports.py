@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
+    "mirror-not-written": (
+        "Chats could not be mirrored to {path} ({reason}).",
+        "Check that the folder is there and can be written; the settings name another one.",
+    ),
     "import-no-file": (
         "{name} cannot be read ({reason}).",
         "Check that it is still there, and that you may read it.",

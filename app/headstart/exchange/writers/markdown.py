@@ -29,15 +29,15 @@ REASONING = ("<details>\n<summary>Reasoning</summary>\n\n", "\n\n</details>")
 
 
 def to_markdown(
-    conversation: Conversation, include: Include = WORDS, prompt: str | None = None
+    conversation: Conversation, include: Include = WORDS, mirrored: bool = False
 ) -> str:
-    """The whole document, ending in one line break. `prompt`: the system prompt that holds, where
-    it is not the chat's own."""
+    """The whole document, ending in one line break. `mirrored`: it says which chat it is, so that
+    it never comes in a second time."""
     nodes = conversation.branch()
-    system = prompt_of(conversation) if prompt is None else prompt.strip()
+    system = prompt_of(conversation)
     bodies = [body_of(node, include) for node in nodes]
     mark = _mark([system, *bodies])
-    blocks = [front_of(conversation, nodes, mark)]
+    blocks = [front_of(conversation, nodes, mark, conversation.id if mirrored else "")]
     if system:
         blocks.append(f"{_marked('## System', mark)}\n\n{system}")
     for node, body in zip(nodes, bodies, strict=True):
@@ -51,13 +51,17 @@ def message_markdown(node: Node, include: Include = WORDS) -> str:
     return body_of(node, include)
 
 
-def front_of(conversation: Conversation, nodes: Sequence[Node], mark: str = "") -> str:
+def front_of(
+    conversation: Conversation, nodes: Sequence[Node], mark: str = "", chat: str = ""
+) -> str:
     front = [f"title: {json.dumps(conversation.title, ensure_ascii=False)}"]
     if conversation.created_at > 0:
         front.append(f"date: {local_time(conversation.created_at)}")
     models = models_of(list(nodes))
     if models:
         front.append(f"model: {json.dumps(models, ensure_ascii=False)}")
+    if chat:
+        front.append(f"chat: {chat}")
     if mark:
         front.append(f"mark: {mark}")
     lines = "\n".join(front)

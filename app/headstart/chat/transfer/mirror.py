@@ -1,0 +1,254 @@
+"""A folder of Markdown files, one for each chat, kept up to date: for sync, search and version
+control by other programs. On the event loop's thread; files are written on a worker thread.
+
+What lies there and was not written here, or was changed since, belongs to the user: it is never
+overwritten and never removed. Private chats are never written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from headstart.chat.background import Background
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import (
+    BranchChanged,
+    ChatChanged,
+    ChatsChanged,
+    ReplyEnded,
+    Trouble,
+    What,
+)
+from headstart.chat.databases import Databases
+from headstart.chat.preferences import Preferences
+from headstart.chat.transfer.exporting import Exporting
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import write_whole
+from headstart.core.settings import Settings
+from headstart.core.told import told
+from headstart.exchange.names import file_name
+from headstart.exchange.tree import Conversation
+from headstart.exchange.writers.markdown import to_markdown
+
+log = logging.getLogger(__name__)
+
+BOOK = ".headstart-mirror.json"
+_SUFFIX = ".md"
+# seconds of rest after a change before a file is written
+REST = 2.0
+# what of a chat is not in its file
+_UNSEEN = (What.PINNED, What.MODEL, What.OPTIONS)
+
+
+class _File(msgspec.Struct):
+    """A file that was written here: its name, the digest of its bytes, when its chat was changed
+    last."""
+
+    name: str
+    digest: str
+    updated_at: int = 0
+
+
+class _Book(msgspec.Struct):
+    version: int = 1
+    files: dict[str, _File] = {}
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What is to be written: chats by id, or all of them."""
+
+    chats: set[str] = field(default_factory=set)
+    everything: bool = False
+
+
+class Mirror:
+    def __init__(
+        self,
+        databases: Databases,
+        exporting: Exporting,
+        preferences: Preferences,
+        broadcast: Broadcast,
+        background: Background,
+    ) -> None:
+        self._databases = databases
+        self._exporting = exporting
+        self._preferences = preferences
+        self._broadcast = broadcast
+        self._background = background
+        self._folder = ""
+        self._wanted = _Wanted()
+        self._timer: asyncio.TimerHandle | None = None
+        self._working = asyncio.Lock()
+        self._said = ""
+        broadcast.on(ChatChanged, self._on_chat)
+        broadcast.on(BranchChanged, lambda change: self._want(change.chat_id))
+        broadcast.on(ReplyEnded, lambda change: self._want(change.chat_id))
+        broadcast.on(ChatsChanged, lambda _change: self._want(""))
+        preferences.listen(self._on_settings)
+
+    def wake(self) -> None:
+        """The list of chats is there: bring the folder up to date."""
+        self._on_settings(self._preferences.current)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def write_now(self) -> None:
+        """Write what waits; at the end, and in tests."""
+        self.close()
+        async with self._working:
+            wanted, self._wanted = self._wanted, _Wanted()
+            if not self._folder or not (wanted.chats or wanted.everything):
+                return
+            try:
+                await self._write(Path(self._folder), wanted)
+                self._said = ""
+            except OSError as error:
+                # said once, not after every message
+                if self._said != self._folder:
+                    self._said = self._folder
+                    log.warning("the mirror was not written: %s", error.strerror)
+                    reason = error.strerror or error
+                    why = told("mirror-not-written", path=self._folder, reason=reason)
+                    self._broadcast.tell(Trouble(why))
+
+    # --- what changes --------------------------------------------------------------------
+
+    def _on_settings(self, settings: Settings) -> None:
+        if settings.mirror_folder != self._folder:
+            self._folder = settings.mirror_folder
+            self._want("")
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what not in _UNSEEN:
+            self._want(change.chat_id)
+
+    def _want(self, chat_id: str) -> None:
+        if not self._folder or (chat_id and self._databases.is_private(chat_id)):
+            return
+        if chat_id:
+            self._wanted.chats.add(chat_id)
+        else:
+            self._wanted.everything = True
+        self.close()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(REST, lambda: self._background.run(self.write_now()))
+
+    # --- the folder ----------------------------------------------------------------------
+
+    async def _write(self, folder: Path, wanted: _Wanted) -> None:
+        book = await asyncio.to_thread(_read_book, folder)
+        summaries = await self._databases.summaries()
+        known = {chat.id: chat.updated_at for chat in summaries if not chat.private}
+        if wanted.everything:
+            stale = {one for one, moment in known.items() if _is_stale(book, folder, one, moment)}
+            wanted.chats |= stale | (set(book.files) - set(known))
+        changed = False
+        for chat_id in wanted.chats:
+            if self._databases.is_private(chat_id):
+                continue
+            if chat_id not in known:
+                changed |= await asyncio.to_thread(_remove, folder, book, chat_id)
+                continue
+            try:
+                chat = await self._exporting.conversation(chat_id)
+            except EnvironmentProblem:
+                # it was deleted meanwhile
+                continue
+            moment = known[chat_id]
+            changed |= await asyncio.to_thread(_put, folder, book, chat, moment)
+        if changed:
+            await asyncio.to_thread(_write_book, folder, book)
+
+
+def _is_stale(book: _Book, folder: Path, chat_id: str, moment: int) -> bool:
+    one = book.files.get(chat_id)
+    return one is None or one.updated_at != moment or not (folder / one.name).exists()
+
+
+def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
+    """Write one chat; whether the book is other than before. Raises OSError."""
+    data = to_markdown(chat, mirrored=True).encode()
+    digest = hashlib.sha256(data).hexdigest()
+    old = book.files.get(chat.id)
+    name = _name_for(folder, book, chat, old)
+    if old is not None and (old.name, old.digest) == (name, digest):
+        changed = old.updated_at != moment
+        old.updated_at = moment
+        if (folder / name).exists():
+            return changed
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, data, wait=False)
+    if old is not None and old.name != name and _is_ours(folder, old):
+        (folder / old.name).unlink(missing_ok=True)
+    book.files[chat.id] = _File(name, digest, moment)
+    return True
+
+
+def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None) -> str:
+    """Where a chat goes: to its old file as long as that is ours and still called by its title."""
+    parts = [file_name(part) for part in chat.folder.split("/") if part.strip(" .")]
+    base = PurePosixPath(*parts) / file_name(chat.title)
+    # systems that do not tell letters' cases apart agree
+    taken = {one.name.casefold() for chat_id, one in book.files.items() if chat_id != chat.id}
+    number = 1
+    while True:
+        tail = f" ({number})" if number > 1 else ""
+        name = f"{base}{tail}{_SUFFIX}"
+        there = (folder / name).exists()
+        ours = old is not None and old.name == name and (not there or _is_ours(folder, old))
+        if name.casefold() not in taken and (ours or not there):
+            return name
+        number += 1
+
+
+def _remove(folder: Path, book: _Book, chat_id: str) -> bool:
+    """The chat is gone: its file too, if nobody changed it."""
+    one = book.files.pop(chat_id, None)
+    if one is None:
+        return False
+    if _is_ours(folder, one):
+        (folder / one.name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            # a folder of chats that has none any more
+            if "/" in one.name:
+                (folder / one.name).parent.rmdir()
+    return True
+
+
+def _is_ours(folder: Path, one: _File) -> bool:
+    """Whether a file is as it was written here; names never lead out of the folder."""
+    path = PurePosixPath(one.name)
+    if path.is_absolute() or ".." in path.parts:
+        return False
+    try:
+        data = (folder / one.name).read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(data).hexdigest() == one.digest
+
+
+def _read_book(folder: Path) -> _Book:
+    """What was written there; nothing where that cannot be read: then everything belongs to the
+    user."""
+    try:
+        return msgspec.json.decode((folder / BOOK).read_bytes(), type=_Book)
+    except (OSError, msgspec.MsgspecError):
+        return _Book(files={})
+
+
+def _write_book(folder: Path, book: _Book) -> None:
+    ordered = _Book(book.version, dict(sorted(book.files.items())))
+    data = msgspec.json.format(msgspec.json.encode(ordered), indent=1)
+    write_whole(folder / BOOK, data + b"\n", wait=False)
