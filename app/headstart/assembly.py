@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import Services, Weights, make_services
+from headstart.chat.transfer.backup import Places
 from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
@@ -75,7 +76,10 @@ async def open_app(home: Home) -> App:
 
     keychain = Keychain()
     hub = Hub(keychain, preferences)
-    weights = Weights(hub, home.known_models, home.downloads, home.temporary)
+    places = Places(
+        home.database, home.backups, home.blobs, home.settings, home.known_models, home.temporary
+    )
+    weights = Weights(hub, home.known_models, home.downloads, home.temporary, places)
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store, weights
     )

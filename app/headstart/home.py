@@ -31,6 +31,10 @@ class Home:
         return self.path / "backups"
 
     @property
+    def blobs(self) -> Path:
+        return self.path / "blobs"
+
+    @property
     def checked_models(self) -> Path:
         return self.path / "checked-models.json"
 

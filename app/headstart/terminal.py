@@ -23,8 +23,9 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.services import Weights
 from headstart.chat.transfer.exporting import Exporting, formats
 from headstart.chat.transfer.exporting import Run as ExportRun
-from headstart.chat.transfer.importing import Importing, Plan, Result
-from headstart.chat.transfer.importing import Run as ImportRun
+from headstart.chat.transfer.importing import Importing
+from headstart.chat.transfer.intake import Plan, Result
+from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.text import count_words
 from headstart.home import Home

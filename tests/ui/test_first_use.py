@@ -84,7 +84,7 @@ async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running
         begun = app.controllers.open.id
         window.sidebar.tab_order()[0].setFocus()
         seen: list[QWidget] = []
-        for _ in range(10):
+        for _ in range(12):
             focus = QApplication.focusWidget()
             assert focus is not None
             seen.append(focus)

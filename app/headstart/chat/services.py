@@ -28,6 +28,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.servers import Servers
+from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.mirror import Mirror
@@ -55,6 +56,7 @@ class Services:
     exporting: Exporting
     importing: Importing
     mirror: Mirror
+    backups: Backups
     models: Models
     servers: Servers
     local: LocalModels
@@ -102,8 +104,9 @@ class Weights:
     # what is known of models, and what is being downloaded
     known: Path | None = None
     book: Path | None = None
-    # where files are unpacked that come in
+    # where files are unpacked that come in, and everything that a backup has
     scratch: Path | None = None
+    places: Places | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[Place]:
@@ -151,6 +154,7 @@ def make_services(
         exporting=exporting,
         importing=Importing(storage, shelf, preferences, broadcast, weights.scratch),
         mirror=Mirror(databases, exporting, preferences, broadcast, background),
+        backups=Backups(storage, weights.places, preferences, broadcast),
         models=models,
         servers=servers,
         local=local,

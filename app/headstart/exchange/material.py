@@ -129,9 +129,13 @@ class Archive:
         self.members = tuple(self._infos)
 
     def data(self, member: str) -> memoryview:
+        return _mapped(self.unpacked(member))
+
+    def unpacked(self, member: str) -> Path:
+        """The member as a file of its own, until the archive is closed; raises ImportProblem."""
         if member not in self._unpacked:
             self._unpacked[member] = self._unpack(self._infos[member])
-        return _mapped(self._unpacked[member])
+        return self._unpacked[member]
 
     def size(self, member: str) -> int:
         info = self._infos.get(member)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -17,6 +18,8 @@ from headstart.storage.copies import KEPT_BEFORE_MIGRATION, copy_database
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 HEAD = REVISIONS[-1]
+# Alembic's context is one for the whole process; a backup is migrated beside the database
+_migrating = threading.Lock()
 
 
 def check_known(path: Path) -> None:
@@ -74,6 +77,6 @@ def _migrate(engine: Engine) -> None:
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.begin() as connection:
+    with _migrating, engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)

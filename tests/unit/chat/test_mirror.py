@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from headstart.chat.changes import Trouble
-from headstart.chat.transfer.importing import Importing, Run
+from headstart.chat.transfer.importing import Importing
+from headstart.chat.transfer.intake import Run
 from headstart.chat.transfer.mirror import BOOK, Mirror
 from tests.support.answers import Answer, Talk
 

@@ -16,7 +16,8 @@ from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
 from headstart.chat.transfer.exporting import Run as ExportRun
-from headstart.chat.transfer.importing import Importing, Result, Run
+from headstart.chat.transfer.importing import Importing
+from headstart.chat.transfer.intake import Result, Run
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import ImagePart, TextPart
 from headstart.core.settings import Settings

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
+    "backup-not-known": (
+        "{name} is no backup that Headstart made.",
+        "Choose a file that ends in .headstart-backup.zip, or one of the automatic copies.",
+    ),
     "mirror-not-written": (
         "Chats could not be mirrored to {path} ({reason}).",
         "Check that the folder is there and can be written; the settings name another one.",

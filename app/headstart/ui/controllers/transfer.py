@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
 from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
-from headstart.chat.transfer.importing import Run as ImportRun
+from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core.errors import EnvironmentProblem
 from headstart.ui.tasks import Tasks
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.chat.transfer.importing import Plan, Result, State
+from headstart.chat.transfer.intake import Plan, Result, State
 from headstart.core.text import count_words
 
 _STATES: dict[State, str] = {

@@ -1,0 +1,281 @@
+"""Backups of everything that a user wrote or set: made while the program runs, and put back without
+losing what came since.
+
+A backup is a zip with the database (copied through SQLite's own means), files and images, settings
+and what is known of models. Restoring is a merge: chats and messages that are missing come back,
+what is here stays. The copies that are made every day, and before each change of the schema, are
+restored in the same way. On the event loop's thread; the work is on worker threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import shutil
+import sqlite3
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from headstart import __version__
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatsChanged
+from headstart.chat.preferences import Preferences
+from headstart.chat.transfer import intake
+from headstart.chat.transfer.importing import scratch_folder
+from headstart.chat.transfer.intake import Incoming, Plan, Result, Run
+from headstart.chat.transfer.trees import ModelNames, to_conversation
+from headstart.core.chat_tree import ChatTree
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import PARTIAL
+from headstart.core.parts import BlobRef
+from headstart.core.settings import Settings
+from headstart.exchange import own_format
+from headstart.exchange.material import Archive, ImportProblem
+from headstart.exchange.report import Report
+from headstart.storage.copies import Stopped, copy_database, newest_first
+from headstart.storage.settings_file import SettingsFile
+from headstart.storage.worker import Storage, Store
+
+_FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
+_DATABASE, _SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
+_COMPRESSION = 3
+_STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
+SUFFIX = ".headstart-backup.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where everything of a home lies."""
+
+    database: Path
+    backups: Path
+    blobs: Path
+    settings: Path
+    models: Path
+    scratch: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy that the program made itself; seconds since 1970, bytes. `kind`: "daily" or
+    "schema"."""
+
+    path: Path
+    made_at: float
+    kind: str
+    size: int
+
+
+@dataclass(slots=True)
+class Making:
+    """A backup on its way: `stop` ends it soon; files that are in it, of how many."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    count: int = 0
+    total: int = 0
+
+
+class Backups:
+    def __init__(
+        self,
+        storage: Storage,
+        places: Places | None,
+        preferences: Preferences,
+        broadcast: Broadcast,
+    ) -> None:
+        """Without places there is nothing to copy: tests of other things."""
+        self._storage = storage
+        self._places = places
+        self._preferences = preferences
+        self._broadcast = broadcast
+
+    async def copies(self) -> list[Copy]:
+        """The automatic copies, the newest first."""
+        return await asyncio.to_thread(self._copies)
+
+    async def make(self, path: Path, making: Making) -> bool:
+        """Write a backup; whether it was not stopped. The file is complete or does not exist.
+        Raises EnvironmentProblem."""
+        return await asyncio.to_thread(self._make, path, making)
+
+    async def plan(self, path: Path, run: Run) -> Plan:
+        """What a backup, or an automatic copy, would bring back. Raises EnvironmentProblem."""
+
+        def look() -> Plan:
+            with self._opened(path) as source:
+                found = intake.plan(self._storage, source.incoming(), Report(), run)
+                found.has_settings = source.settings is not None
+                return found
+
+        return await asyncio.to_thread(look)
+
+    async def restore(self, path: Path, run: Run, with_settings: bool = False) -> Result:
+        """Bring back what is missing; `with_settings`: settings as they were, too. Raises
+        EnvironmentProblem."""
+        settings: list[Settings] = []
+
+        def work() -> Result:
+            with self._opened(path) as source:
+                if with_settings and source.settings is not None:
+                    settings.append(SettingsFile(source.settings).load()[0])
+                return intake.take(self._storage, source.incoming(), Report(), run)
+
+        try:
+            result = await asyncio.to_thread(work)
+        finally:
+            self._broadcast.tell(ChatsChanged())
+        if settings and not result.stopped:
+            # where things lie is this computer's
+            now = self._preferences.current
+            values = {name: getattr(settings[0], name) for name in settings[0].__struct_fields__}
+            kept = {name: getattr(now, name) for name in _OF_THIS_COMPUTER}
+            self._preferences.update(**{**values, **kept})
+        return result
+
+    # --- on a worker thread --------------------------------------------------------------
+
+    def _copies(self) -> list[Copy]:
+        if self._places is None:
+            return []
+        found = []
+        for path in newest_first(self._places.database, self._places.backups):
+            stamp = _STAMP.search(path.name)
+            if stamp is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    moment = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S"))
+                    found.append(Copy(path, moment, stamp[2], path.stat().st_size))
+        return found
+
+    def _make(self, path: Path, making: Making) -> bool:
+        places = self._places
+        assert places is not None
+        partial = path.with_name(path.name + PARTIAL)
+        try:
+            with scratch_folder(places.scratch) as folder:
+                copy = copy_database(places.database, folder, "backup", 1, making.stop.is_set)
+                self._write(partial, copy, making)
+            if making.stop.is_set():
+                return False
+            partial.replace(path)
+            return True
+        except Stopped:
+            return False
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise EnvironmentProblem("file-not-written", path=path, reason=reason) from error
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _write(self, path: Path, copy: Path, making: Making) -> None:
+        places = self._places
+        assert places is not None
+        blobs = sorted(places.blobs.glob("*/*")) if places.blobs.is_dir() else []
+        making.total = len(blobs) + 1
+        with contextlib.closing(sqlite3.connect(copy)) as connection:
+            counts = [
+                connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                for table in ("chats", "messages")
+            ]
+        facts = {
+            "format": _FORMAT,
+            "version": 1,
+            "program": __version__,
+            "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "chats": counts[0],
+            "messages": counts[1],
+        }
+        kind = zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(path, "w", kind, compresslevel=_COMPRESSION) as archive:
+            archive.writestr(_FACTS, json.dumps(facts, indent=1))
+            archive.write(copy, _DATABASE)
+            for name, file in ((_SETTINGS, places.settings), (_MODELS, places.models)):
+                if file.is_file():
+                    archive.write(file, name)
+            for blob in blobs:
+                if making.stop.is_set():
+                    return
+                # images are compressed already
+                with contextlib.suppress(FileNotFoundError):
+                    archive.write(blob, f"blobs/{blob.name}", zipfile.ZIP_STORED)
+                making.count += 1
+
+    @contextlib.contextmanager
+    def _opened(self, path: Path) -> Iterator[_Source]:
+        """A backup's database, opened beside ours; its file is never touched."""
+        with contextlib.ExitStack() as stack:
+            scratch = self._places.scratch if self._places else None
+            folder = stack.enter_context(scratch_folder(scratch))
+            archive: Archive | None = None
+            copy = folder / _DATABASE
+            try:
+                if zipfile.is_zipfile(path):
+                    archive = Archive(path, folder)
+                    stack.callback(archive.close)
+                    if _DATABASE not in archive.members:
+                        raise ImportProblem("backup-not-known", name=path.name)
+                    shutil.move(archive.unpacked(_DATABASE), copy)
+                else:
+                    shutil.copyfile(path, copy)
+            except OSError as error:
+                reason = error.strerror or error
+                raise ImportProblem("import-no-file", name=path.name, reason=reason) from error
+            storage = Storage(copy, folder / "backups")
+            stack.callback(storage.close)
+            storage.submit(lambda store: store.interrupted).result()
+            yield _Source(storage, archive, self._storage)
+
+
+class _Source:
+    """The chats of a backup, one after another."""
+
+    def __init__(self, storage: Storage, archive: Archive | None, home: Storage) -> None:
+        self._storage = storage
+        self._archive = archive
+        self._home = home
+
+    @property
+    def settings(self) -> Path | None:
+        """The file with the settings of then."""
+        if self._archive is None or _SETTINGS not in self._archive.members:
+            return None
+        return self._archive.unpacked(_SETTINGS)
+
+    def incoming(self) -> Iterator[Incoming]:
+        ids = self._storage.submit(lambda store: store.transfers.ids()).result()
+        for chat_id in ids:
+            tree = self._storage.submit(partial(_read, chat_id=chat_id)).result()
+            if tree is not None:
+                yield Incoming(self._with_blobs(tree), "Backup")
+
+    def _with_blobs(self, tree: ChatTree) -> ChatTree:
+        digests = own_format.needed(to_conversation(tree, ModelNames()).nodes)
+        blobs = {digest: self._blob(digest) for digest in digests}
+        return replace(tree, blobs={key: data for key, data in blobs.items() if data is not None})
+
+    def _blob(self, digest: str) -> bytes | None:
+        member = f"blobs/{digest}"
+        if self._archive is not None and member in self._archive.members:
+            return bytes(self._archive.data(member))
+        try:
+            # automatic copies leave files where they are
+            ref = BlobRef(digest, 0, "")
+            return self._home.submit(lambda store: store.blobs.get(ref)).result()
+        except EnvironmentProblem:
+            return None
+
+
+def _read(store: Store, chat_id: str) -> ChatTree | None:
+    return store.transfers.read(chat_id)
+
+
+# settings that a backup does not bring back: they are about this computer, and this window
+_OF_THIS_COMPUTER = (
+    "window_size", "maximized", "open_chat", "last_folder", "export_format", "mirror_folder",
+)  # fmt: skip
