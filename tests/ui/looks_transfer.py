@@ -53,6 +53,9 @@ async def walk(home: Home, out: Path, look: str, size: tuple[int, int]) -> None:
     app.window.transfer.exporting.end.click()
     app.window.commands.run("chats.export")
     await shot("export-all", app.window.transfer.exporting)
+    app.window.transfer.exporting.end.click()
+    app.window.settings.open("files")
+    await shot("files", app.window.settings.window)
     await close_app(app)
 
 

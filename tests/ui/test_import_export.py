@@ -186,3 +186,55 @@ async def test_a_chat_that_is_dragged_out_becomes_a_file(
         (file,) = dragged
         assert Path(file).name == "A vector, please.md"
         assert files.FENCE in Path(file).read_text(encoding="utf-8")
+
+
+async def test_a_backup_is_made_and_restored_from_the_settings(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    source = tmp_path / "x.json"
+    source.write_bytes(files.dumps([files.chatgpt()]))
+    backup = tmp_path / "all.headstart-backup.zip"
+    async with running() as app:
+        await import_file(app, source)
+        app.window.commands.run("chats.backups")
+        assert app.window.settings.window is not None
+        page = app.window.settings.window.files
+        page.backup_requested.emit(str(backup))
+        await until(backup.exists)
+        await app.controllers.settle()
+        assert not page.bar.isVisible()
+        (chat,) = await app.services.chat_list.summaries()
+        await app.services.chat_list.delete(chat.id)
+        await app.services.chat_list.delete_for_good([chat.id])
+        await app.controllers.settle()
+        assert lines(app) == []
+        page.restore_requested.emit(str(backup))
+        await app.controllers.settle()
+        window = app.window.transfer.importing
+        assert window is not None
+        assert window.windowTitle() == "Restore from a backup"
+        assert "1 new chat can come in" in window.summary.text()
+        assert not window.settings.isHidden()
+        QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
+        await until(lambda: "A vector, please" in lines(app))
+        page.restore_requested.emit(str(source))
+        await app.controllers.settle()
+        assert app.window.transfer.importing is not None
+        assert "is no backup" in app.window.transfer.importing.summary.text()
+
+
+async def test_the_mirror_is_chosen_in_the_settings(running: OpenApp, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    source = tmp_path / "x.json"
+    source.write_bytes(files.dumps([files.chatgpt()]))
+    async with running() as app:
+        app.window.settings.open("files")
+        assert app.window.settings.window is not None
+        page = app.window.settings.window.files
+        page.choose_mirror(str(folder))
+        await import_file(app, source)
+        await until(lambda: (folder / "A vector, please.md").exists())
+        page.stop.click()
+        assert app.services.preferences.current.mirror_folder == ""
+    assert (folder / "A vector, please.md").exists()

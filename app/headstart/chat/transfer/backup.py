@@ -46,6 +46,7 @@ from headstart.storage.worker import Storage, Store
 _FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
 _DATABASE, _SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
 _COMPRESSION = 3
+_MAGIC = b"SQLite format 3\0"
 _STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
 SUFFIX = ".headstart-backup.zip"
 
@@ -221,8 +222,10 @@ class Backups:
                     if _DATABASE not in archive.members:
                         raise ImportProblem("backup-not-known", name=path.name)
                     shutil.move(archive.unpacked(_DATABASE), copy)
-                else:
+                elif path.suffix == copy.suffix or _is_database(path):
                     shutil.copyfile(path, copy)
+                else:
+                    raise ImportProblem("backup-not-known", name=path.name)
             except OSError as error:
                 reason = error.strerror or error
                 raise ImportProblem("import-no-file", name=path.name, reason=reason) from error
@@ -269,6 +272,11 @@ class _Source:
             return self._home.submit(lambda store: store.blobs.get(ref)).result()
         except EnvironmentProblem:
             return None
+
+
+def _is_database(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _read(store: Store, chat_id: str) -> ChatTree | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headstart.chat.changes import Trouble
 from headstart.chat.services import Services
 from headstart.ui.controllers.ahead import AheadController
+from headstart.ui.controllers.backups import BackupsController
 from headstart.ui.controllers.branch import BranchController
 from headstart.ui.controllers.chat import ChatController
 from headstart.ui.controllers.chat_list import ChatListController
@@ -47,6 +48,7 @@ class Controllers:
     downloads: DownloadsController
     installed: InstalledController
     transfer: TransferController
+    backups: BackupsController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -91,6 +93,7 @@ def make_controllers(services: Services) -> Controllers:
         branch=branch,
         chat=ChatController(services.choices, open_chat, tasks),
         transfer=TransferController(services.importing, services.exporting, tasks),
+        backups=BackupsController(services.backups, tasks),
         chat_list=chat_list,
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent

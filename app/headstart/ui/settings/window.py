@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTabWidget, QVBoxLayout
 from headstart.core.settings import Settings
 from headstart.ui.fields import give_room, keep_wheel_away
 from headstart.ui.settings.engine_page import EnginePage
+from headstart.ui.settings.files_page import FilesPage
 from headstart.ui.settings.general_page import GeneralPage
 from headstart.ui.settings.models_page import ModelsSettingsPage
 from headstart.ui.settings.servers_page import ServersPage
@@ -29,6 +30,7 @@ class SettingsWindow(QDialog):
         self.general = GeneralPage(settings, self._tell, self)
         self.engine = EnginePage(settings.engine, self._tell, self)
         self.models = ModelsSettingsPage(settings.library, self._tell, self)
+        self.files = FilesPage(settings.mirror_folder, self._tell, self)
         self.servers = ServersPage(settings.connections, self)
         self._tabs = QTabWidget(self)
         self._tabs.setDocumentMode(True)
@@ -37,6 +39,7 @@ class SettingsWindow(QDialog):
             (self.general, "General"),
             (self.engine, "Engine"),
             (self.models, "Models"),
+            (self.files, "Files"),
             (self.servers, "Servers"),
         ):
             self._tabs.addTab(page, title)
@@ -59,6 +62,9 @@ class SettingsWindow(QDialog):
 
     def show_servers(self) -> None:
         self._tabs.setCurrentWidget(self.servers)
+
+    def show_files(self) -> None:
+        self._tabs.setCurrentWidget(self.files)
 
     def show_engine(self) -> None:
         self._tabs.setCurrentWidget(self.engine)

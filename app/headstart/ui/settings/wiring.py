@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
@@ -12,14 +12,19 @@ from headstart.core.settings import Settings
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
+    from headstart.ui.settings.files_page import FilesPage
     from headstart.ui.settings.window import SettingsWindow
 
 
 class SettingsOpener(QObject):
+    command_wanted = Signal(str)
+    restore_wanted = Signal(str)  # the path of a backup
+
     def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
         self._servers = controllers.servers
         self._discover = controllers.discover
+        self._backups = controllers.backups
         self._reload = controllers.models.reload
         self._preferences = preferences
         self._parent = parent
@@ -50,12 +55,31 @@ class SettingsOpener(QObject):
             window.servers.test_requested.connect(self._servers.test)
             window.models.token.entered.connect(self._discover.set_token)
             window.models.token.forgotten.connect(lambda: self._discover.set_token(""))
+            self._connect_files(window.files)
             self._servers.explain()
             self.show_state()
         if page == "servers":
             self.window.show_servers()
+        elif page == "files":
+            self.window.show_files()
         self.window.show()
         self.window.raise_()
+
+    def _connect_files(self, page: FilesPage) -> None:
+        # what opens windows of its own goes through the commands
+        for signal, name in (
+            (page.imported, "chats.import"),
+            (page.folder_imported, "chats.import_folder"),
+            (page.exported, "chats.export"),
+        ):
+            signal.connect(lambda name=name: self.command_wanted.emit(name))
+        page.restore_requested.connect(self.restore_wanted)
+        page.backup_requested.connect(self._backups.make)
+        self._backups.listed.connect(page.set_copies)
+        self._backups.progress.connect(page.show_progress)
+        self._backups.began.connect(lambda: page.show_making(True))
+        self._backups.made.connect(lambda _path: page.show_making(False))
+        self._backups.list()
 
     def show_state(self) -> None:
         """The model that is loaded may be another one now."""
@@ -78,6 +102,7 @@ class SettingsOpener(QObject):
         if self.window is not None:
             self.window.servers.set_connections(settings.connections)
             self.window.models.set_library(settings.library)
+            self.window.files.set_mirror(settings.mirror_folder)
             self.show_state()
 
     def _on_closed(self) -> None:

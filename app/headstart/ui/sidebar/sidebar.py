@@ -30,7 +30,7 @@ from headstart.ui.sidebar.chat_list import (
 )
 from headstart.ui.sidebar.entry import SideEntry
 
-_MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.trash")
+_MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.backups", "chats.trash")
 
 
 class Sidebar(QFrame):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QHBoxLayout,
     QHeaderView,
@@ -39,9 +40,15 @@ class ImportWindow(QDialog):
     taken = Signal(list, int)  # paths, how many chats the dry run found
     cancelled = Signal()
 
-    def __init__(self, paths: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, paths: Sequence[str], parent: QWidget | None = None, backup: bool = False
+    ) -> None:
+        """`backup`: it is restored from one."""
         super().__init__(parent)
-        self.setWindowTitle("Import chats")
+        self.setWindowTitle("Restore from a backup" if backup else "Import chats")
+        self._verb = "Restore" if backup else "Import"
+        self.settings = QCheckBox("Settings as they were then, too", self)
+        self.settings.hide()
         self.setMinimumSize(600, 420)
         self._paths = list(paths)
         self._found = 0
@@ -64,7 +71,7 @@ class ImportWindow(QDialog):
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.addTab(self.chats, "Chats")
         self.tabs.addTab(self.left_out, "Left out")
-        self.take = QPushButton("Import", self)
+        self.take = QPushButton(self._verb, self)
         self.take.setObjectName("primary")
         self.take.setEnabled(False)
         self.take.clicked.connect(self._on_take)
@@ -83,6 +90,7 @@ class ImportWindow(QDialog):
         layout.addWidget(self.hint)
         layout.addWidget(self.bar)
         layout.addWidget(self.tabs, 1)
+        layout.addWidget(self.settings)
         layout.addLayout(buttons)
         self.resize(760, 560)
 
@@ -128,8 +136,8 @@ class ImportWindow(QDialog):
                 QTreeWidgetItem([f"and {len(plan.chats) - _MOST:,} further", "", "", ""])
             )
         self._show_left_out(plan)
-        self.take.setEnabled(bool(comes))
-        self.take.setText("Import")
+        self.take.setEnabled(bool(comes) or plan.has_settings)
+        self.settings.setVisible(plan.has_settings)
         if comes:
             self.take.setFocus()
 
@@ -147,6 +155,7 @@ class ImportWindow(QDialog):
         self.hint.setVisible(result.stopped)
         self._show_left_out(result)
         self.take.hide()
+        self.settings.hide()
         self.end.setText("Close")
 
     def show_problem(self, text: str) -> None:

@@ -27,6 +27,7 @@ class TransferOpener(QObject):
     def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
         self._transfer = controllers.transfer
+        self._backups = controllers.backups
         self._preferences = preferences
         self._parent = parent
         self.importing: ImportWindow | None = None
@@ -73,6 +74,27 @@ class TransferOpener(QObject):
         self._preferences.update(last_folder=str(Path(paths[0]).parent))
         window.open()
         transfer.plan(paths)
+
+    def restore(self, path: str) -> None:
+        """Show what a backup would bring back; the user decides."""
+        from headstart.ui.transfer.import_window import ImportWindow
+
+        if self.importing is not None:
+            self.importing.close()
+        window = self.importing = ImportWindow([path], self._parent, backup=True)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        backups = self._backups
+        window.taken.connect(
+            lambda _paths, found: backups.restore(path, found, window.settings.isChecked())
+        )
+        window.cancelled.connect(backups.cancel)
+        backups.progress.connect(window.show_progress)
+        backups.planned.connect(window.show_plan)
+        backups.restored.connect(window.show_result)
+        backups.failed.connect(window.show_problem)
+        window.finished.connect(lambda: self._on_import_closed(window))
+        window.open()
+        backups.plan(path)
 
     def _on_import_closed(self, window: ImportWindow) -> None:
         if self.importing is window:

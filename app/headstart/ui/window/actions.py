@@ -51,6 +51,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "chats.import", "Import chats…", window.transfer.ask_files, "download", "Ctrl+Shift+O"
         ),
         Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
+        Command("chats.backups", "Backups…", lambda: window.settings.open("files"), "folder-open"),
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
         Command("models.show", "Models", window.pages.show_models, "box", "Ctrl+M"),
         Command(

@@ -158,6 +158,11 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         toast.show_text(f"{many} {path}")
 
     controllers.transfer.exported.connect(on_exported)
+    controllers.backups.made.connect(
+        lambda path: toast.show_text(f"Backed up to {path}") if path else None
+    )
+    window.settings.command_wanted.connect(window.commands.run)
+    window.settings.restore_wanted.connect(window.transfer.restore)
 
 
 def _connect_settings(

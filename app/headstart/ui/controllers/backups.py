@@ -1,0 +1,113 @@
+"""Backups: made, listed, looked into and put back. Main thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from headstart.chat.transfer.backup import Backups, Making
+from headstart.chat.transfer.intake import Run
+from headstart.core.errors import EnvironmentProblem
+from headstart.ui.tasks import Tasks
+
+# how often it is told how far something is; milliseconds
+_TICK = 100
+
+
+class BackupsController(QObject):
+    listed = Signal(list)  # of Copy: the automatic ones
+    began = Signal()
+    made = Signal(str)  # path; "" where it was stopped
+    planned = Signal(object)  # Plan
+    restored = Signal(object)  # Result
+    failed = Signal(str)  # why looking or restoring ended
+    progress = Signal(int, int)  # files or chats, of how many; 0 where nobody knows
+
+    def __init__(self, backups: Backups, tasks: Tasks) -> None:
+        super().__init__()
+        self._backups = backups
+        self._tasks = tasks
+        self._making: Making | None = None
+        self._run: Run | None = None
+        self._expected = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._tick)
+
+    def list(self) -> None:
+        self._tasks.spawn(self._list())
+
+    def make(self, path: str) -> None:
+        if self._making is None:
+            self._tasks.spawn(self._make(Path(path)))
+
+    def plan(self, path: str) -> None:
+        """See what a backup would bring back."""
+        self._tasks.spawn(self._plan(Path(path)))
+
+    def restore(self, path: str, expected: int, with_settings: bool) -> None:
+        """Bring back what is missing; `expected`: how many chats a look found."""
+        self._tasks.spawn(self._restore(Path(path), expected, with_settings))
+
+    def cancel(self) -> None:
+        """Whole chats stay; a backup that is not whole does not."""
+        if self._making is not None:
+            self._making.stop.set()
+        if self._run is not None:
+            self._run.stop.set()
+
+    async def _list(self) -> None:
+        self.listed.emit(await self._backups.copies())
+
+    async def _make(self, path: Path) -> None:
+        making = self._making = Making()
+        self.began.emit()
+        self._timer.start()
+        done = False
+        try:
+            done = await self._backups.make(path, making)
+        finally:
+            self._making = None
+            self._rest()
+            self.made.emit(str(path) if done else "")
+
+    async def _plan(self, path: Path) -> None:
+        run = self._begin(0)
+        try:
+            plan = await self._backups.plan(path, run)
+        except EnvironmentProblem as problem:
+            self.failed.emit(problem.told.text)
+            return
+        finally:
+            self._run = None
+            self._rest()
+        if not plan.stopped:
+            self.planned.emit(plan)
+
+    async def _restore(self, path: Path, expected: int, with_settings: bool) -> None:
+        run = self._begin(expected)
+        try:
+            result = await self._backups.restore(path, run, with_settings)
+        except EnvironmentProblem as problem:
+            self.failed.emit(problem.told.text)
+            return
+        finally:
+            self._run = None
+            self._rest()
+        self.restored.emit(result)
+
+    def _begin(self, expected: int) -> Run:
+        self._run, self._expected = Run(), expected
+        self._timer.start()
+        return self._run
+
+    def _tick(self) -> None:
+        if self._making is not None:
+            self.progress.emit(self._making.count, self._making.total)
+        elif self._run is not None:
+            self.progress.emit(self._run.count, self._expected)
+
+    def _rest(self) -> None:
+        if self._making is None and self._run is None:
+            self._timer.stop()
