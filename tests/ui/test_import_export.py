@@ -138,6 +138,22 @@ async def test_all_chats_go_out_and_come_back_elsewhere(running: OpenApp, tmp_pa
         said = [label.text() for label in app.window.toast.findChildren(QLabel)]
         assert any(isinstance(text, str) and "2 chats exported" in text for text in said)
         assert target.exists()
+        # or some of them
+        app.window.commands.run("chats.export")
+        await app.controllers.settle()
+        window = app.window.transfer.exporting
+        assert window is not None
+        window.scope.setCurrentIndex(1)
+        assert not window.go.isEnabled()
+        assert window.list.count() == 2
+        window.list.item(1).setCheckState(Qt.CheckState.Checked)
+        assert window.go.isEnabled()
+        window.form.setCurrentIndex(window.form.findData("markdown"))
+        folder = tmp_path / "some"
+        folder.mkdir()
+        window.begin(str(folder))
+        await app.controllers.settle()
+        assert len(list(folder.iterdir())) == 1
 
 
 async def test_a_chat_and_a_message_are_copied_in_three_forms(

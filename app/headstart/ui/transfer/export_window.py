@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QListWidget,
+    QListWidgetItem,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -23,7 +25,8 @@ from PySide6.QtWidgets import (
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.text import count_words
 
-_ALL = "Every chat in the list"
+_ALL, _SOME = "Every chat in the list", "Chats that I choose"
+_ID = int(Qt.ItemDataRole.UserRole)
 _ARCHIVE, _FOLDER = "One file", "A folder, a file for each chat"
 
 
@@ -53,7 +56,11 @@ class ExportWindow(QDialog):
         self.scope.setAccessibleName("What to export")
         if chats:
             self.scope.addItem(title if len(chats) == 1 else count_words(len(chats), "chat"))
-        self.scope.addItem(_ALL)
+        self.scope.addItems([_ALL, _SOME])
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Chats to export")
+        self.list.setMinimumHeight(160)
+        self.list.itemChanged.connect(lambda _: self._show_go())
         self.form = QComboBox(self)
         self.form.setAccessibleName("Format")
         for one in formats():
@@ -90,6 +97,7 @@ class ExportWindow(QDialog):
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("What", self.scope)
+        form.addRow("", self.list)
         form.addRow("Format", self.form)
         form.addRow("", self.about)
         form.addRow("As", self.place)
@@ -110,14 +118,37 @@ class ExportWindow(QDialog):
 
     def chosen(self) -> Wanted:
         """What is chosen now."""
-        everything = self.scope.currentText() == _ALL
         return Exporting.wanted(
-            () if everything else self._chats,
+            self._ids(),
             str(self.form.currentData()),
             reasoning=self.reasoning.isChecked(),
             stats=self.stats.isChecked(),
             branches=self.branches.isChecked(),
         )
+
+    def set_chats(self, chats: Sequence[tuple[str, str]]) -> None:
+        """Ids and titles of all chats, to choose from."""
+        self.list.clear()
+        for chat_id, title in chats:
+            item = QListWidgetItem(title)
+            item.setData(_ID, chat_id)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Unchecked)
+            self.list.addItem(item)
+        self._show_go()
+
+    def _ids(self) -> tuple[str, ...]:
+        if self.scope.currentText() == _ALL:
+            return ()
+        if self.scope.currentText() != _SOME:
+            return self._chats
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return tuple(
+            str(item.data(_ID)) for item in items if item.checkState() is Qt.CheckState.Checked
+        )
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(self.scope.currentText() == _ALL or bool(self._ids()))
 
     def show_progress(self, count: int, total: int) -> None:
         self.bar.setRange(0, total)
@@ -130,7 +161,9 @@ class ExportWindow(QDialog):
     def _show(self) -> None:
         one = next(one for one in formats() if one.code == self.form.currentData())
         self.about.setText(one.about[:1].upper() + one.about[1:])
+        self._form.setRowVisible(self.list, self.scope.currentText() == _SOME)
         self._form.setRowVisible(self.place, self._several)
+        self._show_go()
         for box, shown in (
             (self.reasoning, one.has_choices),
             (self.stats, one.has_choices and not one.together),
@@ -141,7 +174,7 @@ class ExportWindow(QDialog):
 
     @property
     def _several(self) -> bool:
-        return self.scope.currentText() == _ALL or len(self._chats) > 1
+        return self.scope.currentText() in (_ALL, _SOME) or len(self._chats) > 1
 
     def _ask(self) -> None:
         """Where to, then begin."""

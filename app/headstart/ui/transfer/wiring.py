@@ -28,6 +28,7 @@ class TransferOpener(QObject):
         super().__init__(parent)
         self._transfer = controllers.transfer
         self._backups = controllers.backups
+        self._chats = controllers.chat_list
         self._preferences = preferences
         self._parent = parent
         self.importing: ImportWindow | None = None
@@ -152,6 +153,11 @@ class TransferOpener(QObject):
         window.cancelled.connect(self._transfer.cancel_export)
         self._transfer.export_progress.connect(window.show_progress)
         self._transfer.export_ended.connect(window.show_ended)
+        self._chats.listed.connect(
+            lambda chats, _: window.set_chats([(one.id, one.title) for one in chats]),
+            Qt.ConnectionType.SingleShotConnection,
+        )
+        self._chats.list()
         window.finished.connect(self._on_export_closed)
         window.open()
 
