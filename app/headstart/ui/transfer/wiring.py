@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Copied, Exporting, Wanted, file_name, formats
+from headstart.core.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class TransferOpener(QObject):
         self.importing: ImportWindow | None = None
         self.exporting: ExportWindow | None = None
         self._dragging: QTemporaryDir | None = None
+        self._chats.listed.connect(self._on_listed)
         self._transfer.copied.connect(self._on_copied)
         self._transfer.dragged.connect(self._on_dragged)
 
@@ -153,13 +155,13 @@ class TransferOpener(QObject):
         window.cancelled.connect(self._transfer.cancel_export)
         self._transfer.export_progress.connect(window.show_progress)
         self._transfer.export_ended.connect(window.show_ended)
-        self._chats.listed.connect(
-            lambda chats, _: window.set_chats([(one.id, one.title) for one in chats]),
-            Qt.ConnectionType.SingleShotConnection,
-        )
         self._chats.list()
         window.finished.connect(self._on_export_closed)
         window.open()
+
+    def _on_listed(self, chats: list[ChatSummary], _texts: object) -> None:
+        if self.exporting is not None and not self.exporting.list.count():
+            self.exporting.set_chats([(chat.id, chat.title) for chat in chats])
 
     def _write(self, wanted: Wanted, path: str) -> None:
         self._preferences.update(last_folder=str(Path(path).parent), export_format=wanted.format)
