@@ -13,7 +13,7 @@ async def test_no_page_is_wider_than_the_window(running: OpenApp) -> None:
         assert settings is not None
         settings.show_engine()
         pages = settings.findChildren(Page)
-        assert len(pages) == 4
+        assert len(pages) == 5
         for page in pages:
             content = page.widget()
             assert content is not None
