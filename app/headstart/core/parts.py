@@ -64,6 +64,11 @@ class BlobRef:
     media_type: str
 
 
+def is_digest(text: str) -> bool:
+    """Whether it can name a blob: nothing else is ever made a path of."""
+    return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
+
+
 @dataclass(frozen=True, slots=True)
 class FilePart:
     """`text` is what can be read of the file; "" where nothing can."""

@@ -95,11 +95,11 @@ def time_of(value: object) -> int:
     if isinstance(value, bool):
         return 0
     if isinstance(value, int | float):
-        if not math.isfinite(value) or value <= 0:
+        if not 0 < value < _LATEST * 1000 or not math.isfinite(value):
             return 0
         found = int(value * 1000) if value < _SECONDS else int(value)
     elif isinstance(value, str) and value:
-        if value.isdigit() and len(value) < 16:
+        if value.isascii() and value.isdigit() and len(value) < 16:
             return time_of(int(value))
         try:
             moment = dt.datetime.fromisoformat(value)

@@ -10,9 +10,13 @@ _OURS = re.compile(r"[0-9a-f]{32}")
 
 
 def chat_id(source: str, conversation: str) -> str:
-    """Of a conversation of another program; our own keep theirs, in Markdown too."""
-    own = OWN if source == MARKDOWN else source
-    return _own(own, conversation) or _digest(source, conversation)
+    """Of a conversation of another program; our own keep theirs."""
+    return _own(source, conversation) or _digest(source, conversation)
+
+
+def is_own(text: str) -> bool:
+    """Whether it can be the id of a chat or a message of ours."""
+    return _OURS.fullmatch(text) is not None
 
 
 def message_id(source: str, conversation: str, message: str) -> str:

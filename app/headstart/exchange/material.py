@@ -4,8 +4,11 @@ come from anywhere. Nothing is ever written under a name that an archive gives.
 
 from __future__ import annotations
 
+import errno
+import lzma
 import mmap
 import os
+import shutil
 import tempfile
 import zipfile
 import zlib
@@ -22,7 +25,9 @@ _BOMB_RATIO, _BOMB_SIZE = 200, 64 << 20
 _MOST_NAMES = 200_000
 _BLOCK = 1 << 20
 # RuntimeError: it wants a password
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
+)  # fmt: skip
 # where folders begin that have nothing to do with conversations
 _HIDDEN = (".", "__MACOSX")
 
@@ -50,6 +55,8 @@ def open_material(path: Path, scratch: Path) -> Material:
     try:
         if path.is_dir():
             return Folder(path)
+        if not path.is_file():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
@@ -87,7 +94,8 @@ class Folder:
             folders[:] = sorted(one for one in folders if not _is_hidden(one))
             for name in sorted(files):
                 file = Path(folder) / name
-                if not _is_hidden(name) and not file.is_symlink():
+                # neither links nor pipes: these have no end
+                if not _is_hidden(name) and not file.is_symlink() and file.is_file():
                     found.append(file.relative_to(path).as_posix())
             if len(found) > _MOST_NAMES:
                 raise ImportProblem("import-too-many-files", name=self.name, most=_MOST_NAMES)
@@ -107,8 +115,10 @@ class Folder:
 
 
 class Archive:
-    def __init__(self, path: Path, scratch: Path) -> None:
+    def __init__(self, path: Path, scratch: Path, trusted: bool = False) -> None:
+        """`trusted`: made by this program, and as large as the disk has room for."""
         self.name = path.name
+        self._trusted = trusted
         self._scratch = tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True)
         self._unpacked: dict[str, Path] = {}
         self._total = 0
@@ -150,6 +160,8 @@ class Archive:
         path = Path(self._scratch.name) / str(len(self._unpacked))
         allowed = max(_BOMB_SIZE, _BOMB_RATIO * info.compress_size)
         allowed = min(allowed, LARGEST_MEMBER, LARGEST_ARCHIVE - self._total)
+        if self._trusted:
+            allowed = shutil.disk_usage(path.parent).free
         size = 0
         try:
             with self._zip.open(info) as source, path.open("wb") as target:

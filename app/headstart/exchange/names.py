@@ -8,6 +8,8 @@ import unicodedata
 # of Windows, whatever follows the dot
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _LONGEST = 80
+# bytes: systems count those, and an ending and a number come on top
+_LONGEST_BYTES = 160
 _CHAT = "chat"
 
 
@@ -15,7 +17,8 @@ def file_name(title: str) -> str:
     """A title as a file's name without an ending; never empty, and no more than 80 characters."""
     text = unicodedata.normalize("NFC", title)
     kept = "".join(one if one.isalnum() or one in " -_.,()'&+" else " " for one in text)
-    name = " ".join(kept.split())[:_LONGEST].strip(" .")
+    name = " ".join(kept.split())[:_LONGEST]
+    name = name.encode()[:_LONGEST_BYTES].decode("utf-8", "ignore").strip(" .")
     return f"{_CHAT} {name}".strip() if not name or _RESERVED.match(name) else name
 
 

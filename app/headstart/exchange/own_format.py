@@ -24,6 +24,7 @@ from headstart.core.parts import (
     ToolResultPart,
     UnknownPart,
     WrittenPart,
+    is_digest,
     written,
 )
 from headstart.core.renamed import with_new_names
@@ -228,17 +229,19 @@ def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
             try:
                 facts = {key: fields.all[key] for key in known if key in fields.all}
                 part: Any = msgspec.convert({**facts, "text": text}, form)
-                return part, unknown
+                if form not in (FilePart, ImagePart) or is_digest(part.blob.digest):
+                    return part, unknown
+                break
             except msgspec.MsgspecError:
                 break
     stored = fields.inside("stored")
     if stored:
-        digest = stored.all.get("digest")
+        digest, blob = stored.all.get("digest"), stored.text("blob")
         return UnknownPart(
             name,
             text,
             stored.text("data") or None,
-            stored.text("blob") or None,
+            blob if is_digest(blob) else None,
             digest if isinstance(digest, int) else None,
         ), {}
     rest = {key: one for key, one in fields.all.items() if key not in ("kind", "text")}

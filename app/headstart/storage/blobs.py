@@ -13,7 +13,7 @@ from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
-from headstart.core.parts import BlobRef
+from headstart.core.parts import BlobRef, is_digest
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +84,8 @@ class Blobs:
 
     @staticmethod
     def _path(folder: Path, digest: str) -> Path:
+        if not is_digest(digest):
+            raise EnvironmentProblem("blob-gone")
         return folder / digest[:2] / digest
 
     @staticmethod

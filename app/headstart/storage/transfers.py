@@ -6,8 +6,10 @@ that it does not have; nothing that is there changes, except that a branch on sh
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
@@ -76,6 +78,10 @@ class TransferTable:
 
     def _add(self, connection: Connection, tree: ChatTree, batch: _Batch) -> None:
         chat = tree.chat
+        elsewhere = _in_other_chats(connection, tree) | batch.in_other_chats(tree)
+        if elsewhere:
+            # a copy that somebody made by hand
+            tree = _with_own_ids(tree, elsewhere)
         row = connection.execute(select(chats).where(chats.c.id == chat.id)).first()
         if row is None:
             # all chats that a batch adds go in before their messages
@@ -181,12 +187,19 @@ class _Batch:
 
     def __init__(self) -> None:
         self._messages: list[dict[str, Any]] = []
+        self._chats: dict[str, str] = {}
         self._parts: list[dict[str, Any]] = []
         self._turns: list[dict[str, Any]] = []
+
+    def in_other_chats(self, tree: ChatTree) -> set[str]:
+        """Ids of its messages that another chat of this batch has."""
+        chat = tree.chat.id
+        return {one.id for one in tree.messages if self._chats.get(one.id, chat) != chat}
 
     def add(
         self, message: Message, place: int, child: str | None, extras: Mapping[str, str]
     ) -> None:
+        self._chats[message.id] = message.chat_id
         self._messages.append(
             {
                 "id": message.id,
@@ -226,6 +239,41 @@ class _Batch:
 _NO_TURN: dict[str, Any] = {
     column.key: None for column in turns.columns if column.nullable and not column.primary_key
 }
+
+
+def _in_other_chats(connection: Connection, tree: ChatTree) -> set[str]:
+    """Ids of its messages that belong to messages of other chats."""
+    found: set[str] = set()
+    for ids in _chunks([message.id for message in tree.messages]):
+        query = select(messages.c.id).where(
+            messages.c.id.in_(ids), messages.c.chat_id != tree.chat.id
+        )
+        found.update(connection.execute(query).scalars())
+    return found
+
+
+def _with_own_ids(tree: ChatTree, taken: set[str]) -> ChatTree:
+    """The same tree with other ids for some messages, the same ones each time."""
+
+    def own(one: str) -> str:
+        if one not in taken:
+            return one
+        return hashlib.blake2b(f"{tree.chat.id}/{one}".encode(), digest_size=16).hexdigest()
+
+    values = tuple(
+        replace(
+            message,
+            id=own(message.id),
+            parent_id=own(message.parent_id) if message.parent_id is not None else None,
+        )
+        for message in tree.messages
+    )
+    active = {
+        own(above) if above is not None else None: own(below)
+        for above, below in tree.active.items()
+    }
+    extras = {own(one): extra for one, extra in tree.of_messages.items()}
+    return replace(tree, messages=values, active=active, of_messages=extras)
 
 
 def _message_ids(connection: Connection, chat_id: str) -> set[str]:

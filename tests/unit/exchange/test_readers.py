@@ -134,7 +134,8 @@ def test_claude_has_attachments_thoughts_and_tools(tmp_path: Path) -> None:
     file, text = question.parts
     assert isinstance(file, FilePart)
     assert (file.name, file.text) == ("notes.txt", "Some notes.")
-    assert text == TextPart("Read this")
+    # of other files the export has the names only
+    assert text == TextPart("[file: photo.png]\n\nRead this")
     assert reply.parts == (
         ReasoningPart("Notes."),
         ToolCallPart("c1", "search", '{"query": "notes"}'),

@@ -39,6 +39,7 @@ from headstart.core.settings import Settings
 from headstart.exchange import own_format
 from headstart.exchange.material import Archive, ImportProblem
 from headstart.exchange.report import Report
+from headstart.storage.blobs import Blobs
 from headstart.storage.copies import Stopped, copy_database, newest_first
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage, Store
@@ -180,6 +181,8 @@ class Backups:
         blobs = sorted(places.blobs.glob("*/*")) if places.blobs.is_dir() else []
         making.total = len(blobs) + 1
         with contextlib.closing(sqlite3.connect(copy)) as connection:
+            # what was deleted is a lot of zeros
+            connection.execute("VACUUM")
             counts = [
                 connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                 for table in ("chats", "messages")
@@ -193,7 +196,9 @@ class Backups:
             "messages": counts[1],
         }
         kind = zipfile.ZIP_DEFLATED
-        with zipfile.ZipFile(path, "w", kind, compresslevel=_COMPRESSION) as archive:
+        with zipfile.ZipFile(
+            path, "w", kind, compresslevel=_COMPRESSION, strict_timestamps=False
+        ) as archive:
             archive.writestr(_FACTS, json.dumps(facts, indent=1))
             archive.write(copy, _DATABASE)
             for name, file in ((_SETTINGS, places.settings), (_MODELS, places.models)):
@@ -217,13 +222,17 @@ class Backups:
             copy = folder / _DATABASE
             try:
                 if zipfile.is_zipfile(path):
-                    archive = Archive(path, folder)
+                    archive = Archive(path, folder, trusted=True)
                     stack.callback(archive.close)
                     if _DATABASE not in archive.members:
                         raise ImportProblem("backup-not-known", name=path.name)
                     shutil.move(archive.unpacked(_DATABASE), copy)
                 elif path.suffix == copy.suffix or _is_database(path):
                     shutil.copyfile(path, copy)
+                    log = path.with_name(f"{path.name}-wal")
+                    if log.is_file():
+                        # of a program that was killed: what it wrote last
+                        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
                 else:
                     raise ImportProblem("backup-not-known", name=path.name)
             except OSError as error:
@@ -232,14 +241,18 @@ class Backups:
             storage = Storage(copy, folder / "backups")
             stack.callback(storage.close)
             storage.submit(lambda store: store.interrupted).result()
-            yield _Source(storage, archive, self._storage)
+            yield _Source(storage, archive, self._storage, path.parent / "blobs")
 
 
 class _Source:
     """The chats of a backup, one after another."""
 
-    def __init__(self, storage: Storage, archive: Archive | None, home: Storage) -> None:
+    def __init__(
+        self, storage: Storage, archive: Archive | None, home: Storage, beside: Path
+    ) -> None:
+        """`beside`: where files of a whole home lie."""
         self._storage = storage
+        self._beside = Blobs(beside)
         self._archive = archive
         self._home = home
 
@@ -270,6 +283,10 @@ class _Source:
             # automatic copies leave files where they are
             ref = BlobRef(digest, 0, "")
             return self._home.submit(lambda store: store.blobs.get(ref)).result()
+        except EnvironmentProblem:
+            pass
+        try:
+            return self._beside.get(ref)
         except EnvironmentProblem:
             return None
 

@@ -21,6 +21,7 @@ from headstart.core.files import PARTIAL, write_whole
 from headstart.core.inheritance import effective
 from headstart.core.parts import BlobRef, Part
 from headstart.core.settings import changed
+from headstart.core.values import MessageStatus
 from headstart.exchange import names, own_format
 from headstart.exchange.copying import Copied, copies_of
 from headstart.exchange.formats import FORMATS, HEADSTART, FileFormat, Render, format_of
@@ -209,9 +210,12 @@ class _Job:
 
     def _conversation(self, tree: ChatTree, models: ModelNames) -> Conversation:
         if self._open_parts:
-            # what is being written is in no part yet
+            # what is being written is in no part yet; it may have ended since
             messages = tuple(
-                replace(one, parts=self._open_parts.get(one.id, one.parts)) for one in tree.messages
+                replace(one, parts=self._open_parts.get(one.id, one.parts))
+                if one.status is MessageStatus.OPEN
+                else one
+                for one in tree.messages
             )
             tree = replace(tree, messages=messages)
         found = to_conversation(tree, models)

@@ -18,7 +18,7 @@ from headstart.chat.transfer import intake
 from headstart.chat.transfer.intake import Incoming, Plan, Result, Run
 from headstart.chat.transfer.trees import ModelNames, to_tree
 from headstart.core.errors import EnvironmentProblem
-from headstart.exchange import detect
+from headstart.exchange import detect, ids
 from headstart.exchange.ids import MARKDOWN
 from headstart.exchange.material import open_material
 from headstart.exchange.report import Report
@@ -81,8 +81,10 @@ class Importing:
     ) -> Iterator[Incoming]:
         for found in self._conversations(paths, report):
             source = detect.title_of_source(found.source)
-            # messages in Markdown have no ids
-            yield Incoming(to_tree(found, models), source, found.source == MARKDOWN)
+            # messages in Markdown have no ids; a mirrored file says which chat it is
+            linear = found.source == MARKDOWN
+            also = found.id if linear and ids.is_own(found.id) else ""
+            yield Incoming(to_tree(found, models), source, linear, also)
 
     def _conversations(self, paths: Sequence[Path], report: Report) -> Iterator[Conversation]:
         with scratch_folder(self._scratch) as folder:

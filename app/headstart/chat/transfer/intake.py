@@ -19,6 +19,8 @@ from headstart.storage.worker import Storage, Store
 
 # messages and chats that are written at once: about 20 ms of the storage thread
 _MESSAGES, _CHATS = 300, 40
+# of files and images that count as much as a message
+_BYTES = 20_000
 
 # new; there with fewer messages; there as it is; in the trash
 State = Literal["new", "more", "here", "trash"]
@@ -32,6 +34,8 @@ class Incoming:
     tree: ChatTree
     source: str
     linear: bool = False
+    # the id of the chat of ours that it says it is
+    also: str = ""
 
     @property
     def branches(self) -> int:
@@ -98,7 +102,7 @@ def plan(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
                 report.skip(chat.title, "import-twice")
                 continue
             seen.add(chat.id)
-            state = _state(known.get(chat.id), one)
+            state = _state(known.get(one.also) or known.get(chat.id), one)
             count = len(one.tree.messages)
             found.chats.append(Planned(chat.id, chat.title, one.source, count, one.branches, state))
         run.count = len(found.chats)
@@ -113,7 +117,7 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
         known = _known(storage, batch)
         trees = []
         for one in batch:
-            before = known.get(one.tree.chat.id)
+            before = known.get(one.also) or known.get(one.tree.chat.id)
             state = _state(before, one)
             result.new += state == "new"
             result.more += state == "more"
@@ -122,7 +126,8 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
             tree = one.tree
             if state == "trash" and one.linear:
                 # it comes back as it was
-                tree = replace(tree, messages=())
+                chat_id = one.also if one.also in known else tree.chat.id
+                tree = replace(tree, chat=replace(tree.chat, id=chat_id), messages=())
             if state != "here":
                 result.messages += max(0, len(tree.messages) - (before.messages if before else 0))
                 trees.append(tree)
@@ -134,7 +139,7 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
 
 
 def _batches(incoming: Iterable[Incoming], report: Report, run: Run) -> Iterator[list[Incoming]]:
-    batch: list[Incoming] = []
+    batch: dict[str, Incoming] = {}
     weight = 0
     for one in incoming:
         if run.stop.is_set():
@@ -142,17 +147,23 @@ def _batches(incoming: Iterable[Incoming], report: Report, run: Run) -> Iterator
         if not one.tree.messages:
             report.skip(one.tree.chat.title, "import-empty")
             continue
-        batch.append(one)
+        if one.tree.chat.id in batch:
+            # a second time: it is seen what the first one left
+            yield list(batch.values())
+            batch, weight = {}, 0
+        batch[one.tree.chat.id] = one
         weight += len(one.tree.messages)
+        weight += sum(map(len, one.tree.blobs.values())) // _BYTES
         if weight >= _MESSAGES or len(batch) >= _CHATS:
-            yield batch
-            batch, weight = [], 0
+            yield list(batch.values())
+            batch, weight = {}, 0
     if batch:
-        yield batch
+        yield list(batch.values())
 
 
 def _known(storage: Storage, batch: Sequence[Incoming]) -> dict[str, Known]:
     wanted = [(one.tree.chat.id, [each.id for each in one.tree.messages]) for one in batch]
+    wanted += [(one.also, []) for one in batch if one.also]
     return storage.submit(lambda store: store.transfers.known(wanted)).result()
 
 

@@ -88,6 +88,8 @@ class Mirror:
         self._timer: asyncio.TimerHandle | None = None
         self._working = asyncio.Lock()
         self._said = ""
+        # while this program ran
+        self._deleted: set[str] = set()
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self._want(change.chat_id))
         broadcast.on(ReplyEnded, lambda change: self._want(change.chat_id))
@@ -130,6 +132,10 @@ class Mirror:
             self._want("")
 
     def _on_chat(self, change: ChatChanged) -> None:
+        if change.what is What.DELETED:
+            self._deleted.add(change.chat_id)
+        elif change.what is What.RESTORED:
+            self._deleted.discard(change.chat_id)
         if change.what not in _UNSEEN:
             self._want(change.chat_id)
 
@@ -153,22 +159,32 @@ class Mirror:
         if wanted.everything:
             stale = {one for one, moment in known.items() if _is_stale(book, folder, one, moment)}
             wanted.chats |= stale | (set(book.files) - set(known))
-        changed = False
+        # chats that this database does not know are another one's: their files stay
+        deleted = self._deleted | {chat.id for chat in await self._databases.trashed()}
+        changed, problem = False, None
         for chat_id in wanted.chats:
             if self._databases.is_private(chat_id):
                 continue
-            if chat_id not in known:
-                changed |= await asyncio.to_thread(_remove, folder, book, chat_id)
-                continue
             try:
-                chat = await self._exporting.conversation(chat_id)
-            except EnvironmentProblem:
-                # it was deleted meanwhile
-                continue
-            moment = known[chat_id]
-            changed |= await asyncio.to_thread(_put, folder, book, chat, moment)
+                if chat_id in known:
+                    changed |= await self._write_one(folder, book, chat_id, known[chat_id])
+                elif chat_id in deleted:
+                    changed |= await asyncio.to_thread(_remove, folder, book, chat_id)
+            except OSError as error:
+                # the others are written all the same
+                problem = error
         if changed:
             await asyncio.to_thread(_write_book, folder, book)
+        if problem is not None:
+            raise problem
+
+    async def _write_one(self, folder: Path, book: _Book, chat_id: str, moment: int) -> bool:
+        try:
+            chat = await self._exporting.conversation(chat_id)
+        except EnvironmentProblem:
+            # it was deleted meanwhile
+            return False
+        return await asyncio.to_thread(_put, folder, book, chat, moment)
 
 
 def _is_stale(book: _Book, folder: Path, chat_id: str, moment: int) -> bool:
@@ -181,7 +197,7 @@ def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
     data = to_markdown(chat, mirrored=True).encode()
     digest = hashlib.sha256(data).hexdigest()
     old = book.files.get(chat.id)
-    name = _name_for(folder, book, chat, old)
+    name = _name_for(folder, book, chat, old, data)
     if old is not None and (old.name, old.digest) == (name, digest):
         changed = old.updated_at != moment
         old.updated_at = moment
@@ -196,7 +212,7 @@ def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
     return True
 
 
-def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None) -> str:
+def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None, data: bytes) -> str:
     """Where a chat goes: to its old file as long as that is ours and still called by its title."""
     parts = [file_name(part) for part in chat.folder.split("/") if part.strip(" .")]
     base = PurePosixPath(*parts) / file_name(chat.title)
@@ -208,6 +224,8 @@ def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None) 
         name = f"{base}{tail}{_SUFFIX}"
         there = (folder / name).exists()
         ours = old is not None and old.name == name and (not there or _is_ours(folder, old))
+        # written when the program was killed before it could note that
+        ours = ours or (there and _holds(folder / name, data))
         if name.casefold() not in taken and (ours or not there):
             return name
         number += 1
@@ -237,6 +255,13 @@ def _is_ours(folder: Path, one: _File) -> bool:
     except OSError:
         return False
     return hashlib.sha256(data).hexdigest() == one.digest
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except OSError:
+        return False
 
 
 def _read_book(folder: Path) -> _Book:

@@ -6,13 +6,15 @@ A conversation is a mapping of nodes by id with `parent`; `current_node` is the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.media import LARGEST, Blobs
-from headstart.exchange.readers.common import ROLES, Facts, Seen, build, model_name, objects
+from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.common import ROLES, each, missing, model_name, objects
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -29,10 +31,9 @@ def recognise(first: Fields) -> bool:
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     assets = _Assets(material)
     for member in members:
-        for fields in objects(material.data(member), report, member, "conversations"):
-            found = _conversation(fields, assets, report)
-            if found is not None:
-                yield found
+        found = objects(material.data(member), report, member, "conversations")
+        make = partial(_conversation, assets=assets, report=report)
+        yield from each(found, make, report, member)
 
 
 class _Assets:
@@ -107,12 +108,31 @@ def _node(
     elif role is Role.ASSISTANT and message.text("recipient") not in ("", "all"):
         text = "".join(part.text for part in parts if isinstance(part, TextPart))
         parts = [ToolCallPart(key, message.words("recipient"), text)] if text else []
-    seen.parts = parts
+    seen.parts = [*_attached(content, metadata, assets, blobs, report, where), *parts]
     if role is Role.ASSISTANT:
         seen.model = model_name(metadata.words("model_slug"))
         if message.text("status") == "in_progress":
             seen.status = MessageStatus.INTERRUPTED
     return seen
+
+
+def _attached(
+    content: Fields, metadata: Fields, assets: _Assets, blobs: Blobs, report: Report, where: str
+) -> list[Part]:
+    """Documents that came with a question; images stand in its content too."""
+    pointers = [Fields(piece).text("asset_pointer") for piece in content.list("parts")]
+    found: list[Part] = []
+    for file in metadata.each("attachments"):
+        key, name = file.id("id"), file.words("name")
+        if not key or any(pointer.endswith(key) for pointer in pointers if pointer):
+            continue
+        asset = assets.find(key)
+        if asset is None:
+            found.append(missing("file", name, report, where))
+        else:
+            kind = file.text("mime_type", "mimeType") or "application/octet-stream"
+            found.append(blobs.part(name or asset[0], asset[1], kind))
+    return found
 
 
 def _parts(
@@ -155,8 +175,8 @@ def _piece(piece: Fields, assets: _Assets, blobs: Blobs, report: Report, where: 
         return []
     found = assets.find(pointer)
     if found is None:
-        report.skip(where, "import-file-missing", name=pointer.rpartition("/")[2])
-        return []
+        kind = "image" if "image" in piece.text("content_type") else "file"
+        return [missing(kind, pointer.rpartition("/")[2], report, where)]
     name, data = found
     return [blobs.part(name, data, "application/octet-stream")]
 

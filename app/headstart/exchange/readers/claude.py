@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.media import Blobs
-from headstart.exchange.readers.common import ROLES, Facts, Seen, build, model_name, objects
+from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.common import ROLES, each, missing, model_name, objects
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -25,10 +27,8 @@ def recognise(first: Fields) -> bool:
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
-        for fields in objects(material.data(member), report, member, "conversations"):
-            found = _conversation(fields, report)
-            if found is not None:
-                yield found
+        found = objects(material.data(member), report, member, "conversations")
+        yield from each(found, partial(_conversation, report=report), report, member)
 
 
 def _conversation(fields: Fields, report: Report) -> Conversation | None:
@@ -95,7 +95,6 @@ def _files(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Pa
         if text:
             found.append(blobs.text_part(name, text))
         else:
-            report.skip(where, "import-file-missing", name=name)
-    for file in message.each("files"):
-        report.skip(where, "import-file-missing", name=file.words("file_name") or "file")
-    return found
+            found.append(missing("file", name, report, where))
+    names = [file.words("file_name") for file in message.each("files")]
+    return [*found, *(missing("file", name, report, where) for name in names)]

@@ -1,25 +1,24 @@
-"""What all readers do: make a conversation of a file's messages, in whatever order they are."""
+"""What all readers need: the objects of a file, one after another, and what content means."""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolResultPart, joined
-from headstart.core.settings import ChatOptions, changed
-from headstart.core.values import MessageStatus, Role, TurnStats
-from headstart.exchange import ids
+from headstart.core.parts import Part, ReasoningPart, TextPart
+from headstart.core.values import Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation, ModelName, Node, active_to, in_order
+from headstart.exchange.tree import Conversation, ModelName
 
-# characters of one message, bytes of one conversation
-LONGEST_TEXT, LARGEST_CONVERSATION = 16_000_000, 512 << 20
-_LONGEST_TITLE = 200
+# bytes of one conversation
+log = logging.getLogger(__name__)
+
+LARGEST_CONVERSATION = 512 << 20
 ROLES = {
     "user": Role.USER,
     "human": Role.USER,
@@ -36,74 +35,6 @@ ROLES = {
     "developer": Role.SYSTEM,
 }
 _THINK = re.compile(r"\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
-
-
-@dataclass(slots=True)
-class Seen:
-    """A message of a file. Without parts it is passed over: what answers it answers the one before
-    it."""
-
-    id: str
-    parent: str | None
-    role: Role
-    parts: Sequence[Part] = ()
-    created_at: int = 0
-    status: MessageStatus = MessageStatus.COMPLETE
-    model: ModelName | None = None
-    error: str = ""
-    stats: TurnStats | None = None
-
-
-@dataclass(slots=True)
-class Facts:
-    """What a file says of a conversation beside its messages."""
-
-    id: str = ""
-    title: str = ""
-    created_at: int = 0
-    updated_at: int = 0
-    pinned: bool = False
-    folder: str = ""
-    tags: tuple[str, ...] = ()
-    system_prompt: str = ""
-    model: ModelName | None = None
-    # the last message on show
-    leaf: str | None = None
-    blobs: dict[str, bytes] = field(default_factory=dict)
-
-
-def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Conversation | None:
-    """None, and a line in the report, where nothing is left that could come in."""
-    where = facts.title or facts.id
-    given = list(seen)
-    nodes, moved = in_order(_node(one, where, report) for one in given)
-    if moved:
-        report.skip(where, "import-mended", count=moved)
-    prompt, others = _without_systems(nodes, facts.system_prompt, where, report)
-    kept, stands_for = _merged(_without_gaps(others))
-    if not kept:
-        report.skip(where or source, "import-empty")
-        return None
-    times = [node.created_at for node in kept if node.created_at]
-    created = facts.created_at or min(times, default=0)
-    leaf = stands_for.get(facts.leaf) if facts.leaf is not None else None
-    title = facts.title or _title_of(kept)
-    return Conversation(
-        source=source,
-        id=facts.id or ids.content_id(source, prompt, *(_words(node) for node in kept)),
-        title=title[:_LONGEST_TITLE],
-        nodes=tuple(kept),
-        active=active_to(leaf, kept),
-        created_at=created,
-        updated_at=facts.updated_at or max(times, default=created),
-        pinned=facts.pinned,
-        titled_by_user=bool(facts.title),
-        folder=facts.folder,
-        tags=facts.tags,
-        model=facts.model or _model_of(kept),
-        options=changed(ChatOptions(), system_prompt=prompt) if prompt else ChatOptions(),
-        blobs=_needed(facts.blobs, kept),
-    )
 
 
 def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
@@ -174,6 +105,32 @@ def lines(data: memoryview, report: Report, where: str) -> Iterator[Fields]:
         report.skip(where, "import-broken-lines", count=broken)
 
 
+def each(
+    found: Iterable[Fields],
+    make: Callable[[Fields], Conversation | None],
+    report: Report,
+    where: str,
+) -> Iterator[Conversation]:
+    """The conversations that `make` makes; one that it stumbles over never loses the others."""
+    for fields in found:
+        try:
+            conversation = make(fields)
+        except Exception as error:
+            # ours, but nobody's chats are lost for it; its words are not for the log
+            log.warning("a conversation of a file was not read: %s", type(error).__name__)
+            report.skip(where, "import-unreadable")
+            continue
+        if conversation is not None:
+            yield conversation
+
+
+def missing(kind: str, name: str, report: Report, where: str) -> TextPart:
+    """What stands where a file was that is not there: a question is one without it too."""
+    report.skip(where, "import-file-missing", name=name or kind)
+    # a paragraph of its own
+    return TextPart(f"[{kind}: {name}]\n\n" if name else f"[{kind}]\n\n")
+
+
 def content_parts(content: object) -> list[Part]:
     """What several formats call content: text, or a list of typed pieces."""
     if isinstance(content, str):
@@ -188,7 +145,10 @@ def content_parts(content: object) -> list[Part]:
         if kind in ("thinking", "reasoning"):
             found.append(ReasoningPart(fields.text("thinking", "text", "reasoning", "content")))
         else:
-            text = fields.text("text") or fields.inside("text").text("value")
+            text = fields.text("text", "input_text") or fields.inside("text").text("value")
+            if not text and kind not in ("", "text"):
+                name = fields.words("name", "file_name", "filename", "fileIdentifier")
+                text = f"[{kind}: {name}]" if name else f"[{kind}]"
             found.append(TextPart(text))
     return [part for part in found if part.text]
 
@@ -209,116 +169,3 @@ def model_name(name: str) -> ModelName | None:
 
 def _first(data: memoryview) -> bytes:
     return bytes(data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-
-
-def _node(seen: Seen, where: str, report: Report) -> Node:
-    parts = joined(seen.parts)
-    if sum(len(part.text) for part in parts) > LONGEST_TEXT:
-        report.skip(where, "import-message-too-long")
-        parts = ()
-    return Node(
-        seen.id, seen.parent, seen.role, parts, seen.created_at, seen.status, seen.model,
-        seen.error, seen.stats,
-    )  # fmt: skip
-
-
-def _without_systems(
-    nodes: Sequence[Node], known: str, where: str, report: Report
-) -> tuple[str, list[Node]]:
-    """A system message at the beginning is the chat's system prompt; later ones have no place."""
-    prompt, found, begun = known, [], False
-    for node in nodes:
-        if node.role is not Role.SYSTEM:
-            begun = begun or bool(node.parts)
-            found.append(node)
-            continue
-        text = "".join(part.text for part in node.parts).strip()
-        if text and not begun and not prompt:
-            prompt = text
-        elif text and text != prompt:
-            report.skip(where, "import-system-message")
-        found.append(replace(node, parts=()))
-    return prompt, found
-
-
-def _without_gaps(nodes: Sequence[Node]) -> list[Node]:
-    """Without messages that have nothing: what follows them follows what was before."""
-    above: dict[str, str | None] = {}
-    found = []
-    for node in nodes:
-        parent = above.get(node.parent, node.parent) if node.parent is not None else None
-        if node.parts or node.error:
-            found.append(replace(node, parent=parent))
-        else:
-            above[node.id] = parent
-    return found
-
-
-def _merged(nodes: Sequence[Node]) -> tuple[list[Node], dict[str, str]]:
-    """Replies that go on after a tool, or after thinking, as one message; and which message each
-    id is in now."""
-    children: dict[str | None, int] = {}
-    for node in nodes:
-        children[node.parent] = children.get(node.parent, 0) + 1
-    found: dict[str, Node] = {}
-    into: dict[str, str] = {}
-    for node in nodes:
-        parent = into.get(node.parent) if node.parent is not None else None
-        before = found.get(parent) if parent is not None else None
-        goes_on = (
-            before is not None
-            and before.role is node.role is Role.ASSISTANT
-            and children[node.parent] == 1
-        )
-        if before is not None and goes_on:
-            into[node.id] = before.id
-            found[before.id] = replace(
-                before,
-                parts=_paragraphs(before.parts, node.parts),
-                model=before.model or node.model,
-                status=node.status,
-                error=node.error or before.error,
-                stats=node.stats or before.stats,
-            )
-        else:
-            into[node.id] = node.id
-            found[node.id] = replace(node, parent=parent)
-    return list(found.values()), into
-
-
-def _paragraphs(first: Sequence[Part], second: Sequence[Part]) -> tuple[Part, ...]:
-    both = [*first]
-    if (
-        first
-        and second
-        and first[-1].kind is second[0].kind
-        and not isinstance(second[0], ToolResultPart)
-    ):
-        both.append(type(first[-1])("\n\n") if isinstance(first[-1], TextPart | ReasoningPart)
-                    else TextPart("\n\n"))  # fmt: skip
-    return joined([*both, *second])
-
-
-def _words(node: Node) -> str:
-    return node.role.value + "\x1f".join(part.text for part in node.parts)
-
-
-def _title_of(nodes: Sequence[Node]) -> str:
-    first = next((node for node in nodes if node.role is Role.USER), nodes[0])
-    text = next((part.text for part in first.parts if isinstance(part, TextPart)), "")
-    words = " ".join(text.split())
-    return words if len(words) <= 60 else f"{words[:59].rstrip()}…"
-
-
-def _model_of(nodes: Sequence[Node]) -> ModelName | None:
-    return next((node.model for node in reversed(nodes) if node.model is not None), None)
-
-
-def _needed(blobs: dict[str, bytes], nodes: Sequence[Node]) -> dict[str, bytes]:
-    needed = {
-        part.blob.digest
-        for node in nodes
-        for part in node.parts
-        if not isinstance(part, TextPart | ReasoningPart) and hasattr(part, "blob")
-    }
-    return {digest: data for digest, data in blobs.items() if digest in needed}

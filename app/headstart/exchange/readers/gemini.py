@@ -14,14 +14,8 @@ from headstart.core.values import Role
 from headstart.exchange.fields import Fields, decode, time_of
 from headstart.exchange.ids import content_id
 from headstart.exchange.material import Material
-from headstart.exchange.readers.common import (
-    ROLES,
-    Facts,
-    Seen,
-    build,
-    model_name,
-    objects,
-)
+from headstart.exchange.readers.building import Facts, Seen, build
+from headstart.exchange.readers.common import ROLES, model_name, objects
 from headstart.exchange.readers.html_text import to_markdown
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -90,7 +84,9 @@ def _question(record: Fields) -> str:
     if found is None and not record.list("safeHtmlItem"):
         # in another language only what was answered is surely a question
         return ""
-    return _ATTACHED.sub("", title[found.end() :] if found else title).strip()
+    asked = title[found.end() :] if found else title
+    # nothing but a file was sent
+    return _ATTACHED.sub("", asked).strip() or (f"[{asked.strip()}]" if asked.strip() else "")
 
 
 def _chat(records: Sequence[Fields], report: Report) -> Iterator[Conversation]:

@@ -15,14 +15,8 @@ from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import time_of
 from headstart.exchange.material import Material
 from headstart.exchange.media import LARGEST, Blobs
-from headstart.exchange.readers.common import (
-    LONGEST_TEXT,
-    Facts,
-    Seen,
-    build,
-    model_name,
-    thinking_apart,
-)
+from headstart.exchange.readers.building import LONGEST_TEXT, Facts, Seen, build, renamed
+from headstart.exchange.readers.common import model_name, thinking_apart
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -118,7 +112,9 @@ def _conversation(stream: _Stream, member: str, report: Report) -> Conversation 
     except (_Broken, struct.error):
         # what was read until then is whole
         report.skip(facts.title or member, "import-cut-short", count=len(seen))
-    return build(SOURCE, facts, seen, report) if facts.id or seen else None
+    if not facts.id and not seen:
+        return None
+    return build(SOURCE, facts, renamed(seen, facts), report)
 
 
 def _skip_state(stream: _Stream, version: int) -> None:

@@ -3,6 +3,8 @@ fetched."""
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
@@ -20,14 +22,21 @@ _BLOCKS = {
     "hr",
     *_HEADINGS,
 }
+_NO_TAG, _TAG = re.compile(r"<(?![^<>]*>)"), re.compile(r"<[^<>]*>")
 _SILENT = {"script", "style", "head", "title"}
 _DEEPEST = 200
 
 
 def to_markdown(html: str) -> str:
+    # a sign that begins no tag: the parser would look for its end in all that follows
+    html = _NO_TAG.sub("&lt;", html)
     writer = _Writer()
-    writer.feed(html)
-    writer.close()
+    try:
+        writer.feed(html)
+        writer.close()
+    except AssertionError:
+        # of Python's own reader, for markup that it does not know
+        return " ".join(unescape(_TAG.sub(" ", html)).split())
     return writer.text
 
 

@@ -8,11 +8,9 @@ from headstart.core.parts import Part, ReasoningPart
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
+from headstart.exchange.readers.building import Facts, Seen, build, renamed
 from headstart.exchange.readers.common import (
     ROLES,
-    Facts,
-    Seen,
-    build,
     content_parts,
     lines,
     model_name,
@@ -63,8 +61,10 @@ def _conversation(
         model=model_name(model),
     )
     seen: list[Seen] = []
+    with_ids = True
     for number, message in enumerate(lines(data, report, member)):
         facts.id = facts.id or message.id("thread_id")
+        with_ids = with_ids and bool(message.id("id"))
         role = ROLES.get(message.text("role"), Role.USER)
         ended = message.text("status") in ("stopped", "interrupted", "pending", "error")
         seen.append(
@@ -83,6 +83,8 @@ def _conversation(
         seen.sort(key=lambda one: one.created_at)
         for before, one in zip([None, *seen], seen, strict=False):
             one.parent = before.id if before is not None else None
+    if not with_ids:
+        seen = renamed(seen, facts)
     return build(SOURCE, facts, seen, report)
 
 

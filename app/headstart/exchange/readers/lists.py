@@ -11,16 +11,8 @@ from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.media import Blobs
-from headstart.exchange.readers.common import (
-    ROLES,
-    Facts,
-    Seen,
-    build,
-    content_parts,
-    lines,
-    model_name,
-    objects,
-)
+from headstart.exchange.readers.building import Facts, Seen, build, renamed
+from headstart.exchange.readers.common import ROLES, content_parts, lines, model_name, objects
 from headstart.exchange.readers.openwebui import data_of
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -106,6 +98,10 @@ def _conversation(
         seen.append(Seen(f"{number}", parent, role, parts, time))
         if role is Role.ASSISTANT:
             seen[-1].model = model_name(message.words("model"))
+    seen = renamed(seen, facts)
+    if facts.id and seen:
+        # such ids are often numbers that begin anew in each file
+        facts.id = f"{facts.id}:{seen[0].id}"
     return build(SOURCE, facts, seen, report)
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.media import Blobs
+from headstart.exchange.readers.building import Facts, Seen, build, renamed
 from headstart.exchange.readers.common import (
     ROLES,
-    Facts,
-    Seen,
-    build,
     content_parts,
+    each,
     lines,
+    missing,
     model_name,
     objects,
 )
@@ -39,10 +40,8 @@ def recognise_trace(first: Fields) -> bool:
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
-        for fields in objects(material.data(member), report, member):
-            found = _conversation(fields, report)
-            if found is not None:
-                yield found
+        found = objects(material.data(member), report, member)
+        yield from each(found, partial(_conversation, report=report), report, member)
 
 
 def read_trace(
@@ -108,7 +107,7 @@ def _extra(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Pa
         elif extra.text("content"):
             found.append(blobs.text_part(name, extra.text("content")))
         else:
-            report.skip(where, "import-file-missing", name=name)
+            found.append(missing(extra.text("type").lower() or "file", name, report, where))
     return found
 
 
@@ -167,4 +166,6 @@ def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Con
             )
         )
     facts.leaf = seen[-1].id if seen else None
+    if not any(line.id("id") or line.inside("message").id("id") for line in messages):
+        seen = renamed(seen, facts)
     return build(TRACE_SOURCE, facts, seen, report)

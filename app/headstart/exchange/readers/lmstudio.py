@@ -7,18 +7,19 @@ the others become branches that end there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headstart.core.parts import Part, TextPart
 from headstart.core.values import FinishReason, MessageStatus, Role, TurnStats
-from headstart.exchange.fields import Fields, decode
+from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
+from headstart.exchange.readers.building import Facts, Seen, build, renamed
 from headstart.exchange.readers.common import (
     ROLES,
-    Facts,
-    Seen,
-    build,
     content_parts,
+    each,
     model_name,
+    objects,
     thinking_apart,
 )
 from headstart.exchange.report import Report
@@ -44,14 +45,8 @@ def recognise(first: Fields) -> bool:
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
-        try:
-            fields = Fields(decode(material.data(member)))
-        except ValueError:
-            report.skip(member, "import-unreadable")
-            continue
-        found = _conversation(fields, member, report)
-        if found is not None:
-            yield found
+        found = objects(material.data(member), report, member)
+        yield from each(found, partial(_conversation, member=member, report=report), report, member)
 
 
 def _conversation(fields: Fields, member: str, report: Report) -> Conversation | None:
@@ -83,7 +78,8 @@ def _conversation(fields: Fields, member: str, report: Report) -> Conversation |
             seen.append(_version(version, f"{number}.{place}", parent, moment, report, where))
         parent = f"{number}.{chosen}"
     facts.leaf = parent
-    return build(SOURCE, facts, seen, report)
+    # its messages have no ids, and are changed in place
+    return build(SOURCE, facts, renamed(seen, facts), report)
 
 
 def _version(

@@ -13,7 +13,8 @@ from headstart.exchange import ids
 from headstart.exchange.fields import compact, decode, time_of
 from headstart.exchange.include import Include
 from headstart.exchange.material import Material
-from headstart.exchange.readers.common import LONGEST_TEXT, model_name
+from headstart.exchange.readers.building import LONGEST_TEXT
+from headstart.exchange.readers.common import model_name
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, Node, chain
 from headstart.exchange.writers.markdown import REASONING, body_of, front_of
@@ -86,7 +87,7 @@ def from_markdown(text: str, name: str = "") -> Conversation | None:
     created = time_of(facts.get("date", ""))
     found = Conversation(
         source=SOURCE,
-        id=facts.get("chat", "") or ids.content_id(text),
+        id=_own_id(facts) or ids.content_id(text),
         title=facts.get("title", name),
         nodes=chain(nodes),
         created_at=created,
@@ -98,6 +99,12 @@ def from_markdown(text: str, name: str = "") -> Conversation | None:
     if front is not None and written != lines:
         found = replace(found, extra=compact({"front": [written, lines]}))
     return found
+
+
+def _own_id(facts: dict[str, str]) -> str:
+    """The chat of ours that a mirrored file says it is."""
+    chat = facts.get("chat", "")
+    return chat if ids.is_own(chat) else ""
 
 
 def _facts(lines: str) -> dict[str, str]:

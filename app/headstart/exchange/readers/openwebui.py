@@ -10,18 +10,19 @@ import binascii
 import html
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headstart.core.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.media import Blobs
+from headstart.exchange.readers.building import Facts, Seen, build
 from headstart.exchange.readers.common import (
     ROLES,
-    Facts,
-    Seen,
-    build,
     content_parts,
+    each,
+    missing,
     model_name,
     objects,
     thinking_apart,
@@ -43,10 +44,8 @@ def recognise(first: Fields) -> bool:
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
-        for fields in objects(material.data(member), report, member, "chats"):
-            found = _conversation(fields, report)
-            if found is not None:
-                yield found
+        found = objects(material.data(member), report, member, "chats")
+        yield from each(found, partial(_conversation, report=report), report, member)
 
 
 def _conversation(fields: Fields, report: Report) -> Conversation | None:
@@ -142,7 +141,7 @@ def _files(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Pa
         elif image is not None:
             found.append(blobs.part(name, *image))
         else:
-            report.skip(where, "import-file-missing", name=name)
+            found.append(missing(file.text("type") or "file", name, report, where))
     return found
 
 

@@ -67,7 +67,7 @@ class TransferController(QObject):
             return
         finally:
             self._end_import(run)
-        if not plan.stopped:
+        if not run.stop.is_set():
             self.planned.emit(plan)
 
     async def _take(self, paths: list[Path], expected: int) -> None:
@@ -78,8 +78,11 @@ class TransferController(QObject):
             self.import_failed.emit(problem.told.text)
             return
         finally:
+            others = self._import is not run
             self._end_import(run)
-        self.imported.emit(result)
+        if not others:
+            # else the window is about another file by now
+            self.imported.emit(result)
 
     def _begin_import(self, expected: int) -> ImportRun:
         self.cancel_import()

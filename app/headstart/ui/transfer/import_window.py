@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -196,16 +195,18 @@ class ImportWindow(QDialog):
         self.taken.emit(self._paths, self._found)
 
     def _on_end(self) -> None:
-        if self._busy:
+        if self._busy and self.end.text() == "Stop":
+            # what came in is shown
             self.cancelled.emit()
-            if self.end.text() == "Stop":
-                return
-        self.reject()
+        else:
+            self.reject()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
+    def reject(self) -> None:
+        """Esc and the window's own button end what is going on, too."""
         if self._busy:
+            self._busy = False
             self.cancelled.emit()
-        super().closeEvent(event)
+        super().reject()
 
 
 def _table(columns: Sequence[str], name: str, parent: QWidget) -> QTreeWidget:

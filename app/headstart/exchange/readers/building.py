@@ -1,0 +1,266 @@
+"""From the messages of a file, in whatever order and shape they are, to a conversation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from headstart.core.parts import (
+    FilePart,
+    ImagePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    joined,
+)
+from headstart.core.settings import ChatOptions, changed
+from headstart.core.values import MessageStatus, Role, TurnStats
+from headstart.exchange import ids
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation, ModelName, Node, active_to, in_order
+
+# characters of one message
+LONGEST_TEXT = 16_000_000
+_LONGEST_TITLE = 200
+
+
+@dataclass(slots=True)
+class Seen:
+    """A message of a file. Without parts it is passed over: what answers it answers the one before
+    it."""
+
+    id: str
+    parent: str | None
+    role: Role
+    parts: Sequence[Part] = ()
+    created_at: int = 0
+    status: MessageStatus = MessageStatus.COMPLETE
+    model: ModelName | None = None
+    error: str = ""
+    stats: TurnStats | None = None
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a file says of a conversation beside its messages."""
+
+    id: str = ""
+    title: str = ""
+    created_at: int = 0
+    updated_at: int = 0
+    pinned: bool = False
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    system_prompt: str = ""
+    model: ModelName | None = None
+    # the last message on show
+    leaf: str | None = None
+    blobs: dict[str, bytes] = field(default_factory=dict)
+
+
+def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Conversation | None:
+    """None, and a line in the report, where nothing is left that could come in."""
+    where = facts.title or facts.id
+    given = list(seen)
+    nodes, moved = in_order(_node(one, where, report) for one in given)
+    if moved:
+        report.skip(where, "import-mended", count=moved)
+    prompt, others = _without_systems(nodes, facts.system_prompt, where, report)
+    present, above, apart = _without_gaps(others)
+    kept, stands_for = _merged(present, apart)
+    if not kept:
+        report.skip(where or source, "import-empty")
+        return None
+    times = [node.created_at for node in kept if node.created_at]
+    created = facts.created_at or min(times, default=0)
+    # what has no words is on show where the message before it is
+    last = above.get(facts.leaf, facts.leaf) if facts.leaf is not None else None
+    leaf = stands_for.get(last) if last is not None else None
+    title = facts.title or _title_of(kept)
+    return Conversation(
+        source=source,
+        id=facts.id or ids.content_id(source, prompt, *(_words(node) for node in kept)),
+        title=title[:_LONGEST_TITLE],
+        nodes=tuple(kept),
+        active=active_to(leaf, kept),
+        created_at=created,
+        updated_at=facts.updated_at or max(times, default=created),
+        pinned=facts.pinned,
+        titled_by_user=bool(facts.title),
+        folder=facts.folder,
+        tags=facts.tags,
+        model=facts.model or _model_of(kept),
+        options=changed(ChatOptions(), system_prompt=prompt) if prompt else ChatOptions(),
+        blobs=_needed(facts.blobs, kept),
+    )
+
+
+def named_by_words(seen: Sequence[Seen]) -> list[Seen]:
+    """For messages whose file gives them no ids, each after its parent: the id is a digest of the
+    words and of all before them, so that what was changed since is another version, not another
+    text under the same name."""
+    new: dict[str, str] = {}
+    for one in seen:
+        words = [f"{part.kind.value}:{part.text}{_digest(part)}" for part in one.parts]
+        parent = new.get(one.parent, "") if one.parent is not None else ""
+        new[one.id] = ids.content_id(parent, one.role.value, *words)
+    return [
+        replace(one, id=new[one.id], parent=new.get(one.parent) if one.parent else None)
+        for one in seen
+    ]
+
+
+def renamed(seen: Sequence[Seen], facts: Facts) -> list[Seen]:
+    """The same, and the last message on show goes with it."""
+    found = named_by_words(seen)
+    known = {before.id: after.id for before, after in zip(seen, found, strict=True)}
+    if facts.leaf is not None:
+        facts.leaf = known.get(facts.leaf, facts.leaf)
+    return found
+
+
+def _digest(part: Part) -> str:
+    return part.blob.digest if isinstance(part, FilePart | ImagePart) else ""
+
+
+def _node(seen: Seen, where: str, report: Report) -> Node:
+    parts = joined(seen.parts)
+    if sum(len(part.text) for part in parts) > LONGEST_TEXT:
+        report.skip(where, "import-message-too-long")
+        parts = ()
+    return Node(
+        seen.id, seen.parent, seen.role, parts, seen.created_at, seen.status, seen.model,
+        seen.error, seen.stats,
+    )  # fmt: skip
+
+
+def _without_systems(
+    nodes: Sequence[Node], known: str, where: str, report: Report
+) -> tuple[str, list[Node]]:
+    """A system message at the beginning is the chat's system prompt; later ones have no place."""
+    prompt, found, begun = known, [], False
+    for node in nodes:
+        if node.role is not Role.SYSTEM:
+            begun = begun or bool(node.parts)
+            found.append(node)
+            continue
+        text = "".join(part.text for part in node.parts).strip()
+        if text and not begun and not prompt:
+            prompt = text
+        elif text and text != prompt:
+            report.skip(where, "import-system-message")
+        found.append(replace(node, parts=()))
+    return prompt, found
+
+
+def _without_gaps(
+    nodes: Sequence[Node],
+) -> tuple[list[Node], dict[str, str | None], set[str]]:
+    """Without messages that have nothing: what follows them follows what was before. Also what each
+    of those stands below, and which messages a question was taken away above."""
+    above: dict[str, str | None] = {}
+    apart: set[str] = set()
+    found = []
+    for node in nodes:
+        parent = above.get(node.parent, node.parent) if node.parent is not None else None
+        after_question = node.parent in above and node.parent in apart
+        if node.parts or node.error:
+            found.append(replace(node, parent=parent))
+            if after_question:
+                apart.add(node.id)
+        else:
+            above[node.id] = parent
+            if node.role is Role.USER or after_question:
+                apart.add(node.id)
+    return found, above, apart
+
+
+@dataclass(slots=True)
+class _Run:
+    """Messages that are one: a reply that goes on after a tool, or after thinking."""
+
+    nodes: list[Node]
+    parent: str | None
+
+    def whole(self) -> Node:
+        first, last = self.nodes[0], self.nodes[-1]
+        if len(self.nodes) == 1:
+            return replace(first, parent=self.parent)
+        parts: list[Part] = []
+        for node in self.nodes:
+            if parts and node.parts and _needs_space(parts[-1], node.parts[0]):
+                parts.append(type(parts[-1])("\n\n"))  # type: ignore[call-arg]
+            parts += node.parts
+        with_stats = [node.stats for node in self.nodes if node.stats is not None]
+        return replace(
+            first,
+            id=self.id,
+            parent=self.parent,
+            parts=joined(parts),
+            model=next((node.model for node in self.nodes if node.model is not None), None),
+            status=last.status,
+            error=next((node.error for node in reversed(self.nodes) if node.error), ""),
+            stats=with_stats[-1] if with_stats else None,
+        )
+
+    @property
+    def id(self) -> str:
+        """Of all that it is made of: one that has grown since is another version."""
+        rest = [node.id for node in self.nodes[1:]]
+        return f"{self.nodes[0].id}+{ids.content_id(*rest)}" if rest else self.nodes[0].id
+
+
+def _merged(nodes: Sequence[Node], apart: set[str]) -> tuple[list[Node], dict[str, str]]:
+    """Replies that go on as one message, and which message each id is in now. `apart`: nodes that
+    answer a question of which nothing is left."""
+    children = Counter(node.parent for node in nodes)
+    runs: dict[str, _Run] = {}
+    order: list[_Run] = []
+    for node in nodes:
+        before = runs.get(node.parent) if node.parent is not None else None
+        if (
+            before is not None
+            and node.id not in apart
+            and before.nodes[-1].id == node.parent
+            and before.nodes[-1].role is node.role is Role.ASSISTANT
+            and children[node.parent] == 1
+        ):
+            before.nodes.append(node)
+            runs[node.id] = before
+        else:
+            runs[node.id] = _Run([node], node.parent)
+            order.append(runs[node.id])
+    for run in order:
+        if run.parent is not None:
+            run.parent = runs[run.parent].id if run.parent in runs else None
+    return [run.whole() for run in order], {one: run.id for one, run in runs.items()}
+
+
+def _needs_space(before: Part, after: Part) -> bool:
+    return isinstance(before, TextPart | ReasoningPart) and before.kind is after.kind
+
+
+def _words(node: Node) -> str:
+    return node.role.value + "\x1f".join(part.text for part in node.parts)
+
+
+def _title_of(nodes: Sequence[Node]) -> str:
+    first = next((node for node in nodes if node.role is Role.USER), nodes[0])
+    text = next((part.text for part in first.parts if isinstance(part, TextPart)), "")
+    words = " ".join(text.split())
+    return words if len(words) <= 60 else f"{words[:59].rstrip()}…"
+
+
+def _model_of(nodes: Sequence[Node]) -> ModelName | None:
+    return next((node.model for node in reversed(nodes) if node.model is not None), None)
+
+
+def _needed(blobs: dict[str, bytes], nodes: Sequence[Node]) -> dict[str, bytes]:
+    needed = {
+        part.blob.digest
+        for node in nodes
+        for part in node.parts
+        if not isinstance(part, TextPart | ReasoningPart) and hasattr(part, "blob")
+    }
+    return {digest: data for digest, data in blobs.items() if digest in needed}
