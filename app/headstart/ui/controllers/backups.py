@@ -44,11 +44,11 @@ class BackupsController(QObject):
 
     def plan(self, path: str) -> None:
         """See what a backup would bring back."""
-        self._tasks.spawn(self._plan(Path(path)))
+        self._tasks.spawn(self._plan(Path(path), self._begin(0)))
 
     def restore(self, path: str, expected: int, with_settings: bool) -> None:
         """Bring back what is missing; `expected`: how many chats a look found."""
-        self._tasks.spawn(self._restore(Path(path), expected, with_settings))
+        self._tasks.spawn(self._restore(Path(path), self._begin(expected), with_settings))
 
     def cancel(self) -> None:
         """Whole chats stay; a backup that is not whole does not."""
@@ -72,8 +72,7 @@ class BackupsController(QObject):
             self._rest()
             self.made.emit(str(path) if done else "")
 
-    async def _plan(self, path: Path) -> None:
-        run = self._begin(0)
+    async def _plan(self, path: Path, run: Run) -> None:
         try:
             plan = await self._backups.plan(path, run)
         except EnvironmentProblem as problem:
@@ -85,8 +84,7 @@ class BackupsController(QObject):
         if not plan.stopped:
             self.planned.emit(plan)
 
-    async def _restore(self, path: Path, expected: int, with_settings: bool) -> None:
-        run = self._begin(expected)
+    async def _restore(self, path: Path, run: Run, with_settings: bool) -> None:
         try:
             result = await self._backups.restore(path, run, with_settings)
         except EnvironmentProblem as problem:

@@ -48,18 +48,19 @@ class TransferController(QObject):
 
     def plan(self, paths: Sequence[str]) -> None:
         """See what files have, without taking anything in."""
-        self._tasks.spawn(self._plan([Path(path) for path in paths]))
+        run = self._begin_import(0)
+        self._tasks.spawn(self._plan([Path(path) for path in paths], run))
 
     def take(self, paths: Sequence[str], expected: int) -> None:
         """Take chats in; `expected`: how many a dry run found."""
-        self._tasks.spawn(self._take([Path(path) for path in paths], expected))
+        run = self._begin_import(expected)
+        self._tasks.spawn(self._take([Path(path) for path in paths], run))
 
     def cancel_import(self) -> None:
         if self._import is not None:
             self._import.stop.set()
 
-    async def _plan(self, paths: list[Path]) -> None:
-        run = self._begin_import(0)
+    async def _plan(self, paths: list[Path], run: ImportRun) -> None:
         try:
             plan = await self._importing.plan(paths, run)
         except EnvironmentProblem as problem:
@@ -70,8 +71,7 @@ class TransferController(QObject):
         if not run.stop.is_set():
             self.planned.emit(plan)
 
-    async def _take(self, paths: list[Path], expected: int) -> None:
-        run = self._begin_import(expected)
+    async def _take(self, paths: list[Path], run: ImportRun) -> None:
         try:
             result = await self._importing.run(paths, run)
         except EnvironmentProblem as problem:
