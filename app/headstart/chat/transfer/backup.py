@@ -13,14 +13,9 @@ import asyncio
 import contextlib
 import json
 import re
-import shutil
-import sqlite3
 import threading
 import time
-import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from headstart import __version__
@@ -29,23 +24,16 @@ from headstart.chat.changes import ChatsChanged
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer import intake
 from headstart.chat.transfer.importing import scratch_folder
-from headstart.chat.transfer.intake import Incoming, Plan, Result, Run
-from headstart.chat.transfer.trees import ModelNames, to_conversation
-from headstart.core.chat_tree import ChatTree
+from headstart.chat.transfer.intake import Plan, Result, Run
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import PARTIAL
-from headstart.core.parts import BlobRef
 from headstart.core.settings import Settings
-from headstart.exchange import own_format
-from headstart.exchange.material import Archive, ImportProblem
 from headstart.exchange.report import Report
-from headstart.storage.blobs import Blobs
-from headstart.storage.copies import Stopped, copy_database, newest_first
 from headstart.storage.settings_file import SettingsFile
-from headstart.storage.worker import Storage, Store
+from headstart.storage.worker import Storage
 
 _FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
-_DATABASE, _SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
+DATABASE, SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
 _COMPRESSION = 3
 _MAGIC = b"SQLite format 3\0"
 _STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
@@ -111,7 +99,9 @@ class Backups:
         """What a backup, or an automatic copy, would bring back. Raises EnvironmentProblem."""
 
         def look() -> Plan:
-            with self._opened(path) as source:
+            from headstart.chat.transfer.backup_source import opened
+
+            with opened(path, self._storage, self._scratch) as source:
                 found = intake.plan(self._storage, source.incoming(), Report(), run)
                 found.has_settings = source.settings is not None
                 return found
@@ -124,7 +114,9 @@ class Backups:
         settings: list[Settings] = []
 
         def work() -> Result:
-            with self._opened(path) as source:
+            from headstart.chat.transfer.backup_source import opened
+
+            with opened(path, self._storage, self._scratch) as source:
                 if with_settings and source.settings is not None:
                     settings.append(SettingsFile(source.settings).load()[0])
                 return intake.take(self._storage, source.incoming(), Report(), run)
@@ -141,11 +133,17 @@ class Backups:
             self._preferences.update(**{**values, **kept})
         return result
 
+    @property
+    def _scratch(self) -> Path | None:
+        return self._places.scratch if self._places is not None else None
+
     # --- on a worker thread --------------------------------------------------------------
 
     def _copies(self) -> list[Copy]:
         if self._places is None:
             return []
+        from headstart.storage.copies import newest_first
+
         found = []
         for path in newest_first(self._places.database, self._places.backups):
             stamp = _STAMP.search(path.name)
@@ -156,6 +154,10 @@ class Backups:
         return found
 
     def _make(self, path: Path, making: Making) -> bool:
+        import sqlite3
+
+        from headstart.storage.copies import Stopped, copy_database
+
         places = self._places
         assert places is not None
         partial = path.with_name(path.name + PARTIAL)
@@ -176,6 +178,9 @@ class Backups:
             partial.unlink(missing_ok=True)
 
     def _write(self, path: Path, copy: Path, making: Making) -> None:
+        import sqlite3
+        import zipfile
+
         places = self._places
         assert places is not None
         blobs = sorted(places.blobs.glob("*/*")) if places.blobs.is_dir() else []
@@ -200,8 +205,8 @@ class Backups:
             path, "w", kind, compresslevel=_COMPRESSION, strict_timestamps=False
         ) as archive:
             archive.writestr(_FACTS, json.dumps(facts, indent=1))
-            archive.write(copy, _DATABASE)
-            for name, file in ((_SETTINGS, places.settings), (_MODELS, places.models)):
+            archive.write(copy, DATABASE)
+            for name, file in ((SETTINGS, places.settings), (_MODELS, places.models)):
                 if file.is_file():
                     archive.write(file, name)
             for blob in blobs:
@@ -211,93 +216,6 @@ class Backups:
                 with contextlib.suppress(FileNotFoundError):
                     archive.write(blob, f"blobs/{blob.name}", zipfile.ZIP_STORED)
                 making.count += 1
-
-    @contextlib.contextmanager
-    def _opened(self, path: Path) -> Iterator[_Source]:
-        """A backup's database, opened beside ours; its file is never touched."""
-        with contextlib.ExitStack() as stack:
-            scratch = self._places.scratch if self._places else None
-            folder = stack.enter_context(scratch_folder(scratch))
-            archive: Archive | None = None
-            copy = folder / _DATABASE
-            try:
-                if zipfile.is_zipfile(path):
-                    archive = Archive(path, folder, trusted=True)
-                    stack.callback(archive.close)
-                    if _DATABASE not in archive.members:
-                        raise ImportProblem("backup-not-known", name=path.name)
-                    shutil.move(archive.unpacked(_DATABASE), copy)
-                elif path.suffix == copy.suffix or _is_database(path):
-                    shutil.copyfile(path, copy)
-                    log = path.with_name(f"{path.name}-wal")
-                    if log.is_file():
-                        # of a program that was killed: what it wrote last
-                        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
-                else:
-                    raise ImportProblem("backup-not-known", name=path.name)
-            except OSError as error:
-                reason = error.strerror or error
-                raise ImportProblem("import-no-file", name=path.name, reason=reason) from error
-            storage = Storage(copy, folder / "backups")
-            stack.callback(storage.close)
-            storage.submit(lambda store: store.interrupted).result()
-            yield _Source(storage, archive, self._storage, path.parent / "blobs")
-
-
-class _Source:
-    """The chats of a backup, one after another."""
-
-    def __init__(
-        self, storage: Storage, archive: Archive | None, home: Storage, beside: Path
-    ) -> None:
-        """`beside`: where files of a whole home lie."""
-        self._storage = storage
-        self._beside = Blobs(beside)
-        self._archive = archive
-        self._home = home
-
-    @property
-    def settings(self) -> Path | None:
-        """The file with the settings of then."""
-        if self._archive is None or _SETTINGS not in self._archive.members:
-            return None
-        return self._archive.unpacked(_SETTINGS)
-
-    def incoming(self) -> Iterator[Incoming]:
-        ids = self._storage.submit(lambda store: store.transfers.ids()).result()
-        for chat_id in ids:
-            tree = self._storage.submit(partial(_read, chat_id=chat_id)).result()
-            if tree is not None:
-                yield Incoming(self._with_blobs(tree), "Backup")
-
-    def _with_blobs(self, tree: ChatTree) -> ChatTree:
-        digests = own_format.needed(to_conversation(tree, ModelNames()).nodes)
-        blobs = {digest: self._blob(digest) for digest in digests}
-        return replace(tree, blobs={key: data for key, data in blobs.items() if data is not None})
-
-    def _blob(self, digest: str) -> bytes | None:
-        member = f"blobs/{digest}"
-        if self._archive is not None and member in self._archive.members:
-            return bytes(self._archive.data(member))
-        try:
-            # automatic copies leave files where they are
-            ref = BlobRef(digest, 0, "")
-            return self._home.submit(lambda store: store.blobs.get(ref)).result()
-        except EnvironmentProblem:
-            pass
-        try:
-            return self._beside.get(ref)
-        except EnvironmentProblem:
-            return None
-
-
-def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
-
-
-def _read(store: Store, chat_id: str) -> ChatTree | None:
-    return store.transfers.read(chat_id)
 
 
 # settings that a backup does not bring back: they are about this computer, and this window

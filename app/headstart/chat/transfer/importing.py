@@ -6,25 +6,25 @@ import asyncio
 import contextlib
 import logging
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatsChanged
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer import intake
 from headstart.chat.transfer.intake import Incoming, Plan, Result, Run
-from headstart.chat.transfer.trees import ModelNames, to_tree
 from headstart.core.errors import EnvironmentProblem
-from headstart.exchange import detect, ids
-from headstart.exchange.ids import MARKDOWN
-from headstart.exchange.material import open_material
 from headstart.exchange.report import Report
-from headstart.exchange.tree import Conversation
 from headstart.hub.shelf import Shelf
 from headstart.storage.worker import Storage
+
+if TYPE_CHECKING:
+    # with the first import, not with the program
+    from headstart.chat.transfer.trees import ModelNames
+    from headstart.exchange.tree import Conversation
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +51,14 @@ class Importing:
     async def plan(self, paths: Sequence[Path], run: Run) -> Plan:
         """What would come in, and what would not; nothing is changed."""
         report = Report()
-        incoming = self._incoming(paths, ModelNames(), report)
-        return await asyncio.to_thread(intake.plan, self._storage, incoming, report, run)
+
+        def work() -> Plan:
+            from headstart.chat.transfer.trees import ModelNames
+
+            incoming = self._incoming(paths, ModelNames(), report)
+            return intake.plan(self._storage, incoming, report, run)
+
+        return await asyncio.to_thread(work)
 
     async def run(self, paths: Sequence[Path], run: Run) -> Result:
         """Take the chats in; raises EnvironmentProblem where the database cannot be written."""
@@ -72,6 +78,8 @@ class Importing:
     # --- on a worker thread --------------------------------------------------------------
 
     def _models(self) -> ModelNames:
+        from headstart.chat.transfer.trees import ModelNames
+
         if self._shelf is None:
             return ModelNames()
         return ModelNames(self._shelf.look(self._preferences.current.model_files))
@@ -79,6 +87,10 @@ class Importing:
     def _incoming(
         self, paths: Sequence[Path], models: ModelNames, report: Report
     ) -> Iterator[Incoming]:
+        from headstart.chat.transfer.trees import to_tree
+        from headstart.exchange import detect, ids
+        from headstart.exchange.ids import MARKDOWN
+
         for found in self._conversations(paths, report):
             source = detect.title_of_source(found.source)
             # messages in Markdown have no ids; a mirrored file says which chat it is
@@ -87,6 +99,9 @@ class Importing:
             yield Incoming(to_tree(found, models), source, linear, also)
 
     def _conversations(self, paths: Sequence[Path], report: Report) -> Iterator[Conversation]:
+        from headstart.exchange import detect
+        from headstart.exchange.material import open_material
+
         with scratch_folder(self._scratch) as folder:
             for path in paths:
                 try:
@@ -113,5 +128,7 @@ def scratch_folder(inside: Path | None) -> Iterator[Path]:
                 # one that is in use is not a day old
                 if time.time() - path.stat().st_mtime > _OLD:
                     shutil.rmtree(path)
+    import tempfile
+
     with tempfile.TemporaryDirectory(dir=inside, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

@@ -13,6 +13,7 @@ import hashlib
 import logging
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -33,9 +34,9 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
 from headstart.core.settings import Settings
 from headstart.core.told import told
-from headstart.exchange.names import file_name
-from headstart.exchange.tree import Conversation
-from headstart.exchange.writers.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from headstart.exchange.tree import Conversation
 
 log = logging.getLogger(__name__)
 
@@ -194,6 +195,8 @@ def _is_stale(book: _Book, folder: Path, chat_id: str, moment: int) -> bool:
 
 def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
     """Write one chat; whether the book is other than before. Raises OSError."""
+    from headstart.exchange.writers.markdown import to_markdown
+
     data = to_markdown(chat, mirrored=True).encode()
     digest = hashlib.sha256(data).hexdigest()
     old = book.files.get(chat.id)
@@ -214,6 +217,8 @@ def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
 
 def _name_for(folder: Path, book: _Book, chat: Conversation, old: _File | None, data: bytes) -> str:
     """Where a chat goes: to its old file as long as that is ours and still called by its title."""
+    from headstart.exchange.names import file_name
+
     parts = [file_name(part) for part in chat.folder.split("/") if part.strip(" .")]
     base = PurePosixPath(*parts) / file_name(chat.title)
     # systems that do not tell letters' cases apart agree

@@ -11,11 +11,12 @@ from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.chat.transfer.exporting import Copied, Exporting, Wanted, file_name, formats
+from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
+    from headstart.chat.transfer.exporting import Copied
     from headstart.ui.transfer.export_window import ExportWindow
     from headstart.ui.transfer.import_window import ImportWindow
 

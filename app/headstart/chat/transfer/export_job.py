@@ -1,0 +1,177 @@
+"""One export, on a worker thread: chats are read, written, and renamed into place."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
+from headstart.chat.transfer.trees import ModelNames, to_conversation
+from headstart.core.chat_tree import ChatTree
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import PARTIAL, write_whole
+from headstart.core.parts import BlobRef, Part
+from headstart.core.settings import changed
+from headstart.core.values import MessageStatus
+from headstart.exchange import own_format
+from headstart.exchange.formats import HEADSTART, FileFormat, format_of
+from headstart.exchange.names import Names
+from headstart.exchange.tree import Conversation
+from headstart.storage.worker import Storage, Store
+
+# chats that are read at once
+_READ = 8
+_COMPRESSION = 3
+
+
+class Job:
+    """One export, on a worker thread."""
+
+    def __init__(
+        self,
+        exporting: Exporting,
+        wanted: Wanted,
+        sources: Mapping[str, Storage],
+        open_parts: Mapping[str, tuple[Part, ...]],
+        run: Run,
+    ) -> None:
+        self._exporting = exporting
+        self._format: FileFormat = format_of(wanted.format)
+        self._include = wanted.include
+        self._sources = sources
+        self._open_parts = open_parts
+        self._run = run
+        self._blobs = wanted.blobs
+
+    def write(self, path: Path) -> int:
+        try:
+            if path.is_dir():
+                return self._into_folder(path)
+            if len(self._sources) == 1 and not path.name.endswith(".zip"):
+                return self._one(path)
+            if self._format.together and not path.name.endswith(".zip"):
+                return self._whole(path, self._together)
+            return self._whole(path, self._archive)
+        except OSError as error:
+            raise EnvironmentProblem(
+                "file-not-written", path=path, reason=error.strerror or error, quotes=True
+            ) from error
+
+    def conversations(self) -> Iterator[Conversation]:
+        """One after another; chats that are gone are left out."""
+        models = self._exporting.models()
+        ids = list(self._sources)
+        for start in range(0, len(ids), _READ):
+            some = ids[start : start + _READ]
+            by_storage: dict[Storage, list[str]] = {}
+            for chat_id in some:
+                by_storage.setdefault(self._sources[chat_id], []).append(chat_id)
+            for storage, own in by_storage.items():
+                for tree in storage.submit(partial(self._read, ids=own)).result():
+                    if self._run.stop.is_set():
+                        raise Cancelled
+                    yield self._conversation(tree, models)
+                    self._run.count += 1
+
+    def _read(self, store: Store, ids: Sequence[str]) -> list[ChatTree]:
+        found = []
+        for chat_id in ids:
+            tree = store.transfers.read(chat_id)
+            if tree is not None:
+                found.append(self._with_blobs(store, tree) if self._blobs else tree)
+        return found
+
+    def _with_blobs(self, store: Store, tree: ChatTree) -> ChatTree:
+        blobs = {}
+        nodes = to_conversation(tree, ModelNames()).nodes
+        for digest in own_format.needed(nodes):
+            try:
+                blobs[digest] = store.blobs.get(BlobRef(digest, 0, ""))
+            except EnvironmentProblem:
+                # it says so in the window too; the words are there
+                continue
+        return replace(tree, blobs=blobs)
+
+    def _conversation(self, tree: ChatTree, models: ModelNames) -> Conversation:
+        if self._open_parts:
+            # what is being written is in no part yet; it may have ended since
+            messages = tuple(
+                replace(one, parts=self._open_parts.get(one.id, one.parts))
+                if one.status is MessageStatus.OPEN
+                else one
+                for one in tree.messages
+            )
+            tree = replace(tree, messages=messages)
+        found = to_conversation(tree, models)
+        if self._format is not HEADSTART and not found.options.system_prompt:
+            prompt = self._exporting.system_prompt(tree)
+            if prompt:
+                found = replace(found, options=changed(found.options, system_prompt=prompt))
+        return found
+
+    def _bytes(self, conversation: Conversation) -> bytes:
+        render = self._exporting.renderers.get(self._format.code)
+        return self._format.to_bytes(conversation, self._include, render)
+
+    def _one(self, path: Path) -> int:
+        found = next(self.conversations(), None)
+        if found is None:
+            raise EnvironmentProblem("chat-gone")
+        write_whole(path, self._bytes(found))
+        return 1
+
+    def _into_folder(self, folder: Path) -> int:
+        given, count = Names(), 0
+        taken = {path.name.casefold() for path in folder.iterdir()}
+        for conversation in self.conversations():
+            name = given.take(conversation.title, self._format.suffix)
+            while name.casefold() in taken:
+                # what is there belongs to somebody
+                name = given.take(conversation.title, self._format.suffix)
+            write_whole(folder / name, self._bytes(conversation), wait=False)
+            count += 1
+        return count
+
+    def _whole(self, path: Path, fill: Callable[[Path], int]) -> int:
+        partial = path.with_name(path.name + PARTIAL)
+        try:
+            count = fill(partial)
+            partial.replace(path)
+            return count
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _together(self, path: Path) -> int:
+        count = 0
+        with path.open("wb") as file:
+            for conversation in self.conversations():
+                file.write(self._bytes(conversation))
+                count += 1
+        return count
+
+    def _archive(self, path: Path) -> int:
+        given, count, written = Names(), 0, set[str]()
+        kind = zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(path, "w", kind, compresslevel=_COMPRESSION) as archive:
+            for conversation in self.conversations():
+                name = given.take(conversation.title, self._format.suffix)
+                if self._format is not HEADSTART:
+                    archive.writestr(_in_folder(conversation, name), self._bytes(conversation))
+                else:
+                    data = own_format.to_json(conversation, with_blobs=False)
+                    archive.writestr(f"chats/{name}", data)
+                    for digest, blob in conversation.blobs.items():
+                        if digest not in written:
+                            written.add(digest)
+                            archive.writestr(f"blobs/{digest}", blob)
+                count += 1
+        return count
+
+
+def _in_folder(conversation: Conversation, name: str) -> str:
+    """Folders of chats are folders of the archive; their names lead nowhere else."""
+    parts = [part.strip(" .") for part in conversation.folder.split("/")]
+    return "/".join([*(part for part in parts if part), name])
