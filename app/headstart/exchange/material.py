@@ -187,6 +187,14 @@ class Archive:
         return path
 
 
+def release(data: memoryview, start: int, end: int) -> None:
+    """A part of a mapped file is not needed for now: its memory can be used for others."""
+    mapped = data.obj
+    first = start - start % mmap.PAGESIZE
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and end > first:
+        mapped.madvise(mmap.MADV_DONTNEED, first, end - first)
+
+
 def _is_hidden(name: str) -> bool:
     return name.startswith(_HIDDEN) and name not in (".", "..")
 

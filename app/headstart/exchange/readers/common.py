@@ -12,12 +12,15 @@ import msgspec
 from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields, decode
+from headstart.exchange.material import release
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, ModelName
 
 # bytes of one conversation
 log = logging.getLogger(__name__)
 
+# bytes of a large file that stay in memory after they were read
+_RELEASED = 16 << 20
 LARGEST_CONVERSATION = 512 << 20
 ROLES = {
     "user": Role.USER,
@@ -60,7 +63,15 @@ def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
         for one in value if isinstance(value, list) else [value]:
             yield msgspec.Raw(msgspec.json.encode(one))
         return
-    yield from found
+    # splitting has read all of it
+    release(data, 0, len(data))
+    released = done = 0
+    for raw in found:
+        yield raw
+        done += len(raw)
+        if done - released > _RELEASED:
+            release(data, released, done)
+            released = done
 
 
 def objects(data: memoryview, report: Report, where: str, key: str = "") -> Iterator[Fields]:
