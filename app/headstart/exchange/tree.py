@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from headstart.core.parts import FilePart, ImagePart, Part
+from headstart.core.parts import Part
 from headstart.core.settings import ChatOptions
 from headstart.core.values import MessageStatus, Role, TurnStats
 
@@ -99,15 +99,6 @@ class Conversation:
             seen.update(one.id for one in way)
             found.append(way)
         return found
-
-    def needed(self) -> list[FilePart | ImagePart]:
-        """The parts that need bytes."""
-        return [
-            part
-            for node in self.nodes
-            for part in node.parts
-            if isinstance(part, FilePart | ImagePart)
-        ]
 
 
 def in_order(nodes: Iterable[Node]) -> tuple[tuple[Node, ...], int]:

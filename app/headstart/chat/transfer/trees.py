@@ -13,7 +13,7 @@ from headstart.core.servers import split_key
 from headstart.core.values import Chat, Message, MessageStatus, Role, now_ms
 from headstart.exchange import ids
 from headstart.exchange.ids import OWN
-from headstart.exchange.tree import Conversation, ModelName, Node, active_to, chain
+from headstart.exchange.tree import Conversation, ModelName, Node
 
 # of what is kept of a file beside its words
 _SOURCE, _TAGS, _KEYS = "source", "tags", "keys"
@@ -157,16 +157,6 @@ def to_conversation(tree: ChatTree, models: ModelNames) -> Conversation:
         blobs=tree.blobs,
         extra=str(kept.get(_KEYS, "")),
     )
-
-
-def branch_of(chat: Chat, branch: Iterable[Message], models: ModelNames) -> Conversation:
-    """The branch on show alone; enough for files without other versions."""
-    nodes = chain(_node(message, ChatTree(chat, (), {}), models) for message in branch)
-    leaf = nodes[-1].id if nodes else None
-    return Conversation(
-        OWN, chat.id, chat.title, nodes, active_to(leaf, nodes), chat.created_at,
-        chat.updated_at, model=models.name_of(chat.model), options=chat.options,
-    )  # fmt: skip
 
 
 def _node(message: Message, tree: ChatTree, models: ModelNames) -> Node:
