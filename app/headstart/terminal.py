@@ -33,8 +33,6 @@ from headstart.storage.keychain import Keychain
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
-COMMANDS = ("import", "export")
-
 
 def main(arguments: Sequence[str]) -> int:
     """`arguments` begin with the command."""
@@ -87,8 +85,9 @@ async def _run(home: Home, options: argparse.Namespace) -> int:
     storage = Storage(home.database, home.backups, beside=beside)
     try:
         await storage.ready()
-        job = _import if options.command == "import" else _export
-        return await job(home, storage, preferences, options)
+        if options.command == "import":
+            return await _import(home, storage, preferences, options)
+        return await _export(storage, preferences, options)
     finally:
         await asyncio.to_thread(storage.close)
         await asyncio.to_thread(preferences.close)
@@ -120,10 +119,7 @@ async def _import(
     return 1 if found.report.counts else 0
 
 
-async def _export(
-    home: Home, storage: Storage, preferences: Preferences, options: argparse.Namespace
-) -> int:
-    del home
+async def _export(storage: Storage, preferences: Preferences, options: argparse.Namespace) -> int:
     broadcast = Broadcast()
     databases = Databases(storage, broadcast)
     chats: list[str] = []

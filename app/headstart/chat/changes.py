@@ -38,7 +38,7 @@ class ChatChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChatsChanged:
-    """Many chats at once: the list is read again."""
+    """Many chats at once: whoever shows the list asks for all of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,17 @@ class UnknownPart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
+def needed_blobs(parts: Iterable[Part]) -> list[str]:
+    """The digests of the bytes that parts name, each once."""
+    found: dict[str, None] = {}
+    for part in parts:
+        if isinstance(part, FilePart | ImagePart):
+            found[part.blob.digest] = None
+        elif isinstance(part, UnknownPart) and part.blob_digest:
+            found[part.blob_digest] = None
+    return list(found)
+
+
 # written by a person or a model, character by character
 WrittenPart: TypeAlias = TextPart | ReasoningPart
 OtherPart: TypeAlias = FilePart | ImagePart | ToolCallPart | ToolResultPart | UnknownPart

@@ -81,12 +81,16 @@ class Recognised:
     members: list[str] = field(default_factory=list)
 
 
-def recognise(material: Material, report: Report) -> list[Recognised]:
+def recognise(
+    material: Material, report: Report, stopped: Callable[[], bool] = lambda: False
+) -> list[Recognised]:
     """What is in it; files that are none of these are told where nothing else was found, and where
-    they could have been one."""
+    they could have been one. `stopped` ends the look at a large folder."""
     found: dict[str, Recognised] = {}
     unknown: list[tuple[str, str]] = []
     for member in material.members:
+        if stopped():
+            return []
         if member.lower().endswith(_IGNORED) or _is_blob(member):
             continue
         try:

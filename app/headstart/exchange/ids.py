@@ -1,4 +1,4 @@
-"""Ids that are the same whenever the same file is read again, so that nothing comes in twice."""
+"""Ids that are the same whenever the same file comes in, so that nothing is stored twice."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from headstart.core.parts import (
     UnknownPart,
     WrittenPart,
     is_digest,
+    needed_blobs,
     written,
 )
 from headstart.core.renamed import with_new_names
@@ -35,7 +36,7 @@ from headstart.exchange.ids import OWN
 from headstart.exchange.tree import Conversation, ModelName, Node, in_order
 
 FORMAT, VERSION = "headstart-chat", 1
-SUFFIX, ZIP_SUFFIX = ".headstart.json", ".headstart.zip"
+SUFFIX = ".headstart.json"
 
 _CHAT_KEYS = {
     "format", "version", "program", "id", "title", "titled_by_user", "created_at", "updated_at",
@@ -275,7 +276,7 @@ def _blobs(
 ) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     inside = fields.inside("blobs").all
-    for digest in needed(nodes):
+    for digest in needed_blobs(part for node in nodes for part in node.parts):
         text = inside.get(digest)
         data: bytes | None = None
         if isinstance(text, str):
@@ -287,18 +288,6 @@ def _blobs(
         if data is not None:
             found[digest] = data
     return found
-
-
-def needed(nodes: Sequence[Node]) -> list[str]:
-    """The digests of the bytes that messages name."""
-    found: dict[str, None] = {}
-    for node in nodes:
-        for part in node.parts:
-            if isinstance(part, FilePart | ImagePart):
-                found[part.blob.digest] = None
-            elif isinstance(part, UnknownPart) and part.blob_digest:
-                found[part.blob_digest] = None
-    return list(found)
 
 
 def _model(fields: Fields) -> ModelName | None:

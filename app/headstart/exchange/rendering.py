@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
-    from markdown_it.utils import OptionsDict
 
 # what nobody can tick in a file; a text that looks like this is escaped
 _BOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="checkbox">'
@@ -143,42 +142,31 @@ def _bracket_math(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _math(left: str, right: str, tag: str) -> Any:
-    def rule(
-        _self: RendererHTML,
-        tokens: Sequence[Token],
-        at: int,
-        _options: OptionsDict,
-        _env: MutableMapping[str, Any],
-    ) -> str:
-        source = html.escape(f"{left}{tokens[at].content}{right}")
-        return f'<{tag} class="math">{source}</{tag}>'
+def _rule(make: Callable[[Token], str]) -> Callable[..., str]:
+    """A rule of the renderer, of what a token alone decides."""
+
+    def rule(_renderer: RendererHTML, tokens: Sequence[Token], at: int, *_rest: object) -> str:
+        return make(tokens[at])
 
     return rule
 
 
-def _fence(
-    _self: RendererHTML,
-    tokens: Sequence[Token],
-    at: int,
-    _options: OptionsDict,
-    _env: MutableMapping[str, Any],
-) -> str:
-    token = tokens[at]
+def _math(left: str, right: str, tag: str) -> Callable[..., str]:
+    def make(token: Token) -> str:
+        source = html.escape(f"{left}{token.content}{right}")
+        return f'<{tag} class="math">{source}</{tag}>'
+
+    return _rule(make)
+
+
+def _fence(token: Token) -> str:
     language = token.info.split()[0] if token.info.strip() else ""
     named = f' class="language-{html.escape(language, quote=True)}"' if language else ""
     return f"<pre><code{named}>{code_html(token.content, language)}</code></pre>\n"
 
 
-def _image(
-    _self: RendererHTML,
-    tokens: Sequence[Token],
-    at: int,
-    _options: OptionsDict,
-    _env: MutableMapping[str, Any],
-) -> str:
-    """A link: an image would be fetched by whoever opens the file."""
-    token = tokens[at]
+def _image(token: Token) -> str:
+    """A link: a browser would ask a server for the image."""
     address = str(token.attrs.get("src", ""))
     words = html.escape(token.content or address)
     if not address.startswith(("http://", "https://")):
@@ -186,15 +174,15 @@ def _image(
     return f'<a href="{html.escape(address, quote=True)}">{words}</a>'
 
 
-_RULES: dict[str, Any] = {
+_RULES: dict[str, Callable[..., str]] = {
     "math_inline": _math("$", "$", "span"),
     "math_inline_double": _math("$$", "$$", "span"),
     "math_block": _math("$$", "$$", "div"),
     "math_block_label": _math("$$", "$$", "div"),
     "bracket_math": _math("", "", "span"),
-    "fence": _fence,
-    "code_block": _fence,
-    "image": _image,
+    "fence": _rule(_fence),
+    "code_block": _rule(_fence),
+    "image": _rule(_image),
     "table_open": lambda *_: '<div class="table"><table border="1" cellspacing="0">\n',
     "table_close": lambda *_: "</table></div>\n",
 }

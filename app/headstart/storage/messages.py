@@ -170,7 +170,7 @@ class MessageTable:
         return repaired
 
     def forget(self, chat_id: str) -> None:
-        """Messages of this chat were written elsewhere: its tree is read again."""
+        """Messages of this chat were written elsewhere: its tree is not known any more."""
         self._trees.pop(chat_id, None)
 
     def forget_all(self) -> None:

@@ -35,7 +35,7 @@ class TransferTable:
 
     def changed_elsewhere(self) -> bool:
         """Whether another program has written to the database since this was last asked; trees are
-        read again then."""
+        not known any more then."""
         with self._engine.connect() as connection:
             version = connection.exec_driver_sql("PRAGMA data_version").scalar()
         changed = self._version is not None and version != self._version
@@ -59,10 +59,9 @@ class TransferTable:
                     found[row.id] = Known(count, row.deleted_at is not None)
         return found
 
-    def add(self, trees: Sequence[ChatTree], last: bool = True) -> None:
-        """Store chats, in one transaction for all of them; `last` waits for the disk."""
-        if last:
-            durable(self._engine, True)
+    def add(self, trees: Sequence[ChatTree]) -> None:
+        """Store chats, in one transaction for all of them, and wait for the disk."""
+        durable(self._engine, True)
         try:
             with self._engine.begin() as connection:
                 batch = _Batch()
@@ -70,8 +69,7 @@ class TransferTable:
                     self._add(connection, tree, batch)
                 batch.write(connection)
         finally:
-            if last:
-                durable(self._engine, False)
+            durable(self._engine, False)
             for tree in trees:
                 self._table.forget(tree.chat.id)
         self._table.on_stored()

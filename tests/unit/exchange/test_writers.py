@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from headstart.core.parts import ReasoningPart, TextPart
+from headstart.core.parts import ReasoningPart, TextPart, needed_blobs
 from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange import own_format
@@ -60,7 +60,9 @@ def test_our_own_format_loses_nothing(count: int) -> None:
     def check(chat: Conversation) -> None:
         again = own_format.from_json(own_format.to_json(chat))
         assert again == replace(chat, blobs=again.blobs)
-        assert set(again.blobs) == set(own_format.needed(chat.nodes)) & set(chat.blobs)
+        assert set(again.blobs) == set(
+            needed_blobs(part for node in chat.nodes for part in node.parts)
+        ) & set(chat.blobs)
         assert own_format.to_json(again) == own_format.to_json(replace(chat, blobs=again.blobs))
 
     check()

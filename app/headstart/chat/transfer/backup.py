@@ -35,7 +35,6 @@ from headstart.storage.worker import Storage
 _FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
 DATABASE, SETTINGS, _MODELS = "headstart.db", "settings.json", "models.json"
 _COMPRESSION = 3
-_MAGIC = b"SQLite format 3\0"
 _STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
 SUFFIX = ".headstart-backup.zip"
 

@@ -13,11 +13,9 @@ from pathlib import Path
 from headstart.chat.transfer.backup import DATABASE, SETTINGS
 from headstart.chat.transfer.importing import scratch_folder
 from headstart.chat.transfer.intake import Incoming
-from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import BlobRef
-from headstart.exchange import own_format
+from headstart.core.parts import BlobRef, needed_blobs
 from headstart.exchange.material import Archive, ImportProblem
 from headstart.storage.blobs import Blobs
 from headstart.storage.worker import Storage, Store
@@ -84,7 +82,7 @@ class Source:
                 yield Incoming(self._with_blobs(tree), "Backup")
 
     def _with_blobs(self, tree: ChatTree) -> ChatTree:
-        digests = own_format.needed(to_conversation(tree, ModelNames()).nodes)
+        digests = needed_blobs(part for one in tree.messages for part in one.parts)
         blobs = {digest: self._blob(digest) for digest in digests}
         return replace(tree, blobs={key: data for key, data in blobs.items() if data is not None})
 

@@ -13,7 +13,7 @@ from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import PARTIAL, write_whole
-from headstart.core.parts import BlobRef, Part
+from headstart.core.parts import BlobRef, Part, needed_blobs
 from headstart.core.settings import changed
 from headstart.core.values import MessageStatus
 from headstart.exchange import own_format
@@ -86,8 +86,7 @@ class Job:
 
     def _with_blobs(self, store: Store, tree: ChatTree) -> ChatTree:
         blobs = {}
-        nodes = to_conversation(tree, ModelNames()).nodes
-        for digest in own_format.needed(nodes):
+        for digest in needed_blobs(part for one in tree.messages for part in one.parts):
             try:
                 blobs[digest] = store.blobs.get(BlobRef(digest, 0, ""))
             except EnvironmentProblem:

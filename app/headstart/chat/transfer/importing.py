@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,7 +56,7 @@ class Importing:
         def work() -> Plan:
             from headstart.chat.transfer.trees import ModelNames
 
-            incoming = self._incoming(paths, ModelNames(), report)
+            incoming = self._incoming(paths, ModelNames(), report, run)
             return intake.plan(self._storage, incoming, report, run)
 
         return await asyncio.to_thread(work)
@@ -65,7 +66,7 @@ class Importing:
         report = Report()
 
         def work() -> Result:
-            incoming = self._incoming(paths, self._models(), report)
+            incoming = self._incoming(paths, self._models(), report, run)
             return intake.take(self._storage, incoming, report, run)
 
         try:
@@ -85,20 +86,22 @@ class Importing:
         return ModelNames(self._shelf.look(self._preferences.current.model_files))
 
     def _incoming(
-        self, paths: Sequence[Path], models: ModelNames, report: Report
+        self, paths: Sequence[Path], models: ModelNames, report: Report, run: Run
     ) -> Iterator[Incoming]:
         from headstart.chat.transfer.trees import to_tree
         from headstart.exchange import detect, ids
         from headstart.exchange.ids import MARKDOWN
 
-        for found in self._conversations(paths, report):
+        for found in self._conversations(paths, report, run):
             source = detect.title_of_source(found.source)
             # messages in Markdown have no ids; a mirrored file says which chat it is
             linear = found.source == MARKDOWN
             also = found.id if linear and ids.is_own(found.id) else ""
             yield Incoming(to_tree(found, models), source, linear, also)
 
-    def _conversations(self, paths: Sequence[Path], report: Report) -> Iterator[Conversation]:
+    def _conversations(
+        self, paths: Sequence[Path], report: Report, run: Run
+    ) -> Iterator[Conversation]:
         from headstart.exchange import detect
         from headstart.exchange.material import open_material
 
@@ -110,10 +113,14 @@ class Importing:
                     report.problem(path.name, problem.told)
                     continue
                 try:
-                    for kind in detect.recognise(material, report):
+                    for kind in detect.recognise(material, report, run.stop.is_set):
                         yield from kind.format.read(material, kind.members, report)
                 except EnvironmentProblem as problem:
                     report.problem(path.name, problem.told)
+                except Exception:
+                    # ours, but what else was chosen comes in
+                    log.exception("a file could not be read")
+                    report.skip(path.name, "import-unreadable")
                 finally:
                     material.close()
 
@@ -128,7 +135,5 @@ def scratch_folder(inside: Path | None) -> Iterator[Path]:
                 # one that is in use is not a day old
                 if time.time() - path.stat().st_mtime > _OLD:
                     shutil.rmtree(path)
-    import tempfile
-
     with tempfile.TemporaryDirectory(dir=inside, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -158,7 +159,7 @@ class Mirror:
         summaries = await self._databases.summaries()
         known = {chat.id: chat.updated_at for chat in summaries if not chat.private}
         if wanted.everything:
-            stale = {one for one, moment in known.items() if _is_stale(book, folder, one, moment)}
+            stale = await asyncio.to_thread(_stale, book, folder, known)
             wanted.chats |= stale | (set(book.files) - set(known))
         # chats that this database does not know are another one's: their files stay
         deleted = self._deleted | {chat.id for chat in await self._databases.trashed()}
@@ -188,9 +189,14 @@ class Mirror:
         return await asyncio.to_thread(_put, folder, book, chat, moment)
 
 
-def _is_stale(book: _Book, folder: Path, chat_id: str, moment: int) -> bool:
-    one = book.files.get(chat_id)
-    return one is None or one.updated_at != moment or not (folder / one.name).exists()
+def _stale(book: _Book, folder: Path, known: Mapping[str, int]) -> set[str]:
+    """The chats whose files are missing, or older than they are."""
+    found = set()
+    for chat_id, moment in known.items():
+        one = book.files.get(chat_id)
+        if one is None or one.updated_at != moment or not (folder / one.name).exists():
+            found.add(chat_id)
+    return found
 
 
 def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:

@@ -13,6 +13,7 @@ from headstart.core.parts import (
     ReasoningPart,
     TextPart,
     joined,
+    needed_blobs,
 )
 from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import MessageStatus, Role, TurnStats
@@ -257,10 +258,5 @@ def _model_of(nodes: Sequence[Node]) -> ModelName | None:
 
 
 def _needed(blobs: dict[str, bytes], nodes: Sequence[Node]) -> dict[str, bytes]:
-    needed = {
-        part.blob.digest
-        for node in nodes
-        for part in node.parts
-        if not isinstance(part, TextPart | ReasoningPart) and hasattr(part, "blob")
-    }
-    return {digest: data for digest, data in blobs.items() if digest in needed}
+    named = needed_blobs(part for node in nodes for part in node.parts)
+    return {digest: blobs[digest] for digest in named if digest in blobs}

@@ -16,11 +16,11 @@ from headstart.exchange.material import release
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, ModelName
 
-# bytes of one conversation
 log = logging.getLogger(__name__)
 
 # bytes of a large file that stay in memory after they were read
 _RELEASED = 16 << 20
+# bytes of one conversation
 LARGEST_CONVERSATION = 512 << 20
 ROLES = {
     "user": Role.USER,
@@ -126,9 +126,9 @@ def each(
     for fields in found:
         try:
             conversation = make(fields)
-        except Exception as error:
-            # ours, but nobody's chats are lost for it; its words are not for the log
-            log.warning("a conversation of a file was not read: %s", type(error).__name__)
+        except Exception:
+            # ours, but nobody's other chats are lost for it
+            log.exception("a conversation of a file could not be read")
             report.skip(where, "import-unreadable")
             continue
         if conversation is not None:

@@ -100,7 +100,7 @@ def _conversation(
             seen[-1].model = model_name(message.words("model"))
     seen = renamed(seen, facts)
     if facts.id and seen:
-        # such ids are often numbers that begin anew in each file
+        # such ids are often numbers, counted from one in each file
         facts.id = f"{facts.id}:{seen[0].id}"
     return build(SOURCE, facts, seen, report)
 

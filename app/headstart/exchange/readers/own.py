@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from headstart.core.parts import needed_blobs
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
 from headstart.exchange.ids import OWN
@@ -33,7 +34,8 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
         except ValueError:
             report.skip(member, "import-unreadable")
             continue
-        missing = [one for one in own_format.needed(found.nodes) if one not in found.blobs]
+        named = needed_blobs(part for node in found.nodes for part in node.parts)
+        missing = [one for one in named if one not in found.blobs]
         where = found.title or member
         for digest in missing:
             report.skip(where, "import-file-missing", name=digest[:12])
