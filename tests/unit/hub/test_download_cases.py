@@ -86,8 +86,9 @@ def test_what_was_cancelled_in_a_hurry_is_swept_at_the_next_start(
     wait_for(lambda: desk.one().received > 300_000)
     desk.queue.pause([name])
     wait_for(lambda: bool(list(desk.cache.rglob("*.pieces"))))
-    desk.book.unlink()
+    # closed first: a thread that ends late would write the list again
     desk.queue.close()
+    desk.book.unlink()
     again = Desk(hub, desk.book.parent)
 
     def swept() -> bool:
