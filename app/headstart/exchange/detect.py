@@ -140,16 +140,19 @@ def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
 
 
 def _first_objects(data: memoryview) -> Iterator[Fields]:
-    """The first objects of a file: of its array, of its lines, or the file itself."""
+    """The first objects of a file: of its array, of its lines, or the file itself. Raises
+    ImportProblem at the end where one is too large to be looked at."""
     line = _first_line(data)
     if line is not None:
         yield line
         return
+    too_large = 0
     try:
         for number, raw in enumerate(raws(data)):
             if number == _FIRST:
-                return
+                break
             if len(raw) > LARGEST_CONVERSATION:
+                too_large = max(too_large, len(raw))
                 continue
             fields = Fields(decode(raw))
             yield fields
@@ -159,6 +162,8 @@ def _first_objects(data: memoryview) -> Iterator[Fields]:
                     yield Fields(inner)
     except (ValueError, msgspec.MsgspecError):
         return
+    if too_large:
+        raise ImportProblem("import-chat-too-large", size=too_large)
 
 
 def _first_line(data: memoryview) -> Fields | None:

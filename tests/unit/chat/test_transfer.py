@@ -127,6 +127,19 @@ async def test_what_the_user_changed_stays(world: World) -> None:
     assert shown.text == "The first answer."
 
 
+async def test_folders_and_pins_are_kept(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "lm-studio" / "conversations" / "Travel" / "Rivers"
+    folder.mkdir(parents=True)
+    (folder / "1.conversation.json").write_bytes(files.dumps(files.lmstudio()))
+    result = await world.take(tmp_path / "lm-studio")
+    assert result.new == 1
+    found = await world.only()
+    assert (found.folder, found.pinned) == ("Travel/Rivers", True)
+    path = await world.export("headstart", "back.headstart.json")
+    again = own_format.from_json(path.read_bytes())
+    assert (again.folder, again.pinned) == ("Travel/Rivers", True)
+
+
 async def test_a_chat_in_the_trash_comes_back(world: World) -> None:
     path = world.file("a.json", files.dumps([files.chatgpt()]))
     await world.take(path)

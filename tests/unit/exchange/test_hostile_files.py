@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from headstart.exchange import detect, own_format
 from headstart.exchange import material as material_module
-from headstart.exchange import own_format
 from headstart.exchange.material import ImportProblem
 from headstart.exchange.writers.markdown import to_markdown
 from tests.support import conversation_files as files
@@ -23,6 +23,31 @@ def bytes_of(kind: str, folder: Path) -> bytes:
         return files.FILES[kind]()
     (chat, *_), _ = read_bytes(files.FILES["chatgpt"](), folder)
     return own_format.to_json(chat) if kind == "headstart" else to_markdown(chat).encode()
+
+
+@pytest.mark.parametrize("wrap", ["[%s]", "%s", '[{"a": 1}, %s]'])
+def test_a_conversation_that_is_too_large_is_told_with_its_size(
+    wrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detect, "LARGEST_CONVERSATION", 1000)
+    data = (wrap % ('{"title": "%s"}' % ("a" * 5000))).encode()
+    found, report = read_bytes(data, tmp_path, "x.json")
+    assert not found
+    assert [line.why.code for line in report.lines] == ["import-chat-too-large"]
+    assert int(report.lines[0].why.facts["size"]) >= 5000
+
+
+@pytest.mark.proof
+def test_a_string_of_a_gigabyte_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    with path.open("wb") as file:
+        file.write(b'[{"title": "')
+        for _ in range(1024):
+            file.write(b"a" * (1 << 20))
+        file.write(b'", "mapping": {}}]')
+    found, report = read_all(path, tmp_path)
+    assert not found
+    assert [line.why.code for line in report.lines] == ["import-chat-too-large"]
 
 
 _WORDS = [b"null", b"[]", b"{}", b"-1", b"1e400", b"\\ud800", b"\0", b'"', b"\xff" * 4]

@@ -18,10 +18,12 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPdfWriter,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextDocumentWriter,
+    QTextFormat,
 )
 
 _TEXT, _CODE = "Inter", "JetBrains Mono"
@@ -29,6 +31,8 @@ _POINTS = 10
 # millimetres of an A4 page; the room below is for its number
 _MARGIN, _FOOT = 20.0, 12.0
 _DPI = 300
+# so often paragraphs are divided where pages end, at most
+_DIVISIONS = 8
 _INK, _QUIET = "#1f2321", "#5f6662"
 _STYLE = f"""
 body {{ color: {_INK}; }}
@@ -106,6 +110,9 @@ def _pdf(title: str, body: str) -> bytes:
     room = QRectF(writer.pageLayout().paintRectPixels(_DPI))
     page = QSizeF(room.width(), room.height() - _FOOT * _DPI / 25.4)
     document.setPageSize(page)
+    for _ in range(_DIVISIONS):
+        if not _divide_at_pages(document, page.height()):
+            break
     painter = QPainter(writer)
     count = document.pageCount()
     for number in range(count):
@@ -113,9 +120,7 @@ def _pdf(title: str, body: str) -> bytes:
             writer.newPage()
         painter.save()
         painter.translate(0, -number * page.height())
-        top = number * page.height()
-        # a line that begins the next page would be painted a second time, unseen
-        _paint(document, painter, QRectF(0, top, page.width(), page.height() - 1))
+        _paint(document, painter, QRectF(0, number * page.height(), page.width(), page.height()))
         painter.restore()
         painter.setPen(QColor(_QUIET))
         painter.setFont(QFont(_TEXT, 8))
@@ -150,6 +155,55 @@ def _document(title: str, body: str) -> QTextDocument:
     return document
 
 
+def _divide_at_pages(document: QTextDocument, height: float) -> bool:
+    """Let every page begin with a paragraph of its own, which looks like the rest of the one
+    before; whether there was anything to divide. In tables a division moves what follows.
+
+    Of a paragraph on two pages Qt paints a line of the one on the other too: unseen, but whoever
+    copies the text has it twice.
+    """
+    places = []
+    layout = document.documentLayout()
+    block = document.begin()
+    while block.isValid():
+        lines = block.layout()
+        # where the paragraph is in the document, margins and frames included
+        top = layout.blockBoundingRect(block).top() - lines.boundingRect().top()
+        page = -1
+        for number in range(lines.lineCount()):
+            line = lines.lineAt(number)
+            before, page = page, int((top + line.y() + 1) // height)
+            if number and page != before:
+                places.append(block.position() + line.textStart())
+        block = block.next()
+    if not places:
+        return False
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    for position in reversed(places):
+        cursor.setPosition(position)
+        _divide(cursor)
+    cursor.endEditBlock()
+    return True
+
+
+def _divide(cursor: QTextCursor) -> None:
+    """Begin a paragraph that looks as if it were the same one going on."""
+    first = cursor.blockFormat()
+    second = QTextBlockFormat(first)
+    first.setBottomMargin(0)
+    second.setTopMargin(0)
+    second.setTextIndent(0)
+    # the number or the box of a list stands before its first line only
+    items = cursor.currentList()
+    if items is not None:
+        second.setIndent(first.indent() + items.format().indent())
+    second.setObjectIndex(-1)
+    second.clearProperty(QTextFormat.Property.BlockMarker)
+    cursor.setBlockFormat(first)
+    cursor.insertBlock(second)
+
+
 def _without_ligatures(document: QTextDocument) -> None:
     """“!=” drawn as one sign, or a dash that fits between figures, could not be copied out."""
     cursor = QTextCursor(document)
@@ -178,6 +232,7 @@ def _paint(document: QTextDocument, painter: QPainter, clip: QRectF) -> None:
     palette = QPalette()
     palette.setColor(QPalette.ColorRole.Text, QColor(_INK))
     context.palette = palette
-    context.clip = clip
+    # what only touches the page belongs to the next one
+    context.clip = clip.adjusted(0, 1, 0, -1)
     painter.setClipRect(clip)
     document.documentLayout().draw(painter, context)
