@@ -91,7 +91,8 @@ async def open_app(home: Home) -> App:
         # not before the list is there: two imports at once would hold each other up
         controllers.wake()
         services.mirror.wake()
-        window.transcript.highlighter.prepare()
+        services.finding.start()
+        window.transcript.host.highlighter.prepare()
 
     controllers.chat_list.listed.connect(wake, Qt.ConnectionType.SingleShotConnection)
     controllers.start()
@@ -112,7 +113,7 @@ async def close_app(app: App) -> None:
     app.controllers.transfer.close()
     app.controllers.backups.cancel()
     app.controllers.chat_list.close()
-    app.window.transcript.close_workers()
+    app.window.transcript.host.highlighter.close()
     await app.services.ending.close(app.services)
     await app.controllers.settle()
     app.controllers.tasks.close()

@@ -81,8 +81,8 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=30))
         widget = app.window.transcript.widget_of(stopped.id)
         assert widget is not None
-        assert not widget.buttons["message.continue"].isHidden()
-        widget.buttons["message.continue"].click()
+        assert not widget.foot.buttons["message.continue"].isHidden()
+        widget.foot.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.id == stopped.id
@@ -108,14 +108,14 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         assert (second.version, second.versions) == (2, 2)
         widget = app.window.transcript.widget_of(second.id)
         assert widget is not None
-        assert widget.version_label.text() == "2 / 2"
-        widget.previous_button.click()
+        assert widget.foot.version.text() == "2 / 2"
+        widget.foot.earlier.click()
         await until(lambda: shown_version(app, 1) == (1, 2))
         assert (await branch(app))[-1].id == first.id
         question = (await branch(app))[0]
         editor = app.window.transcript.widget_of(question.id)
         assert editor is not None
-        editor.buttons["message.edit"].click()
+        editor.foot.buttons["message.edit"].click()
         assert editor.editor is not None
         editor.editor.setPlainText("Name a river.")
         QTest.keyClick(editor.editor, Qt.Key.Key_Return)

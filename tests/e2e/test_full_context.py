@@ -83,7 +83,7 @@ async def test_going_on_in_a_full_context_says_why_and_loses_nothing(running: Op
         widget = app.window.transcript.widget_of(reply.id)
         assert widget is not None
         # the window reads the stored reply once more before it shows how it ended
-        await until(lambda: not widget.buttons["message.continue"].isHidden())
+        await until(lambda: not widget.foot.buttons["message.continue"].isHidden())
 
 
 async def test_turns_left_out_come_back_where_there_is_room(running: OpenApp) -> None:

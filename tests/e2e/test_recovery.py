@@ -129,7 +129,7 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
         assert widget is not None
         assert "Interrupted" in widget.status_label.text()
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=12))
-        widget.buttons["message.continue"].click()
+        widget.foot.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)
         longer = await reply_done(app)
         assert longer.text.startswith(reply.text)

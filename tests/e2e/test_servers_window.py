@@ -178,8 +178,8 @@ async def test_a_cut_reply_keeps_its_words_and_goes_on(
         widget = app.window.transcript.column.items[-1].widget
         assert widget is not None
         assert "ended the connection" in widget.status_label.text()
-        assert widget.buttons["message.continue"].isVisible()
-        widget.buttons["message.continue"].click()
+        assert widget.foot.buttons["message.continue"].isVisible()
+        widget.foot.buttons["message.continue"].click()
         await until(lambda: app.controllers.reply.writing)
         answer = await reply_done(app)
         assert answer.text == STORY

@@ -64,8 +64,8 @@ async def test_a_chosen_draft_drafts_is_shown_and_survives_a_restart(
         assert panel.value.depth_mode == "fixed"
         widget = app.window.transcript.widget_of(stored.id)
         assert widget is not None
-        assert app.window.transcript.tinted
-        assert widget.blocks[0].tint_selections()
+        assert app.window.transcript.host.tinted
+        assert widget.text.widgets()[0].tint_selections()
         app.window.grab()
         # another chat decides for itself
         app.window.new_chat()

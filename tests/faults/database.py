@@ -13,7 +13,6 @@ import asyncio
 import json
 import random
 import shutil
-import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -34,6 +33,7 @@ from headstart.core.values import (
 )
 from headstart.storage.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
+from tests.support.stored import behind_its_back
 
 CHATS, MESSAGES = 6, 8
 _FIGURES = TurnStats(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
@@ -180,11 +180,8 @@ def _no_log(database: Path, _random: random.Random) -> None:
 
 def _rows(statement: str) -> Damage:
     def damage(database: Path, _random: random.Random) -> None:
-        connection = sqlite3.connect(database)
-        connection.execute("PRAGMA foreign_keys=OFF")
-        connection.execute(statement)
-        connection.commit()
-        connection.close()
+        with behind_its_back(database) as connection:
+            connection.execute(statement)
 
     return damage
 

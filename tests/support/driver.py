@@ -65,7 +65,7 @@ async def words_shown(app: App, at_least: int) -> None:
         items = app.window.transcript.column.items
         if not items or items[-1].widget is None:
             return False
-        return sum(block.text_length() for block in items[-1].widget.blocks) >= at_least
+        return sum(len(slot.block.source) for slot in items[-1].widget.text.slots) >= at_least
 
     await until(shown)
 
@@ -75,7 +75,8 @@ def shown_text(app: App, index: int) -> str:
     item = app.window.transcript.column.items[index]
     widget = app.window.transcript.widget_of(item.message.id)
     assert widget is not None
-    return "\n".join(block.document.toPlainText() for block in widget.blocks)
+    blocks = [widget.text.widget(number) for number in range(len(widget.text.slots))]
+    return "\n".join(block.document.toPlainText() for block in blocks)
 
 
 def shown_version(app: App, index: int) -> tuple[int, int]:

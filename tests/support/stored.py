@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from headstart.core.parts import (
@@ -29,13 +31,25 @@ async def filled(folder: Path) -> tuple[Storage, Chat, list[Message]]:
     return storage, chat, new
 
 
+@contextlib.contextmanager
+def behind_its_back(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database that is changed as a failing disk does: no trigger hears of it."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        triggers = connection.execute(query).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        yield connection
+        for _, sql in triggers:
+            connection.execute(sql)
+        connection.commit()
+
+
 def change(folder: Path, *statements: str) -> None:
-    connection = sqlite3.connect(folder / "headstart.db")
-    connection.execute("PRAGMA foreign_keys=OFF")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with behind_its_back(folder / "headstart.db") as connection:
+        for statement in statements:
+            connection.execute(statement)
 
 
 async def opened(folder: Path, chat_id: str) -> tuple[list[Message], tuple[Told, ...], list[str]]:

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from headstart.assembly import App
+from headstart.ui.transcript.column import message_of
 from tests.conftest import OpenApp, until
 from tests.support import conversation_files as files
 from tests.support.driver import ask, stored_chat, use_sampling
@@ -183,7 +184,7 @@ async def test_a_chat_and_a_message_are_copied_in_three_forms(
         assert clipboard.text() == (
             "How do I make a vector?\n\n#include <vector>\nint a[] = {1, 2}; // a != b"
         )
-        assert app.window.transcript.column.message_of(view.widget_of(reply.id)) == reply.id
+        assert message_of(view.column.items, view.widget_of(reply.id)) == reply.id
 
 
 async def test_a_chat_that_is_dragged_out_becomes_a_file(

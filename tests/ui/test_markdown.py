@@ -66,6 +66,6 @@ def test_dangerous_links_are_no_links() -> None:
 def test_code_keeps_every_character() -> None:
     code = 'int *p = &x;  // <b> & "q"\n\n\tif (a < b) {}'
     (block,) = parse(f"```c\n{code}\n```")
-    assert (block.code, block.language) == (code, "c")
+    assert (block.text, block.language) == (code, "c")
     (open_block,) = parse(f"```c\n{code}")
-    assert open_block.code == code
+    assert open_block.text == code

@@ -70,7 +70,7 @@ async def test_selecting_all_of_a_long_chat_selects_what_is_not_shown_yet(
         await until(lambda: _shown(app) == ids[-50:])
         app.window.transcript.select_all()
         await until(lambda: _shown(app) == ids)
-        text = app.window.transcript.selected_text()
+        text = app.window.transcript.selecting.text()
         assert all(f"Message {number}." in text for number in range(COUNT))
 
 

@@ -22,6 +22,7 @@ from headstart.core.parts import (
     text_part,
 )
 from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnStats
+from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock
 from headstart.ui.transcript.editor import MessageEditor
@@ -45,7 +46,7 @@ def view(qtbot: QtBot) -> Iterator[TranscriptView]:
     view.resize(800, 600)
     view.show()
     yield view
-    view.close_workers()
+    view.host.highlighter.close()
 
 
 def _widgets(view: TranscriptView) -> int:
@@ -77,13 +78,13 @@ def test_the_view_follows_the_end_only_while_the_reader_is_there(view: Transcrip
     grow(30)
     assert bar.value() == bar.maximum()
     bar.setValue(bar.maximum() // 2)
-    item, past = anchor_at(view.column.items, bar.value()) or (None, 0)
-    assert item is not None
+    place = anchor_at(view.column.items, bar.value())
+    assert place is not None
     for lines in (60, 90, 120):
         grow(lines)
         again = anchor_at(view.column.items, bar.value())
         assert again is not None
-        assert again == (item, past)
+        assert again == place
     bar.setValue(bar.maximum())
     grow(150)
     assert bar.value() == bar.maximum()
@@ -98,16 +99,16 @@ def test_selection_goes_over_blocks_and_messages(view: TranscriptView) -> None:
         False,
     )
     view.select_all()
-    assert view.selected_text() == "first question\n\nanswer bold text\n\ncode = 1"
+    assert view.selecting.text() == "first question\n\nanswer bold text\n\ncode = 1"
     QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text() == view.selected_text()
+    assert QGuiApplication.clipboard().text() == view.selecting.text()
     widget = view.widget_of("m1")
     assert widget is not None
-    prose, code = widget.blocks
+    prose, code = widget.text.widgets()
     QTest.mousePress(prose, Qt.MouseButton.LeftButton, pos=QPoint(0, 8))
-    assert view.selected_text() == ""
+    assert view.selecting.text() == ""
     view.selecting.extend_to(code.mapTo(view.viewport(), QPoint(60, code.height() - 4)))
-    assert view.selected_text().startswith("answer bold text\n\ncode")
+    assert view.selecting.text().startswith("answer bold text\n\ncode")
 
 
 def test_code_has_language_copy_and_colours_and_scrolls_sideways(
@@ -117,7 +118,7 @@ def test_code_has_language_copy_and_colours_and_scrolls_sideways(
     view.set_branch([_message(0, "q"), _message(1, f"```python\n{code}\n```")], False)
     widget = view.widget_of("m1")
     assert widget is not None
-    (block,) = widget.blocks
+    (block,) = widget.text.widgets()
     assert isinstance(block, CodeBlock)
     qtbot.waitUntil(lambda: bool(block.spans), timeout=5000)
     assert block.document.begin().layout().formats()
@@ -151,7 +152,8 @@ async def test_an_edit_in_progress_survives_a_refresh_of_the_branch(view: Transc
     assert widget.editor.toPlainText() == "changed"
     QTest.keyClick(widget.editor, Qt.Key.Key_Escape)
     assert not widget.editing
-    assert widget.blocks[0].isVisible()
+    view.column.place()
+    assert widget.text.widgets()[0].isVisible()
 
 
 async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptView) -> None:
@@ -160,12 +162,13 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
     view.set_branch([_message(0, "q"), reply], False)
     widget = view.widget_of("m1")
     assert widget is not None
-    (thought,) = widget.reasoning_blocks
-    assert thought.isHidden()
+    assert widget.reasoning.widgets() == []
+    assert widget.reasoning_toggle.text() == "Thought · “first this”"
     before = widget.height()
     widget.reasoning_toggle.click()
     await until(lambda: widget.height() > before)
-    assert not thought.isHidden()
+    (thought,) = widget.reasoning.widgets()
+    assert thought.isVisible()
 
 
 def test_another_version_keeps_the_readers_place(view: TranscriptView) -> None:
@@ -195,7 +198,7 @@ async def test_a_code_block_that_streams_gets_its_colours(
         view.reply.paint()
     widget = view.widget_of("m1")
     assert widget is not None
-    (block,) = widget.blocks
+    (block,) = widget.text.widgets()
     assert isinstance(block, CodeBlock)
     assert block.document.toPlainText() == text.removeprefix("```python\n").rstrip("\n")
     last = block.document.lastBlock()
@@ -205,7 +208,7 @@ async def test_a_code_block_that_streams_gets_its_colours(
 def test_selecting_five_hundred_messages_makes_no_widgets_for_them(view: TranscriptView) -> None:
     view.set_branch([_message(n, f"text {n}") for n in range(500)], False)
     view.select_all()
-    assert view.selected_text().split("\n\n") == [f"text {n}" for n in range(500)]
+    assert view.selecting.text().split("\n\n") == [f"text {n}" for n in range(500)]
     assert _widgets(view) < 60
 
 
@@ -245,7 +248,7 @@ def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptVi
         assert box.text() == text
         assert box.isVisibleTo(view)
         # above the text, and not over it
-        assert box.geometry().bottom() < widget.blocks[0].geometry().top()
+        assert box.geometry().bottom() < widget.text.widgets()[0].geometry().top()
 
 
 def test_boxes_stay_above_the_editor_and_a_file_alone_has_no_empty_bubble(
@@ -259,12 +262,12 @@ def test_boxes_stay_above_the_editor_and_a_file_alone_has_no_empty_bubble(
     widget = view.widget_of(question.id)
     assert widget is not None
     widget.begin_edit()
-    widget.layout_width(600)
+    widget.lay_out(600, EVERYTHING)
     (box,) = widget.findChildren(QLabel, "partBox")
     (editor,) = widget.findChildren(MessageEditor)
     assert isinstance(box, QLabel)
     assert box.isVisibleTo(view)
-    assert box.geometry().bottom() < editor.geometry().top()
+    assert box.geometry().bottom() < editor.mapTo(widget, QPoint(0, 0)).y()
     other = view.widget_of(alone.id)
     assert other is not None
-    assert not other.blocks[0].isVisibleTo(view)
+    assert not other.text.widgets()

@@ -154,7 +154,7 @@ async def test_bidirectional_text_is_laid_out_from_the_right(running: OpenApp) -
         item = app.window.transcript.column.items[3]
         widget = app.window.transcript.widget_of(item.message.id)
         assert widget is not None
-        block = widget.blocks[0].document.begin()
+        block = widget.text.widgets()[0].document.begin()
         assert block.textDirection() == Qt.LayoutDirection.RightToLeft
 
 

@@ -19,7 +19,6 @@ LARGE_CLASSES: dict[str, int] = {
     "engine/prefix/store.py:PrefixStore": 29,
     "ui/inspector/inspector.py:Inspector": 27,
     "ui/inspector/speculation_panel.py:SpeculationPanel": 27,
-    "ui/transcript/view.py:TranscriptView": 33,
 }
 
 

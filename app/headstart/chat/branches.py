@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import Trouble
+from headstart.chat.changes import BranchChanged, Trouble
 from headstart.chat.databases import Databases
 from headstart.core.told import told
 from headstart.core.values import PAGE, BranchPage, Chat, Message
@@ -40,6 +40,29 @@ class Branches:
             self._broadcast.tell(Trouble(told("order-repaired")))
         shown = [self._unsaved.get(message.id, message) for message in page.messages]
         return BranchPage(shown, page.earlier)
+
+    async def reach(self, chat_id: str, message_id: str) -> int | None:
+        """Have the branch on show on which a message lies; how many messages there are from it on,
+        None where it is gone. Raises EnvironmentProblem where a reply is being written on another
+        branch."""
+
+        def reach(store: Store) -> tuple[bool, int | None]:
+            changed = store.branches.show(message_id)
+            return changed, store.branches.from_end(chat_id, message_id)
+
+        changed, count = await self._databases.run(chat_id, reach)
+        if changed:
+            self._broadcast.tell(BranchChanged(chat_id))
+        return count
+
+    async def is_shown(self, chat_id: str, message_id: str) -> bool:
+        """Whether a message is on the branch on show."""
+        return (
+            await self._databases.run(
+                chat_id, lambda store: store.branches.from_end(chat_id, message_id)
+            )
+            is not None
+        )
 
     async def message(self, chat_id: str, message_id: str) -> Message | None:
         """One message as it is now."""

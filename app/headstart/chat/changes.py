@@ -26,6 +26,12 @@ class What(StrEnum):
     OPTIONS = "options"
     DELETED = "deleted"
     RESTORED = "restored"
+    # nothing is left of it
+    PURGED = "purged"
+    FOLDER = "folder"
+    TAGS = "tags"
+    ARCHIVED = "archived"
+    UNSEEN = "unseen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,11 @@ class ChatChanged:
 @dataclass(frozen=True, slots=True)
 class ChatsChanged:
     """Many chats at once: whoever shows the list asks for all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldersChanged:
+    """Folders are others than they were, or say something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +179,7 @@ class Trouble:
 Change = (
     ChatChanged
     | ChatsChanged
+    | FoldersChanged
     | BranchChanged
     | ReplyEvent
     | ModelState

@@ -14,7 +14,7 @@ from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import ChatDraft, ChatSummary, TrashedChat, now_ms
+from headstart.core.values import ChatDraft, ChatSummary, Folder, TrashedChat, now_ms
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +53,10 @@ class ChatList:
         """A chat's line in the list; None where it is in no list."""
         return await self._databases.summary(chat_id)
 
-    def begin(self, private: bool = False) -> ChatDraft:
-        """A new chat, stored with its first message; of a private one nothing is ever on disk."""
-        return self._databases.begin(private)
+    def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft:
+        """A new chat, stored with its first message; of a private one nothing is ever on disk.
+        In a folder it has the folder's model."""
+        return self._databases.begin(private, folder)
 
     def abandon(self, chat_id: str) -> None:
         """Nobody wants the chat that was begun any more."""
@@ -75,6 +76,39 @@ class ChatList:
         await self._databases.change(
             chat_id, What.PINNED, lambda store: store.chats.pin(chat_id, pinned)
         )
+
+    async def move(self, chat_ids: Sequence[str], folder: str) -> None:
+        """Into a folder; "" for none."""
+        await self._databases.on_disk.run(lambda store: store.chats.move(chat_ids, folder))
+        self._tell_all(chat_ids, What.FOLDER)
+
+    async def set_tags(self, chat_id: str, tags: Sequence[str]) -> None:
+        clean = dict.fromkeys(" ".join(tag.split()) for tag in tags)
+        await self._databases.change(
+            chat_id, What.TAGS, lambda store: store.chats.set_tags(chat_id, [*filter(None, clean)])
+        )
+
+    async def add_tag(self, chat_ids: Sequence[str], tag: str) -> None:
+        """To those that do not have it yet."""
+        for summary in await self.summaries():
+            if summary.id in chat_ids and tag not in summary.tags:
+                await self.set_tags(summary.id, (*summary.tags, tag))
+
+    async def archive(self, chat_ids: Sequence[str], archived: bool) -> None:
+        """Out of the list, but found by a search and shown with the archive; or back."""
+        for storage in self._databases.all():
+            await storage.run(lambda store: store.chats.archive(chat_ids, archived))
+        self._tell_all(chat_ids, What.ARCHIVED)
+
+    async def set_unseen(self, chat_id: str, unseen: bool) -> None:
+        """Whether a reply came that nobody has seen."""
+        await self._databases.change(
+            chat_id, What.UNSEEN, lambda store: store.chats.set_unseen(chat_id, unseen)
+        )
+
+    def _tell_all(self, chat_ids: Sequence[str], what: What) -> None:
+        for chat_id in chat_ids:
+            self._databases.tell(chat_id, what)
 
     async def delete(self, chat_id: str) -> None:
         """Hide the chat: it is in the trash, from where it comes back for as many days as the
@@ -153,3 +187,4 @@ class ChatList:
         if chat_id in gone:
             # not of one that was brought back meanwhile
             await self._prefixes.forget(chat_id, for_good=True)
+            self._databases.tell(chat_id, What.PURGED)

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, What
-from headstart.core.values import Chat, ChatDraft, ChatSummary, TrashedChat, new_id
+from headstart.core.values import Chat, ChatDraft, ChatSummary, Folder, TrashedChat, new_id
 from headstart.storage.worker import Storage, Store
 
 T = TypeVar("T")
@@ -31,13 +31,19 @@ class Databases:
 
     # --- chats that were begun -----------------------------------------------------------
 
-    def begin(self, private: bool = False) -> ChatDraft:
+    def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft:
         """A new chat; it has its id from now on, and is stored with its first message."""
         draft = ChatDraft(new_id(), private)
+        if folder is not None and not private:
+            draft = replace(draft, folder=folder.path, model=folder.model)
         if private:
             self._private_ids.add(draft.id)
         self._begun[draft.id] = draft
         return draft
+
+    def begin_again(self, draft: ChatDraft) -> None:
+        """A chat that was begun before the program ended."""
+        self._begun.setdefault(draft.id, draft)
 
     def begun(self, chat_id: str) -> ChatDraft | None:
         """The chat, if it has no message yet."""
@@ -56,9 +62,17 @@ class Databases:
     async def chat(self, chat_id: str) -> Chat | None:
         """A chat that is stored, or was begun; None where there is none."""
         draft = self._begun.get(chat_id)
-        if draft is not None:
+        if draft is not None and not draft.folder:
             return draft.chat()
-        chat = await self.run(chat_id, lambda store: store.chats.get(chat_id))
+
+        def read(store: Store) -> Chat | None:
+            chat = store.chats.get(chat_id) if draft is None else draft.chat()
+            if chat is None or not chat.folder:
+                return chat
+            folders = store.folders.above(chat.folder)
+            return replace(chat, above=tuple(folder.options for folder in folders))
+
+        chat = await self.run(chat_id, read)
         return None if chat is None else replace(chat, private=self.is_private(chat_id))
 
     async def summaries(self) -> list[ChatSummary]:
@@ -96,6 +110,14 @@ class Databases:
         if self._private is None:
             self._private = Storage(None)
         return self._private
+
+    @property
+    def on_disk(self) -> Storage:
+        return self._storage
+
+    def all(self) -> list[Storage]:
+        """Those that there are, private chats' first."""
+        return [self._storage] if self._private is None else [self._private, self._storage]
 
     async def run(self, chat_id: str, call: Callable[[Store], T]) -> T:
         return await self.of(chat_id).run(call)

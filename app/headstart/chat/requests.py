@@ -80,7 +80,8 @@ def local_request(
     asked: Asked, wanted: LoadRequest, settings: Settings, advice: SamplingChoice = NO_ADVICE
 ) -> GenerationRequest:
     """`advice` is that of the model's makers."""
-    chosen = effective(settings, asked.chat.options, wanted.model.key, advice)
+    chat = asked.chat
+    chosen = effective(settings, chat.options, wanted.model.key, advice, chat.above)
     return GenerationRequest(
         load=wanted,
         messages=prompt_messages(asked.branch, chosen.system_prompt),
@@ -96,7 +97,7 @@ def local_request(
 
 
 def remote_request(asked: Asked, model: ServerModel, settings: Settings) -> RemoteRequest:
-    chosen = effective(settings, asked.chat.options, model.key)
+    chosen = effective(settings, asked.chat.options, model.key, above=asked.chat.above)
     return RemoteRequest(
         model=model,
         messages=prompt_messages(asked.branch, chosen.system_prompt),
@@ -113,7 +114,7 @@ def ahead_request(
     settings: Settings,
 ) -> AheadRequest:
     """What any next message of the chat needs, and `typed` as far as it is settled."""
-    chosen = effective(settings, chat.options, wanted.model.key)
+    chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
         messages=prompt_messages(branch, chosen.system_prompt),

@@ -19,6 +19,8 @@ from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.conversation import Conversation
 from headstart.chat.databases import Databases
+from headstart.chat.finding import Finding
+from headstart.chat.folders import Folders
 from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.hub import Hub
@@ -51,6 +53,8 @@ class Services:
     branches: Branches
     chat_list: ChatList
     choices: Choices
+    finding: Finding
+    folders: Folders
     conversation: Conversation
     replies: Replies
     exporting: Exporting
@@ -149,6 +153,8 @@ def make_services(
         branches=branches,
         chat_list=ChatList(databases, replies, prefixes, preferences, background),
         choices=Choices(databases, answering, preferences, prefixes),
+        finding=Finding(databases, background, broadcast),
+        folders=Folders(databases, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
         exporting=exporting,

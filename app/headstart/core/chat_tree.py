@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headstart.core.values import Chat, Message
+from headstart.core.values import Chat, Message, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,32 @@ class ChatTree:
     chat: Chat
     messages: tuple[Message, ...]
     active: Mapping[str | None, str]
-    folder: str = ""
     extra: str = ""
     of_messages: Mapping[str, str] = field(default_factory=dict)
     blobs: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedBranch:
+    """Messages that were taken out of a chat, the first of them above all others; their places in
+    the order of the chat, and whether they were on show."""
+
+    tree: ChatTree
+    positions: Mapping[str, int]
+    shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A message in the map of a chat: its first words, and whether it is on show."""
+
+    id: str
+    parent: str | None
+    role: Role
+    words: str
+    model: str
+    created_at: int
+    shown: bool
 
 
 @dataclass(frozen=True, slots=True)

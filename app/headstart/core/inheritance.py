@@ -1,11 +1,11 @@
-"""The settings that hold for a reply: a chat's before its model's before the app's. Pure.
+"""The settings that hold for a reply: a chat's before its folder's, model's and the app's. Pure.
 
 The one place where they are put together; the engine, the window and exports ask here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +41,14 @@ def effective(
     options: ChatOptions,
     model_key: str,
     advice: SamplingChoice = NO_ADVICE,
+    above: Sequence[Overrides] = (),
 ) -> Effective:
-    """`model_key` names the model that answers, "" where it is not known; `advice` is its makers'.
+    """`model_key` names the model that answers, "" where it is not known; `advice` is its makers';
+    `above` are the folders that the chat is in, the innermost first.
 
     Sampling is put together field by field.
     """
-    levels = (options, *(own for own in settings.models if own.key == model_key))
+    levels = (options, *above, *(own for own in settings.models if own.key == model_key))
 
     def first(name: str) -> Any:
         own = (getattr(level, name) for level in levels)

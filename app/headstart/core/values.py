@@ -98,6 +98,8 @@ class TurnStats:
     seed: int | None = None
     speculation: SpeculationStats | None = None
     prefix: PrefixStats = PrefixStats()
+    # until the first word that was no reasoning; None where nothing was reasoned
+    reasoning_seconds: float | None = None
 
     @property
     def against_plain(self) -> float | None:
@@ -176,6 +178,12 @@ class Chat:
     options: ChatOptions = field(default_factory=ChatOptions)
     # its messages are in a database in memory, and nothing of it is on disk
     private: bool = False
+    # names with slashes between them; "" for no folder
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    # what the folders say that it is in, the innermost first
+    above: tuple[ChatOptions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +194,22 @@ class ChatDraft:
     private: bool = False
     model: str | None = None
     options: ChatOptions = field(default_factory=ChatOptions)
+    folder: str = ""
 
     def chat(self, title: str = "", model: str | None = None) -> Chat:
         """As a chat, as of now."""
         now = now_ms()
         key = model if model is not None else self.model
-        return Chat(self.id, title, now, now, model=key, options=self.options, private=self.private)
+        return Chat(
+            self.id,
+            title,
+            now,
+            now,
+            model=key,
+            options=self.options,
+            private=self.private,
+            folder=self.folder,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +222,28 @@ class ChatSummary:
     pinned: bool
     messages: int
     private: bool = False
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    # a reply came that nobody has seen yet
+    unseen: bool = False
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of chats; its options and model hold for all that is in it, if they say nothing
+    else. `path`: names with slashes between them."""
+
+    path: str
+    options: ChatOptions = field(default_factory=ChatOptions)
+    model: str | None = None
+    position: int = 0
+    folded: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 
 from headstart.core.events import Emit, TextAdded, TextPiece
+from headstart.core.parts import PartKind
 
 # fluent to read; on few cores, painting more often takes from decoding
 EMIT_SECONDS = 0.033
@@ -24,6 +25,8 @@ class ReplyEmitter:
         self._last = 0.0
         self.tokens = 0
         self.first_at: float | None = None
+        self._thinking_since: float | None = None
+        self._thought: float | None = None
 
     def begin(self) -> None:
         """A token is here; the first one starts the clock of the speed."""
@@ -34,8 +37,21 @@ class ReplyEmitter:
     def first_token_seconds(self) -> float | None:
         return None if self.first_at is None else self.first_at - self._started
 
+    @property
+    def reasoning_seconds(self) -> float | None:
+        """How long it thought, so far; None where it did not."""
+        if self._thinking_since is None:
+            return self._thought
+        return (self._thought or 0.0) + time.perf_counter() - self._thinking_since
+
     def add(self, pieces: Iterable[TextPiece]) -> None:
-        self._waiting.extend(pieces)
+        for piece in pieces:
+            self._waiting.append(piece)
+            if piece.kind is PartKind.REASONING:
+                if self._thinking_since is None:
+                    self._thinking_since = time.perf_counter()
+            elif self._thinking_since is not None and piece.text.strip():
+                self._thought, self._thinking_since = self.reasoning_seconds, None
 
     def flush(self, force: bool = False) -> float | None:
         """Pass on what is waiting, if it is time for that. Returns seconds since the first token

@@ -316,6 +316,7 @@ class Turn:
             reused_tokens=self._reused,
             prefill_seconds=self._prefill_seconds,
             first_token_seconds=self._reply.first_token_seconds,
+            reasoning_seconds=self._reply.reasoning_seconds,
             generated_tokens=len(self._generated),
             generate_seconds=0.0 if first_at is None else ended - first_at,
             seed=self._seed if self._request.sampling.temperature > 0 else None,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation
-from headstart.exchange.writers.html import body, message_html
+from headstart.exchange.writers.html import CLIPBOARD, body, message_html
 from headstart.exchange.writers.markdown import message_markdown, to_markdown
 from headstart.exchange.writers.text import message_text, to_text
 
@@ -32,6 +32,6 @@ def copies_of(conversation: Conversation, message_id: str = "") -> Copied:
         )
     return Copied(
         to_markdown(conversation, _INCLUDE),
-        body(conversation, _INCLUDE, folds=False),
+        body(conversation, _INCLUDE, CLIPBOARD),
         to_text(conversation, _INCLUDE),
     )

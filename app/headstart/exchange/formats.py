@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation
-from headstart.exchange.writers.html import body, to_html
+from headstart.exchange.writers.html import DOCUMENT, body, to_html
 from headstart.exchange.writers.lines import trace_lines, training_line
 from headstart.exchange.writers.markdown import to_markdown
 from headstart.exchange.writers.text import to_text
@@ -37,7 +37,7 @@ class FileFormat:
         if self.write is not None:
             return self.write(conversation, include)
         assert render is not None, self.code
-        return render(conversation.title, body(conversation, include, folds=False))
+        return render(conversation.title, body(conversation, include, DOCUMENT))
 
 
 HEADSTART = FileFormat(

@@ -1,79 +1,46 @@
-"""Markdown of messages as HTML for files: nothing is fetched, nothing runs, LaTeX stays as it was
-written. The Markdown parser and Pygments are imported when they are first needed."""
+"""Markdown of messages as HTML for files: nothing is fetched, nothing runs. The Markdown parser,
+Pygments and what draws formulas are imported when they are first needed."""
 
 from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
+
+from headstart.core.markdown.formula import formula
+from headstart.core.markdown.parser import (
+    DISPLAY_MATH,
+    MATH,
+    MATH_BLOCK,
+    Rule,
+    formula_name,
+    make_parser,
+    note_label,
+    source_of,
+    task_of,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
     from markdown_it.rules_core import StateCore
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-# what nobody can tick in a file; a text that looks like this is escaped
-_BOX = '<input class="task-list-item-checkbox" {}disabled="disabled" type="checkbox">'
-_BOXES = ((_BOX.format('checked="checked" '), "☑"), (_BOX.format(""), "☐"))
 # characters of code that are coloured
 _LONGEST_CODE = 100_000
-_BRACKETS = {"(": "\\)", "[": "\\]"}
 
 
-def markdown_html(text: str) -> str:
-    found = str(_parser().render(text, {}))
-    for box, sign in _BOXES:
-        found = found.replace(box, sign)
-    return found
+class Formulas(Enum):
+    """What becomes of LaTeX: it stays as it was written, is drawn for a browser (and can still be
+    copied as it was written), or is the name of an image that a document draws."""
+
+    SOURCE = auto()
+    DRAWN = auto()
+    NAMED = auto()
 
 
-def words_of(text: str) -> str:
-    """Markdown as words alone: lists keep their signs, code its lines, LaTeX stays."""
-    out: list[str] = []
-    lists: list[int | None] = []
-    for token in _parser().parse(text, {}):
-        match token.type:
-            case "bullet_list_open":
-                lists.append(None)
-            case "ordered_list_open":
-                lists.append(int(token.attrs.get("start", 1)))
-            case "bullet_list_close" | "ordered_list_close":
-                lists.pop()
-            case "list_item_open":
-                mark = "-"
-                if lists and lists[-1] is not None:
-                    mark = f"{lists[-1]}."
-                    lists[-1] += 1
-                out.append(f"{'  ' * (len(lists) - 1)}{mark} ")
-            case "inline":
-                out.append("".join(_inline_words(one) for one in token.children or ()))
-                out.append("\n" if lists and token.level > 1 else "\n\n")
-            case "fence" | "code_block":
-                out.append(token.content.rstrip("\n") + "\n\n")
-            case "math_block" | "math_block_label":
-                out.append(f"$${token.content}$$\n\n")
-            case "tr_close":
-                out.append("\n")
-    return "".join(out).strip("\n")
-
-
-def _inline_words(token: Token) -> str:
-    match token.type:
-        case "text" | "code_inline" | "bracket_math":
-            return token.content
-        case "math_inline":
-            return f"${token.content}$"
-        case "math_inline_double":
-            return f"$${token.content}$$"
-        case "softbreak" | "hardbreak":
-            return "\n"
-        case "image":
-            return token.content
-        case _:
-            return ""
+def markdown_html(text: str, formulas: Formulas = Formulas.SOURCE) -> str:
+    return str(_parser(formulas).render(text, {}))
 
 
 def code_html(code: str, language: str) -> str:
@@ -103,18 +70,10 @@ def _lexer(language: str) -> Any:
 
 
 @functools.cache
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-    from mdit_py_plugins.dollarmath import dollarmath_plugin
-    from mdit_py_plugins.tasklists import tasklists_plugin
-
-    md = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    md.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
-    md.use(tasklists_plugin)
-    md.inline.ruler.before("escape", "bracket_math", _bracket_math)
+def _parser(formulas: Formulas) -> MarkdownIt:
+    draw = {Formulas.SOURCE: _source, Formulas.DRAWN: _drawn, Formulas.NAMED: _named}[formulas]
+    md = make_parser(_RULES | dict.fromkeys((MATH, DISPLAY_MATH, MATH_BLOCK), draw))
     md.core.ruler.push("lower_headings", _lower_headings)
-    for name, rule in _RULES.items():
-        md.add_render_rule(name, rule)
     return md
 
 
@@ -125,38 +84,35 @@ def _lower_headings(state: StateCore) -> None:
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
 
 
-def _bracket_math(state: StateInline, silent: bool) -> bool:
-    """`\\( ... \\)` and `\\[ ... \\]`, which models write as often as dollars."""
-    if not state.src.startswith("\\", state.pos):
-        return False
-    bracket = state.src[state.pos + 1 : state.pos + 2]
-    if bracket not in _BRACKETS:
-        return False
-    close = state.src.find(_BRACKETS[bracket], state.pos + 2, state.posMax)
-    if close < 0:
-        return False
-    if not silent:
-        token = state.push("bracket_math", "span", 0)
-        token.content = state.src[state.pos : close + 2]
-    state.pos = close + 2
-    return True
+def _source(token: Token) -> str:
+    tag = "div" if token.type == MATH_BLOCK else "span"
+    return f'<{tag} class="math">{html.escape(source_of(token))}</{tag}>'
 
 
-def _rule(make: Callable[[Token], str]) -> Callable[..., str]:
-    """A rule of the renderer, of what a token alone decides."""
+def _drawn(token: Token) -> str:
+    display = token.type != MATH
+    found = formula(token.content, display)
+    if found is None:
+        return _source(token)
+    tag = "div" if display else "span"
+    # sizes as the drawing has them: em, from the baseline up and down
+    size = (
+        f"width:{found.width:.3f}em;height:{found.ascent + found.depth:.3f}em;"
+        f"vertical-align:{-found.depth:.3f}em"
+    )
+    drawing = found.svg.replace("<svg ", f'<svg aria-hidden="true" style="{size}" ', 1)
+    number = f'<span class="tag">({html.escape(found.tag)})</span>' if found.tag else ""
+    words = html.escape(found.words, quote=True)
+    written = html.escape(source_of(token))
+    return (
+        f'<{tag} class="formula" role="math" aria-label="{words}">{drawing}{number}'
+        f'<span class="written">{written}</span></{tag}>'
+    )
 
-    def rule(_renderer: RendererHTML, tokens: Sequence[Token], at: int, *_rest: object) -> str:
-        return make(tokens[at])
 
-    return rule
-
-
-def _math(left: str, right: str, tag: str) -> Callable[..., str]:
-    def make(token: Token) -> str:
-        source = html.escape(f"{left}{token.content}{right}")
-        return f'<{tag} class="math">{source}</{tag}>'
-
-    return _rule(make)
+def _named(token: Token) -> str:
+    image = f'<img src="{formula_name(token)}">'
+    return f'<p align="center">{image}</p>' if token.type == MATH_BLOCK else image
 
 
 def _fence(token: Token) -> str:
@@ -174,15 +130,23 @@ def _image(token: Token) -> str:
     return f'<a href="{html.escape(address, quote=True)}">{words}</a>'
 
 
-_RULES: dict[str, Callable[..., str]] = {
-    "math_inline": _math("$", "$", "span"),
-    "math_inline_double": _math("$$", "$$", "span"),
-    "math_block": _math("$$", "$$", "div"),
-    "math_block_label": _math("$$", "$$", "div"),
-    "bracket_math": _math("", "", "span"),
-    "fence": _rule(_fence),
-    "code_block": _rule(_fence),
-    "image": _rule(_image),
-    "table_open": lambda *_: '<div class="table"><table border="1" cellspacing="0">\n',
-    "table_close": lambda *_: "</table></div>\n",
+def _item(token: Token) -> str:
+    done = task_of(token)
+    return "<li>" if done is None else f'<li class="task">{"☑" if done else "☐"} '
+
+
+def _note(token: Token) -> str:
+    return f"<sup>{html.escape(note_label(token))}</sup>"
+
+
+_RULES: dict[str, Rule] = {
+    "fence": _fence,
+    "code_block": _fence,
+    "image": _image,
+    "list_item_open": _item,
+    "footnote_ref": _note,
+    "footnote_reference_open": lambda token: f'<div class="note">{_note(token)} ',
+    "footnote_reference_close": lambda _: "</div>\n",
+    "table_open": lambda _: '<div class="table"><table border="1" cellspacing="0">\n',
+    "table_close": lambda _: "</table></div>\n",
 }

@@ -22,7 +22,7 @@ _KIND_TYPES = b"".join(b"\\x%02x" % (13 + 2 * length) for length in sorted(set(m
 # a text of 32 characters, as ids are; small integers; the name of a kind
 _PART = re.compile(rb"[\x06-\x12]\x4d[\x00-\x04\x08\x09](?=[%s])" % _KIND_TYPES)
 _MESSAGE = re.compile(rb"[\x0a-\x18]\x4d\x4d(?=[\x4d\x00])")
-_CHAT = re.compile(rb"[\x0b-\x1a]\x4d(?=[\x0d-\xff])")
+_CHAT = re.compile(rb"[\x0b-\x1f]\x4d(?=[\x0d-\xff])")
 _ID = re.compile(rb"[0-9a-f]{32}")
 _ROLES = (b"user", b"assistant", b"system")
 # shorter ones are found too often by chance
@@ -52,7 +52,7 @@ def carve(image: Image) -> Found:
         if record is not None and _is_message(record):
             found.messages.append(record)
     for at in _starts(_CHAT, image.data):
-        record = _record(image, at, (10, 11, 13))
+        record = _record(image, at, (10, 11, 13, 16))
         if record is not None and _is_chat(record):
             found.chats.append(record)
     return found
@@ -75,6 +75,9 @@ def _is_ours(text: str) -> bool:
     """Whether a text is the program's own: SQL, ids, measurements, digests."""
     if _OURS.search(text):
         return True
+    if text.isascii() and not re.search(r"\s", text):
+        # words of the index stand alone
+        return True
     letters = sum(character.isalpha() for character in text)
     return letters < len(text) / 4 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None
 
@@ -88,8 +91,8 @@ def _names() -> str:
 
 
 _OURS = re.compile(
-    r"CREATE (TABLE|INDEX|UNIQUE)|SQLite format|sqlite_|alembic_|\"(unit|costs|curves)\"|"
-    + _names()
+    r"CREATE (TABLE|INDEX|UNIQUE|VIEW|VIRTUAL|TRIGGER)|message_search|"
+    r"SQLite format|sqlite_|alembic_|\"(unit|costs|curves)\"|" + _names()
 )
 
 

@@ -38,7 +38,18 @@ class ChatTable:
         """All chats, pinned ones first, then the last used first; or `only` this one."""
         count = _shown().label("count_")
         query = (
-            select(chats.c.id, chats.c.title, chats.c.updated_at, chats.c.pinned, count)
+            select(
+                chats.c.id,
+                chats.c.title,
+                chats.c.updated_at,
+                chats.c.pinned,
+                chats.c.folder,
+                chats.c.tags,
+                chats.c.archived_at,
+                chats.c.unseen,
+                chats.c.model,
+                count,
+            )
             .where(chats.c.deleted_at.is_(None))
             .order_by(chats.c.pinned.desc(), chats.c.updated_at.desc())
         )
@@ -46,7 +57,18 @@ class ChatTable:
             query = query.where(chats.c.id == only)
         with self._engine.begin() as connection:
             return [
-                ChatSummary(row.id, row.title, row.updated_at, row.pinned, row.count_)
+                ChatSummary(
+                    row.id,
+                    row.title,
+                    row.updated_at,
+                    row.pinned,
+                    row.count_,
+                    folder=row.folder or "",
+                    tags=rows.decode_names(row.tags) if row.tags else (),
+                    archived=row.archived_at is not None,
+                    unseen=bool(row.unseen),
+                    model=row.model,
+                )
                 for row in connection.execute(query)
             ]
 
@@ -60,6 +82,20 @@ class ChatTable:
 
     def pin(self, chat_id: str, pinned: bool) -> None:
         self._set(chat_id, pinned=pinned)
+
+    def move(self, ids: Sequence[str], folder: str) -> None:
+        """Into a folder; "" for none."""
+        self._set_all(ids, folder=folder or None)
+
+    def set_tags(self, chat_id: str, tags: Sequence[str]) -> None:
+        self._set(chat_id, tags=rows.encode_names(tags))
+
+    def archive(self, ids: Sequence[str], archived: bool) -> None:
+        self._set_all(ids, archived_at=now_ms() if archived else None)
+
+    def set_unseen(self, chat_id: str, unseen: bool) -> None:
+        """Whether a reply came that nobody has seen."""
+        self._set(chat_id, unseen=unseen)
 
     def set_options(self, chat_id: str, options: ChatOptions) -> None:
         self._set(chat_id, options=rows.encode_options(options))
@@ -133,6 +169,11 @@ class ChatTable:
         for table in (prefix_uses, prefix_traces, prefix_reply_tokens):
             connection.execute(delete(table).where(table.c.chat_id == chat_id))
 
+    def _set_all(self, ids: Sequence[str], **values: object) -> None:
+        with self._engine.begin() as connection:
+            for one in ids:
+                connection.execute(update(chats).where(chats.c.id == one).values(**values))
+
     def _set(self, chat_id: str, **values: object) -> None:
         with self._engine.begin() as connection:
             connection.execute(update(chats).where(chats.c.id == chat_id).values(**values))
@@ -160,5 +201,8 @@ def insert_chat(connection: Connection, chat: Chat) -> None:
             updated_at=chat.updated_at,
             model=chat.model,
             options=rows.encode_options(chat.options),
+            folder=chat.folder or None,
+            tags=rows.encode_names(chat.tags),
+            archived_at=chat.updated_at if chat.archived else None,
         )
     )

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from headstart.core.folding import fold
 from headstart.storage.rows import StoredPart, stored_part
 from headstart.storage.trouble import trouble_of
 
@@ -174,4 +175,6 @@ class DailyCopies:
 @contextlib.contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     with contextlib.closing(sqlite3.connect(path, timeout=5)) as connection:
+        # the index of words follows what is removed
+        connection.create_function("fold", 1, fold, deterministic=True)
         yield connection

@@ -13,7 +13,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
-from headstart.storage import schema
+from headstart.core.folding import fold
+from headstart.storage import schema, search_tables
 from headstart.storage.tables import metadata
 
 # in the information of a connection that may not write
@@ -44,6 +45,10 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     def _on_connect(raw: sqlite3.Connection, _record: Any) -> None:
         # one byte that is not UTF-8 must not make a whole chat unreadable
         raw.text_factory = _text
+        # what the index of words is made of
+        raw.create_function("fold", 1, fold, deterministic=True)
+        # SQLite's own way knows the letters of English only
+        raw.create_function("caseless", 1, _caseless, deterministic=True)
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA foreign_keys=ON")
         # what is deleted is overwritten
@@ -57,6 +62,10 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
         connection.exec_driver_sql("BEGIN" if connection.info.get(READ_ONLY) else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _caseless(text: object) -> str:
+    return str(text).casefold()
 
 
 def _text(data: bytes) -> str:
@@ -88,6 +97,8 @@ def open_memory() -> Engine:
     with engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA temp_store=MEMORY")
         metadata.create_all(connection)
+        for statement in search_tables.CREATE:
+            connection.exec_driver_sql(statement)
     return engine
 
 

@@ -60,13 +60,13 @@ class MessageTable:
         """
         durable(self._engine, True)
         try:
-            with self._changing() as connection:
+            with self.changing() as connection:
                 if chat is not None:
                     insert_chat(connection, chat)
                 for message in new:
                     self._add(connection, message)
                 for chat_id in {message.chat_id for message in new}:
-                    self._note_shown(connection, chat_id)
+                    self.note_shown(connection, chat_id)
         finally:
             durable(self._engine, False)
         self.on_stored()
@@ -207,7 +207,7 @@ class MessageTable:
         return tree
 
     @contextlib.contextmanager
-    def _changing(self) -> Iterator[Connection]:
+    def changing(self) -> Iterator[Connection]:
         """A transaction that changes trees: those that are kept go with it when it fails."""
         try:
             with self._engine.begin() as connection:
@@ -222,13 +222,13 @@ class MessageTable:
                 update(messages).where(messages.c.id == one).values(parent_id=parent)
             )
         for above, child in tree.switched.items():
-            self._activate(connection, chat_id, above, child)
+            self.activate(connection, chat_id, above, child)
         shown = len(tree.branch())
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
     def show_version(self, message_id: str, step: int) -> None:
         """Make the sibling `step` places on the active one; stays at the ends."""
-        with self._changing() as connection:
+        with self.changing() as connection:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).one()
             same_parent = (
                 messages.c.parent_id.is_(None)
@@ -243,8 +243,8 @@ class MessageTable:
                 ).scalars()
             )
             target = ids[min(max(ids.index(message_id) + step, 0), len(ids) - 1)]
-            self._activate(connection, row.chat_id, row.parent_id, target)
-            self._note_shown(connection, row.chat_id)
+            self.activate(connection, row.chat_id, row.parent_id, target)
+            self.note_shown(connection, row.chat_id)
 
     def journal(self, message_id: str, new: Iterable[WrittenPart]) -> None:
         """Add streamed text that is not yet in parts; called at least once a second."""
@@ -343,7 +343,7 @@ class MessageTable:
         tree = self._trees.get(message.chat_id)
         if tree is not None:
             tree.add(message.id, message.parent_id)
-        self._activate(connection, message.chat_id, message.parent_id, message.id)
+        self.activate(connection, message.chat_id, message.parent_id, message.id)
         connection.execute(
             update(chats).where(chats.c.id == message.chat_id).values(updated_at=message.created_at)
         )
@@ -368,17 +368,20 @@ class MessageTable:
                 values[0]["digest"] = 0
             connection.execute(insert(parts), values)
 
-    def _note_shown(self, connection: Connection, chat_id: str) -> None:
+    def note_shown(self, connection: Connection, chat_id: str) -> None:
         """How many messages are on show, for the list of chats."""
         shown = len(self.tree(connection, chat_id).branch())
         connection.execute(update(chats).where(chats.c.id == chat_id).values(shown=shown))
 
-    def _activate(
-        self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str
+    def activate(
+        self, connection: Connection, chat_id: str, parent_id: str | None, child_id: str | None
     ) -> None:
+        """Have this child of a message (of the chat) on show; None where it has none."""
         tree = self._trees.get(chat_id)
-        if tree is not None:
+        if tree is not None and child_id is not None:
             tree.active[parent_id] = child_id
+        elif tree is not None:
+            tree.active.pop(parent_id, None)
         if parent_id is None:
             connection.execute(
                 update(chats).where(chats.c.id == chat_id).values(active_root_id=child_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
@@ -119,7 +119,23 @@ def chat_value(row: Row[Any]) -> Chat:
         titled_by_user=row.titled_by_user,
         model=row.model,
         options=decode_options(row.options),
+        folder=row.folder or "",
+        tags=decode_names(row.tags),
+        archived=row.archived_at is not None,
     )
+
+
+def encode_names(names: Sequence[str]) -> str | None:
+    return json.dumps(list(names), ensure_ascii=False) if names else None
+
+
+def decode_names(text: object) -> tuple[str, ...]:
+    """A list of names; none for one that cannot be read."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else []
+    except ValueError:
+        return ()
+    return tuple(str(name) for name in found) if isinstance(found, list) else ()
 
 
 def part_value(row: Row[Any]) -> tuple[Part, bool]:
@@ -215,6 +231,7 @@ def stats_value(row: Row[Any]) -> TurnStats | None:
             recomputed=row.recomputed,
             reason=from_stored(row.reread_reason),
         ),
+        reasoning_seconds=row.reasoning_seconds,
     )
 
 
@@ -233,6 +250,7 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
         "from_disk": stats.prefix.from_disk,
         "ahead": stats.prefix.ahead,
         "recomputed": stats.prefix.recomputed,
+        "reasoning_seconds": stats.reasoning_seconds,
         "reread_reason": stats.prefix.reason.stored if stats.prefix.reason is not None else "",
     }
     speculation = stats.speculation
@@ -246,6 +264,12 @@ def stats_row(stats: TurnStats) -> dict[str, Any]:
             "plain_seconds": speculation.plain_seconds,
         }
     return row
+
+
+def role_of(name: object, model: object) -> Role:
+    """Of a message whose role may be damaged: what a model wrote is a reply."""
+    found = _one_of(Role, name)
+    return found if found is not None else Role.ASSISTANT if model else Role.USER
 
 
 def _error(stored: str | None) -> str | None:

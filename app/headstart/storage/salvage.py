@@ -35,6 +35,8 @@ class Saved:
     parts: dict[tuple[str, int], Row] = field(default_factory=dict)
     journal: dict[tuple[str, int], Row] = field(default_factory=dict)
     turns: dict[int, Row] = field(default_factory=dict)
+    folders: dict[str, Row] = field(default_factory=dict)
+    unsent: dict[str, Row] = field(default_factory=dict)
     # what was read, before anything was put in its place
     readable_messages: int = 0
     readable_chats: int = 0
@@ -83,6 +85,8 @@ def write(saved: Saved, engine: Engine) -> None:
             (tables.parts, saved.parts.values()),
             (tables.journal, saved.journal.values()),
             (tables.turns, saved.turns.values()),
+            (tables.folders, saved.folders.values()),
+            (tables.unsent, saved.unsent.values()),
         ):
             # one by one: a column that is damaged costs its row at most
             for row in found:
@@ -118,6 +122,8 @@ def _read_tables(connection: sqlite3.Connection, saved: Saved) -> None:
         (tables.parts, saved.parts, ("message_id", "position")),
         (tables.journal, saved.journal, ("message_id", "seq")),
         (tables.turns, saved.turns, ("id",)),
+        (tables.folders, saved.folders, ("path",)),
+        (tables.unsent, saved.unsent, ("chat_id",)),
     )
     for table, known, keys in places:
         # as the file calls them, and as this version does

@@ -16,7 +16,7 @@ from sqlalchemy import Engine
 from headstart.core.errors import DatabaseProblem
 from headstart.storage.copies import KEPT_BEFORE_MIGRATION, copy_database
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 HEAD = REVISIONS[-1]
 # Alembic's context is one for the whole process; a backup is migrated beside the database
 _migrating = threading.Lock()

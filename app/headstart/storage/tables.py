@@ -41,6 +41,11 @@ chats = Table(
     # of conversation files: names of folders with slashes between them, and JSON that is kept
     Column("folder", Text),
     Column("extra", Text),
+    # JSON: a list of names
+    Column("tags", Text),
+    Column("archived_at", Integer),
+    # a reply came that nobody has seen yet
+    Column("unseen", Boolean),
     Index("ix_chats_updated_at", "updated_at"),
 )
 
@@ -112,7 +117,35 @@ turns = Table(
     Column("ahead", Integer, nullable=False, server_default="0"),
     Column("reread", Integer, key="recomputed", nullable=False, server_default="0"),
     Column("reread_reason", Text, nullable=False, server_default=""),
+    # until the first word that was no reasoning
+    Column("reasoning_seconds", Float),
     Index("ix_turns_message", "message_id"),
+)
+
+# folders of chats that have settings of their own, or no chats yet; a path is names with slashes
+folders = Table(
+    "folders",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("position", Integer, nullable=False),
+    # ChatOptions as JSON
+    Column("options", Text, nullable=False),
+    Column("model", Text),
+    # whether its chats are out of sight in the list
+    Column("folded", Boolean, nullable=False),
+)
+
+# what was typed in a chat and not sent, with what was attached to it
+unsent = Table(
+    "unsent",
+    metadata,
+    Column("chat_id", Text, primary_key=True),
+    Column("text", Text, nullable=False),
+    # JSON: rows of parts
+    Column("parts", Text, nullable=False),
+    # of a chat without messages: what was chosen for it, as JSON
+    Column("begun", Text),
+    Column("updated_at", Integer, nullable=False),
 )
 
 # what was measured of a target (draft empty) or a pair on a device: costs, acceptance, what pays

@@ -21,6 +21,7 @@ from headstart.storage import rows
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
 from headstart.storage.messages import MessageTable
+from headstart.storage.search import indexed_later
 from headstart.storage.tables import chats, messages, parts, turns
 
 # below SQLite's limit on bound variables
@@ -67,7 +68,8 @@ class TransferTable:
                 batch = _Batch()
                 for tree in trees:
                     self._add(connection, tree, batch)
-                batch.write(connection)
+                with indexed_later(connection):
+                    batch.write(connection)
         finally:
             durable(self._engine, False)
             for tree in trees:
@@ -87,8 +89,7 @@ class TransferTable:
             active, have, place = dict(tree.active), set[str](), 0
             shown, root = _shown(tree.messages, active), active.get(None)
             values: dict[str, Any] = {
-                "folder": tree.folder or None, "extra": tree.extra or None,
-                "active_root_id": root, "shown": shown,
+                "extra": tree.extra or None, "active_root_id": root, "shown": shown
             }  # fmt: skip
         else:
             have = _message_ids(connection, chat.id)
@@ -169,9 +170,8 @@ class TransferTable:
             ]
             extras = {key: one.extra for key, one in found.items() if one.extra}
             return ChatTree(
-                rows.chat_value(row), tuple(values), dict(tree.active), row.folder or "",
-                row.extra or "", extras,
-            )  # fmt: skip
+                rows.chat_value(row), tuple(values), dict(tree.active), row.extra or "", extras
+            )
 
     def ids(self) -> list[str]:
         """Every chat that is in the list, the last used first."""

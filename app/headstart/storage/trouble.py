@@ -34,6 +34,9 @@ _BY_CODE = {
     14: Trouble.UNREACHABLE,
     26: Trouble.DAMAGED,
 }
+_CORRUPT_VTAB = 267
+# damaged, and a constraint without a name
+_UNTOLD = (11, 19)
 # what keeps a file from being written although it may well be read
 CANNOT_WRITE = (Trouble.FULL, Trouble.READ_ONLY, Trouble.UNREACHABLE, Trouble.DISK)
 
@@ -49,6 +52,14 @@ def trouble_of(error: BaseException) -> Trouble:
     if code is None:
         return Trouble.OTHER
     return _BY_CODE.get(code & 0xFF, Trouble.OTHER)
+
+
+def is_of_index(error: BaseException) -> bool:
+    """Whether it can be that the index of words is damaged, which can be made again: a virtual
+    table says so, or texts cannot be written for a reason that is none of theirs."""
+    cause = getattr(error, "orig", None) or error
+    code, statement = getattr(cause, "sqlite_errorcode", None), getattr(error, "statement", "")
+    return code == _CORRUPT_VTAB or (code in _UNTOLD and " parts" in str(statement))
 
 
 def is_database_error(error: BaseException) -> bool:

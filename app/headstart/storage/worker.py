@@ -23,12 +23,16 @@ from headstart.storage.blobs import Blobs
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from headstart.storage.branching import BranchTable
     from headstart.storage.chats import ChatTable
     from headstart.storage.copies import DailyCopies
+    from headstart.storage.folders import FolderTable
     from headstart.storage.messages import MessageTable
     from headstart.storage.prefixes import PrefixTable
     from headstart.storage.profiles import ProfileTable
+    from headstart.storage.search import SearchTable
     from headstart.storage.transfers import TransferTable
+    from headstart.storage.unsent import UnsentTable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -43,6 +47,10 @@ class Store:
     profiles: ProfileTable
     prefixes: PrefixTable
     transfers: TransferTable
+    branches: BranchTable
+    search: SearchTable
+    folders: FolderTable
+    unsent: UnsentTable
     blobs: Blobs
     interrupted: int  # replies that the last run left unfinished
     # what the user should hear about the state that the database was in
@@ -56,6 +64,7 @@ class Storage:
 
     engine: Engine
     _damaged = False
+    _closed = False
 
     def __init__(
         self, path: Path | None, backups: Path | None = None, beside: bool = False
@@ -88,6 +97,9 @@ class Storage:
 
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
+        if self._closed:
+            return
+        self._closed = True
         if self._copies is not None:
             self._copies.close()
         self._executor.submit(self._close)
@@ -97,10 +109,24 @@ class Storage:
         store = self._opened.result()
         from sqlalchemy.exc import SQLAlchemyError
 
-        from headstart.storage.trouble import Trouble, is_database_error, problem_of, trouble_of
+        from headstart.storage.trouble import (
+            Trouble,
+            is_database_error,
+            is_of_index,
+            problem_of,
+            trouble_of,
+        )
 
         try:
-            return call(store)
+            try:
+                return call(store)
+            except SQLAlchemyError as error:
+                if not is_of_index(error) or store.read_only is not None:
+                    raise
+                # no text is lost for an index of it
+                log.warning("the index of words was damaged, and is made again")
+                store.search.make_again()
+                return call(store)
         except (SQLAlchemyError, OSError) as error:
             if not is_database_error(error):
                 raise
@@ -124,13 +150,17 @@ class Storage:
 
     def _open(self) -> Store:
         # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
+        from headstart.storage.branching import BranchTable
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_memory
+        from headstart.storage.folders import FolderTable
         from headstart.storage.messages import MessageTable
         from headstart.storage.opening import Opened, open_beside, open_home
         from headstart.storage.prefixes import PrefixTable
         from headstart.storage.profiles import ProfileTable
+        from headstart.storage.search import SearchTable
         from headstart.storage.transfers import TransferTable
+        from headstart.storage.unsent import UnsentTable
 
         if self._path is None or self._backups is None:
             opened = Opened(open_memory(), 0)
@@ -140,12 +170,17 @@ class Storage:
             opened = open_home(self._path, self._backups)
         engine = self.engine = opened.engine
         messages = MessageTable(engine)
+        transfers = TransferTable(engine, messages)
         store = Store(
             ChatTable(engine),
             messages,
             ProfileTable(engine),
             PrefixTable(engine),
-            TransferTable(engine, messages),
+            transfers,
+            BranchTable(engine, messages, transfers),
+            SearchTable(engine),
+            FolderTable(engine),
+            UnsentTable(engine),
             Blobs(None if self._path is None else self._path.parent / "blobs"),
             opened.interrupted,
             opened.notices,

@@ -58,6 +58,8 @@ class ItemCommand(Generic[T]):
     needs_idle: bool = False
     # begins a new group in a menu
     apart: bool = False
+    # of those that have a row of buttons: in its menu
+    minor: bool = False
 
 
 class Commands:

@@ -51,6 +51,9 @@ class Theme:
     # drafted text: by a draft model, by prompt lookup
     by_draft: str
     by_lookup: str
+    # what was looked for, and the one that the reader is at
+    found: str
+    found_now: str
 
 
 LIGHT = Theme(
@@ -77,6 +80,8 @@ LIGHT = Theme(
     name="#1d5fbf",
     by_draft="#cdeee7",
     by_lookup="#e4e0f5",
+    found="#fbe7a1",
+    found_now="#f7b955",
 )
 DARK = Theme(
     dark=True,
@@ -102,6 +107,8 @@ DARK = Theme(
     name="#93c5fd",
     by_draft="#12443d",
     by_lookup="#332d52",
+    found="#5a4a14",
+    found_now="#8a5a10",
 )
 
 _theme = LIGHT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from headstart.storage import copies
 from headstart.storage.blobs import Blobs
 from headstart.storage.rows import DAMAGED, StoredPart
 from headstart.storage.worker import Storage, Store
+from tests.support.stored import behind_its_back
 
 
 def _files(folder: Path) -> list[str]:
@@ -110,10 +110,8 @@ async def test_every_kind_of_part_comes_back_as_it_was_stored(tmp_path: Path) ->
 
 
 def _spoil(home: Path, statement: str) -> None:
-    connection = sqlite3.connect(home)
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with behind_its_back(home) as connection:
+        connection.execute(statement)
 
 
 async def _reopened(folder: Path) -> tuple[Storage, Message]:

@@ -68,7 +68,7 @@ class Drafts:
     async def pair_of(self, chat: Chat, target: ModelRef) -> LoadRequest:
         """`target` with the draft that the chat wants for it."""
         settings = self._preferences.current
-        wanted = effective(settings, chat.options, target.key).speculation
+        wanted = effective(settings, chat.options, target.key, above=chat.above).speculation
         return LoadRequest(target, settings.engine, await self._draft_of(wanted, target))
 
     async def _draft_of(self, wanted: Speculation, target: ModelRef) -> ModelRef | None:

@@ -180,11 +180,15 @@ class Backups:
         import sqlite3
         import zipfile
 
+        from headstart.storage import search_tables
+
         places = self._places
         assert places is not None
         blobs = sorted(places.blobs.glob("*/*")) if places.blobs.is_dir() else []
         making.total = len(blobs) + 1
         with contextlib.closing(sqlite3.connect(copy)) as connection:
+            # the index of words is made again where the backup is used
+            search_tables.empty(connection)
             # what was deleted is a lot of zeros
             connection.execute("VACUUM")
             counts = [

@@ -140,7 +140,8 @@ class Exporting:
     def system_prompt(self, tree: ChatTree) -> str:
         """The one that holds for a chat, wherever it is set."""
         settings, chat = self._preferences.current, tree.chat
-        return effective(settings, chat.options, chat.model or settings.model).system_prompt
+        model = chat.model or settings.model
+        return effective(settings, chat.options, model, above=chat.above).system_prompt
 
 
 def formats() -> tuple[FileFormat, ...]:

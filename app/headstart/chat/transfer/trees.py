@@ -16,7 +16,7 @@ from headstart.exchange.ids import OWN
 from headstart.exchange.tree import Conversation, ModelName, Node
 
 # of what is kept of a file beside its words
-_SOURCE, _TAGS, _KEYS = "source", "tags", "keys"
+_SOURCE, _KEYS = "source", "keys"
 
 
 class ModelNames:
@@ -76,12 +76,11 @@ def to_tree(conversation: Conversation, models: ModelNames) -> ChatTree:
         titled_by_user=conversation.titled_by_user,
         model=models.key_of(conversation.model),
         options=conversation.options,
+        folder=conversation.folder,
+        tags=conversation.tags,
     )
     of_messages = {new[node.id]: node.extra for node in nodes if node.extra}
-    return ChatTree(
-        chat, values, active, conversation.folder, _kept(conversation), of_messages,
-        conversation.blobs,
-    )  # fmt: skip
+    return ChatTree(chat, values, active, _kept(conversation), of_messages, conversation.blobs)
 
 
 def _message(node: Node, chat_id: str, new: Mapping[str, str], models: ModelNames) -> Message:
@@ -126,8 +125,6 @@ def _kept(conversation: Conversation) -> str:
     found: dict[str, Any] = {}
     if conversation.source != OWN:
         found[_SOURCE] = conversation.source
-    if conversation.tags:
-        found[_TAGS] = list(conversation.tags)
     if conversation.extra:
         found[_KEYS] = conversation.extra
     return json.dumps(found, ensure_ascii=False) if found else ""
@@ -139,7 +136,6 @@ def _kept(conversation: Conversation) -> str:
 def to_conversation(tree: ChatTree, models: ModelNames) -> Conversation:
     chat = tree.chat
     kept = _object(tree.extra)
-    tags = kept.get(_TAGS, [])
     return Conversation(
         source=OWN,
         id=chat.id,
@@ -150,8 +146,8 @@ def to_conversation(tree: ChatTree, models: ModelNames) -> Conversation:
         updated_at=chat.updated_at,
         pinned=chat.pinned,
         titled_by_user=chat.titled_by_user,
-        folder=tree.folder,
-        tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        folder=chat.folder,
+        tags=chat.tags,
         model=models.name_of(chat.model),
         options=chat.options,
         blobs=tree.blobs,

@@ -357,6 +357,7 @@ class RemoteTurn:
             reused_tokens=min(said.cached_tokens or 0, prompt),
             prefill_seconds=said.prefill_seconds or 0.0,
             first_token_seconds=self._reply.first_token_seconds,
+            reasoning_seconds=self._reply.reasoning_seconds,
             generated_tokens=generated,
             generate_seconds=seconds,
             seed=self._request.sampling.seed,

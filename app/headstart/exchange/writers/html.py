@@ -6,12 +6,13 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from headstart.core.parts import ImagePart, Part, ReasoningPart, TextPart, label
 from headstart.core.resources import resources
 from headstart.core.values import Role
 from headstart.exchange.include import WORDS, Include
-from headstart.exchange.rendering import code_html, markdown_html
+from headstart.exchange.rendering import Formulas, code_html, markdown_html
 from headstart.exchange.tree import Conversation, Node
 from headstart.exchange.writers.words import (
     author_of,
@@ -22,6 +23,18 @@ from headstart.exchange.writers.words import (
     stats_words,
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Whether its reader can open and close parts, and what formulas are."""
+
+    folds: bool
+    formulas: Formulas
+
+
+WEB = Look(True, Formulas.DRAWN)
+DOCUMENT = Look(False, Formulas.NAMED)
+CLIPBOARD = Look(False, Formulas.SOURCE)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -39,8 +52,8 @@ def to_html(conversation: Conversation, include: Include = WORDS) -> str:
     )
 
 
-def body(conversation: Conversation, include: Include = WORDS, folds: bool = True) -> str:
-    """Everything inside the page; `folds`: whether its reader can open and close parts."""
+def body(conversation: Conversation, include: Include = WORDS, look: Look = WEB) -> str:
+    """Everything inside the page."""
     nodes = conversation.branch()
     facts = [date_words(conversation.created_at), models_of(nodes)]
     meta = html.escape(" · ".join(fact for fact in facts if fact))
@@ -48,34 +61,34 @@ def body(conversation: Conversation, include: Include = WORDS, folds: bool = Tru
     if meta:
         pieces.append(f'<p class="meta">{meta}</p>\n')
     if prompt_of(conversation):
-        inside = markdown_html(prompt_of(conversation))
+        inside = markdown_html(prompt_of(conversation), look.formulas)
         pieces.append(_framed("system", "System", inside))
-    pieces += [_message(node, conversation, include, folds) for node in nodes]
+    pieces += [_message(node, conversation, include, look) for node in nodes]
     if include.branches:
-        pieces += _versions(conversation, nodes, include, folds)
+        pieces += _versions(conversation, nodes, include, look)
     return "".join(pieces)
 
 
 def message_html(node: Node, include: Include = WORDS) -> str:
     """One message, for the clipboard."""
-    return "".join(_part(part, {}, include, False) for part in node.parts)
+    return "".join(_part(part, {}, include, CLIPBOARD) for part in node.parts)
 
 
 def _versions(
-    conversation: Conversation, shown: Iterable[Node], include: Include, folds: bool
+    conversation: Conversation, shown: Iterable[Node], include: Include, look: Look
 ) -> Iterable[str]:
     places = {node.id: number for number, node in enumerate(conversation.nodes, 1)}
     for section in conversation.other_branches(shown):
         first = section[0]
         above = places.get(first.parent or "", 0)
         where = f"after message {above}" if above else "from the beginning"
-        inside = "".join(_message(node, conversation, include, folds) for node in section)
+        inside = "".join(_message(node, conversation, include, look) for node in section)
         heading = f"<h2>Another version, {where}</h2>\n"
         yield f'<section class="versions"><hr>\n{heading}{inside}</section>\n'
 
 
-def _message(node: Node, conversation: Conversation, include: Include, folds: bool) -> str:
-    inside = "".join(_part(part, conversation.blobs, include, folds) for part in node.parts)
+def _message(node: Node, conversation: Conversation, include: Include, look: Look) -> str:
+    inside = "".join(_part(part, conversation.blobs, include, look) for part in node.parts)
     if include.stats and node.stats is not None:
         inside += f'<p class="stats">{html.escape(stats_words(node.stats))}</p>\n'
     if node.error:
@@ -94,14 +107,14 @@ def _framed(kind: str, who: str, inside: str) -> str:
     )
 
 
-def _part(part: Part, blobs: object, include: Include, folds: bool) -> str:
+def _part(part: Part, blobs: object, include: Include, look: Look) -> str:
     match part:
         case TextPart():
-            return markdown_html(part.text)
+            return markdown_html(part.text, look.formulas)
         case ReasoningPart():
             if not include.reasoning or not part.text.strip():
                 return ""
-            return _fold("Reasoning", markdown_html(part.text), folds)
+            return _fold("Reasoning", markdown_html(part.text, look.formulas), look.folds)
         case ImagePart():
             data = blobs.get(part.blob.digest) if isinstance(blobs, dict) else None
             name = html.escape(part.name, quote=True)
@@ -114,7 +127,7 @@ def _part(part: Part, blobs: object, include: Include, folds: bool) -> str:
             words = html.escape(label(part))
             if not part.text.strip():
                 return f"<p>{words}</p>\n"
-            return _fold(words, f"<pre><code>{code_html(part.text, '')}</code></pre>\n", folds)
+            return _fold(words, f"<pre><code>{code_html(part.text, '')}</code></pre>\n", look.folds)
 
 
 def _fold(title: str, inside: str, folds: bool) -> str:

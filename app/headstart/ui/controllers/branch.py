@@ -7,10 +7,14 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
+from headstart.chat.replies import Replies
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.values import PAGE, BranchPage, MessageStatus
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 
+# messages before one that is shown by itself
+AROUND = 20
 # what of a chat's own row is shown while it is open
 _SHOWN = (What.TITLE, What.PINNED, What.MODEL)
 
@@ -18,6 +22,7 @@ _SHOWN = (What.TITLE, What.PINNED, What.MODEL)
 class BranchController(QObject):
     chat_shown = Signal(object, object, bool)  # Chat, BranchPage, same chat as before
     shown = Signal(bool)  # after it: same chat as before
+    reached = Signal(str)  # after it: the id of the message that was wanted
     earlier_shown = Signal(object)  # BranchPage before what is shown
     message_changed = Signal(object)  # Message
     message_shown = Signal()  # after it
@@ -26,10 +31,16 @@ class BranchController(QObject):
     stats_shown = Signal(object)  # TurnFigures of the last reply, or None
 
     def __init__(
-        self, branches: Branches, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
+        self,
+        branches: Branches,
+        replies: Replies,
+        open_chat: OpenChat,
+        tasks: Tasks,
+        broadcast: Broadcast,
     ) -> None:
         super().__init__()
         self._branches = branches
+        self._replies = replies
         self._open = open_chat
         self._tasks = tasks
         self._serial = 0
@@ -56,6 +67,28 @@ class BranchController(QObject):
         if chat_id != self._wanted:
             self._wanted = chat_id
             self._tasks.spawn(self._show(chat_id))
+
+    def open_at(self, chat_id: str, message_id: str) -> None:
+        """Open a chat at a message, on whatever branch it lies."""
+        self._wanted = chat_id
+        self._tasks.spawn(self._open_at(chat_id, message_id))
+
+    async def _open_at(self, chat_id: str, message_id: str) -> None:
+        if not await self._branches.is_shown(chat_id, message_id):
+            self._check_switch(chat_id)
+        count = await self._branches.reach(chat_id, message_id)
+        if count is not None:
+            # what comes before it is read too, so that the reader sees where they are
+            await self._show(chat_id, count + AROUND)
+            if chat_id == self._open.id:
+                self.reached.emit(message_id)
+        else:
+            await self._show(chat_id)
+
+    def _check_switch(self, chat_id: str) -> None:
+        """Not while a reply is written: it would be out of sight."""
+        if self._replies.reply_in(chat_id) is not None:
+            raise EnvironmentProblem("reply-being-written")
 
     def open_last(self, chat_id: str) -> None:
         """Open the chat that was open when the program ended, if it is still there, and the user
@@ -89,22 +122,23 @@ class BranchController(QObject):
         if self._first is not None:
             self._tasks.spawn(self._show_earlier())
 
-    async def _show(self, chat_id: str) -> None:
-        """Read a chat and show it, unless the user wants another one by then."""
+    async def _show(self, chat_id: str, least: int = 0) -> None:
+        """Read a chat and show it, `least` messages of it, unless the user wants another one by
+        then."""
         self._serial += 1
         serial = self._serial
         try:
-            await self._read_and_show(chat_id, serial)
+            await self._read_and_show(chat_id, serial, least)
         finally:
             if serial == self._serial and self._wanted == chat_id != self._open.id:
                 # it cannot be read, or is gone
                 self._wanted = self._open.id
                 self.stayed.emit(self._open.id)
 
-    async def _read_and_show(self, chat_id: str, serial: int) -> None:
+    async def _read_and_show(self, chat_id: str, serial: int, least: int) -> None:
         chat = await self._branches.chat(chat_id)
         # what is shown stays shown
-        count = max(PAGE, self._count + 2) if chat_id == self._open.id else PAGE
+        count = max(PAGE, least, self._count + 2 if chat_id == self._open.id else 0)
         page = await self._branches.page(chat_id, count=count)
         if serial != self._serial or chat is None or chat_id != self._wanted:
             return

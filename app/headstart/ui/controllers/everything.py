@@ -15,6 +15,7 @@ from headstart.ui.controllers.consent import Consent
 from headstart.ui.controllers.conversation import ConversationController
 from headstart.ui.controllers.discover import DiscoverController
 from headstart.ui.controllers.downloads import DownloadsController
+from headstart.ui.controllers.finding import FindingController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
@@ -37,6 +38,7 @@ class Controllers:
     chat: ChatController
     chat_list: ChatListController
     conversation: ConversationController
+    finding: FindingController
     reply: ReplyController
     models: ModelsController
     servers: ServersController
@@ -78,7 +80,7 @@ def make_controllers(services: Services) -> Controllers:
     consent = Consent(services.servers, tasks)
     # the list hears of changes first: it has the least to do
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
-    branch = BranchController(services.branches, open_chat, tasks, broadcast)
+    branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
     reply = ReplyController(services.replies, open_chat, broadcast)
     chat_list.deleted.connect(lambda chat_id, _title: branch.leave(chat_id))
     chat_list.restored.connect(branch.open_chat)
@@ -98,6 +100,7 @@ def make_controllers(services: Services) -> Controllers:
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent
         ),
+        finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,
         models=ModelsController(services, open_chat, consent, tasks, problems),
         servers=ServersController(services.servers, local.preload, tasks),

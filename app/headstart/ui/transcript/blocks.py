@@ -1,7 +1,8 @@
-"""The widgets that show one block each: prose, and a user's plain words (code: code_block.py).
+"""The widgets that show one block each: prose, and a user's plain words (code_block.py,
+table_block.py and formula_block.py have the others).
 
-A block lays its QTextDocument out for a width and paints it; selection belongs to the
-transcript, which the block asks through `BlockHost`.
+A block lays its QTextDocument out for a width and paints it; selection and what was found belong
+to the transcript, which the block asks through `BlockHost`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.parts import Origin, OriginRun
 from headstart.ui import theme
+from headstart.ui.transcript.document_text import objects_of, text_between
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
-from headstart.ui.transcript.origins import in_utf16, tinted_ranges
+from headstart.ui.transcript.origins import (
+    in_characters,
+    in_utf16,
+    source_between,
+    tinted_ranges,
+)
+from headstart.ui.transcript.prose import fill
 from headstart.ui.wrapping import is_endless, wrap
 
 
@@ -46,6 +54,10 @@ class BlockHost(Protocol):
 
     def selection_in(self, block: TextBlock) -> tuple[int, int] | None: ...
 
+    def found_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
+        """What was looked for: from, to, and whether it is the one that the reader is at."""
+        ...
+
     def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None: ...
 
     def drag(self, event: QMouseEvent) -> None: ...
@@ -54,13 +66,18 @@ class BlockHost(Protocol):
 
     def link_hovered(self, url: str) -> None: ...
 
+    def save_code(self, code: str, language: str) -> None: ...
+
+    def height_of_block_changed(self, block: TextBlock) -> None: ...
+
 
 class TextBlock(QWidget):
     """A document at an offset inside the widget; the base of every block."""
 
-    def __init__(self, host: BlockHost, parent: QWidget) -> None:
+    def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
         super().__init__(parent)
         self.host = host
+        self.block = block
         self.document = QTextDocument(self)
         self.document.setDocumentMargin(0)
         self.document.setUndoRedoEnabled(False)
@@ -79,7 +96,17 @@ class TextBlock(QWidget):
 
     def source(self) -> tuple[str, int]:
         """The Markdown that is shown, and where it begins in the message."""
-        return "", 0
+        return self.block.source, self.block.start
+
+    def set_block(self, block: Block) -> None:
+        """Show another one of the same kind."""
+        self.block = block
+        self._tints = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Make the document again, in the theme's fonts and colours of now."""
+        raise NotImplementedError
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
         """Where the message's characters came from."""
@@ -93,8 +120,9 @@ class TextBlock(QWidget):
             return []
         if self._tints is None:
             source, start = self.source()
-            shown = self.document.toPlainText()
-            self._tints = in_utf16(shown, tinted_ranges(shown, source, start, self._origins))
+            shown, objects = self.document.toPlainText(), objects_of(self.document)
+            ranges = tinted_ranges(shown, source, start, self._origins, objects)
+            self._tints = in_utf16(shown, ranges)
         colours = theme.current()
         fill = {Origin.DRAFT: colours.by_draft, Origin.LOOKUP: colours.by_lookup}
         return [
@@ -118,16 +146,29 @@ class TextBlock(QWidget):
         return max(0, self.document.characterCount() - 1)
 
     def selected_text(self, begin: int, end: int) -> str:
-        cursor = QTextCursor(self.document)
-        cursor.setPosition(begin)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        return cursor.selection().toPlainText()
+        return text_between(self.document, begin, end)
+
+    def selected_source(self, begin: int, end: int) -> str:
+        """The Markdown of what lies between two places of the document."""
+        source, _start = self.source()
+        if begin <= 0 and end >= self.text_length():
+            return source.strip("\n")
+        shown, objects = self.document.toPlainText(), objects_of(self.document)
+        return source_between(shown, source, in_characters(shown, begin, end), objects)
 
     def position_at(self, point: QPointF) -> int:
         """The character nearest to a point of this widget."""
         layout = self.document.documentLayout()
         position = layout.hitTest(point - self.offset(), Qt.HitTestAccuracy.FuzzyHit)
         return max(0, position)
+
+    def y_of(self, position: int) -> float:
+        """Where the line of a character begins, in this widget."""
+        block = self.document.findBlock(position)
+        layout = self.document.documentLayout()
+        line = block.layout().lineForTextPosition(position - block.position())
+        top = layout.blockBoundingRect(block).top()
+        return self.offset().y() + top + (line.y() if line.isValid() else 0.0)
 
     def set_text_width(self, width: float) -> None:
         # Qt lays the whole document out again even for the width it has
@@ -141,6 +182,10 @@ class TextBlock(QWidget):
         palette = self.palette()
         context.palette = palette
         marks = self.tint_selections()
+        for begin, end, current in self.host.found_in(self):
+            colours = theme.current()
+            fill = colours.found_now if current else colours.found
+            marks.append(self._marked(begin, end, QColor(fill)))
         selected = self.host.selection_in(self)
         if selected:
             marks.append(self._marked(*selected, palette.color(QPalette.ColorRole.Highlight)))
@@ -195,70 +240,19 @@ def open_link(url: str) -> None:
 
 
 class ProseBlock(TextBlock):
-    """A paragraph, heading, list, quote or table of a reply."""
+    """A paragraph, heading, quote, or an item of a list."""
 
     def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
-        super().__init__(host, parent)
-        self.set_block(block)
-
-    def set_block(self, block: Block) -> None:
-        self.block = block
-        self._tints = None
+        super().__init__(host, parent, block)
         self.refresh()
-
-    def source(self) -> tuple[str, int]:
-        return self.block.source, self.block.start
 
     @property
     def is_heading(self) -> bool:
         return self.block.html.startswith("<h")
 
     def refresh(self) -> None:
-        """Make the document again, in the theme's fonts and colours of now."""
-        colours = theme.current()
-        size = theme.px(theme.TEXT_SIZE)
-        wrap(self.document, is_endless(self.block.source), theme.text_font())
-        self.document.setDefaultStyleSheet(
-            f"a {{ color: {colours.accent}; }}"
-            f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(13)}px;"
-            f" background-color: {colours.code}; }}"
-            "pre { white-space: pre-wrap; }"
-            f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
-            f"h3, h4, h5, h6 {{ font-size: {round(size * 1.1)}px; }}"
-            f"blockquote {{ color: {colours.quiet}; }}"
-            f"table {{ border-collapse: collapse; border-color: {colours.line}; }}"
-            f"th {{ background-color: {colours.code}; }}"
-        )
-        self.document.setHtml(self.block.html)
-        self._space_lines()
-        self.setAccessibleName(self.document.toPlainText())
-
-    def _space_lines(self) -> None:
-        cursor = QTextCursor(self.document)
-        # one edit: otherwise Qt lays everything out again for every line
-        cursor.beginEditBlock()
-        block = self.document.begin()
-        last = self.document.blockCount() - 1
-        while block.isValid():
-            form = QTextBlockFormat()
-            in_table = QTextCursor(block).currentTable() is not None
-            if not block.blockFormat().headingLevel() and not in_table:
-                form.setLineHeight(
-                    theme.px(theme.LINE_HEIGHT),
-                    QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
-                )
-            # the space around a block is the transcript's
-            if block.blockNumber() == 0:
-                form.setTopMargin(0)
-            if block.blockNumber() == last:
-                form.setBottomMargin(0)
-            elif block.textList() is not None:
-                form.setTopMargin(0)
-                form.setBottomMargin(2)
-            cursor.setPosition(block.position())
-            cursor.mergeBlockFormat(form)
-            block = block.next()
-        cursor.endEditBlock()
+        fill(self.document, self.block)
+        self.setAccessibleName(text_between(self.document, 0, self.text_length()))
 
     def layout_width(self, width: int) -> int:
         self.set_text_width(width)
@@ -266,13 +260,13 @@ class ProseBlock(TextBlock):
 
 
 class PlainBlock(TextBlock):
-    """A user's message, word for word, in a bubble that is as wide as it needs to be."""
+    """A user's message, word for word, in a bubble that is as wide as it needs to be; a part of a
+    long one, whose bubble is as wide as it can be."""
 
     PAD_X, PAD_Y = 14, 9
 
-    def __init__(self, host: BlockHost, parent: QWidget, text: str) -> None:
-        super().__init__(host, parent)
-        self._text = text
+    def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
+        super().__init__(host, parent, block)
         self.bubble_width = 0
         self._laid_out_for = -1
         option = QTextOption()
@@ -282,8 +276,8 @@ class PlainBlock(TextBlock):
 
     def refresh(self) -> None:
         self._laid_out_for = -1
-        wrap(self.document, is_endless(self._text), theme.text_font())
-        self.document.setPlainText(self._text)
+        wrap(self.document, is_endless(self.block.text), theme.text_font())
+        self.document.setPlainText(self.block.text)
         form = QTextBlockFormat()
         form.setLineHeight(
             theme.px(theme.LINE_HEIGHT), QTextBlockFormat.LineHeightTypes.MinimumHeight.value
@@ -291,21 +285,30 @@ class PlainBlock(TextBlock):
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeBlockFormat(form)
-        self.setAccessibleName(self._text)
+        self.setAccessibleName(self.block.text)
 
     def offset(self) -> QPointF:
         # the extra line height lies above the words: a little less room above evens it out
-        return QPointF(self.PAD_X, self.PAD_Y - 2)
+        return QPointF(self.PAD_X, self._above - 2 if self._above else 0)
 
     def layout_width(self, width: int) -> int:
         inner = width - 2 * self.PAD_X
         if inner != self._laid_out_for:
             self._laid_out_for = inner
             self.document.setTextWidth(inner)
-            self.document.setTextWidth(min(inner, int(self.document.idealWidth()) + 2))
+            if self.block.whole:
+                self.document.setTextWidth(min(inner, int(self.document.idealWidth()) + 2))
         ideal = round(self.document.textWidth())
         self.bubble_width = ideal + 2 * self.PAD_X
-        return round(self.document.size().height()) + 2 * self.PAD_Y
+        return round(self.document.size().height()) + self._above + self._below
+
+    @property
+    def _above(self) -> int:
+        return 0 if self.block.tight else self.PAD_Y
+
+    @property
+    def _below(self) -> int:
+        return 0 if self.block.goes_on else self.PAD_Y
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -313,6 +316,9 @@ class PlainBlock(TextBlock):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().bubble))
         radius = theme.RADIUS_BUBBLE
-        painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
+        # corners are round where the message begins and ends
+        over, under = (0 if each else 2 * radius for each in (self._above, self._below))
+        bubble = QRectF(self.rect()).adjusted(0, -over, 0, under)
+        painter.drawRoundedRect(bubble, radius, radius)
         self.paint_document(painter, event.rect())
         painter.end()

@@ -1,11 +1,11 @@
-"""The widget of a code block: language, Copy, colours, sideways scrolling."""
+"""The widget of a code block: language, Copy, Save, line wrapping, colours, sideways scrolling."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -16,14 +16,15 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextLayout,
     QTextOption,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QScrollBar, QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from headstart.ui import icons, theme
-from headstart.ui.transcript.blocks import BlockHost, TextBlock
+from headstart.ui.tool import dress, small_tool
+from headstart.ui.transcript.blocks import BlockHost
 from headstart.ui.transcript.highlight import Span
 from headstart.ui.transcript.markdown import Block
+from headstart.ui.transcript.sideways import SidewaysBlock
 
 _serials = itertools.count(1)
 # while code streams its colours follow at this pace; lexing starts from the beginning each time
@@ -31,13 +32,13 @@ COLOUR_MS = 200
 COPIED_MS = 1500
 
 
-class CodeBlock(TextBlock):
-    """Fenced code: language, Copy, colours; long lines scroll sideways and never wrap."""
+class CodeBlock(SidewaysBlock):
+    """Fenced code: long lines scroll sideways, or wrap where the reader wants that."""
 
-    PAD, HEAD = 14, 32
+    pad, head, foot = 14, 32, 12
 
     def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
-        super().__init__(host, parent)
+        super().__init__(host, parent, block)
         self.id = next(_serials)
         self._asked = 0
         self.spans: Sequence[Span] = ()
@@ -48,20 +49,16 @@ class CodeBlock(TextBlock):
         self._ask_again.setSingleShot(True)
         self._ask_again.setInterval(COLOUR_MS)
         self._ask_again.timeout.connect(self._ask)
-        self.copy_button = QToolButton(self)
-        self.copy_button.setObjectName("small")
-        self.copy_button.setText("Copy")
-        self.copy_button.setAccessibleName("Copy this code")
-        self.copy_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.copy_button.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.copy_button = small_tool(self, "copy", "Copy", "Copy this code")
         self.copy_button.clicked.connect(self._copy_code)
-        self.bar = QScrollBar(Qt.Orientation.Horizontal, self)
-        self.bar.setCursor(Qt.CursorShape.ArrowCursor)
-        self.bar.valueChanged.connect(lambda _value: self.update())
-        self.bar.hide()
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.NoWrap)
-        self.document.setDefaultTextOption(option)
+        self.save_button = small_tool(self, "download", name="Save this code…")
+        self.save_button.clicked.connect(self._save_code)
+        self.wrap_button = small_tool(self, "text-wrap", name="Wrap long lines")
+        self.wrap_button.clicked.connect(self._wrap)
+        self.wrap_button.setCheckable(True)
+        self._icons = {
+            self.copy_button: "copy", self.save_button: "download", self.wrap_button: "text-wrap"
+        }  # fmt: skip
         host.highlighter.highlighted.connect(self._on_highlighted)
         self.set_block(block)
         self.refresh()
@@ -69,7 +66,7 @@ class CodeBlock(TextBlock):
     def set_block(self, block: Block) -> None:
         self.block = block
         self._tints = None
-        code = block.code or ""
+        code = block.text
         old, self._code = self._code, code
         if code == old:
             return
@@ -94,9 +91,12 @@ class CodeBlock(TextBlock):
         self.document.setDefaultFont(font)
         option = self.document.defaultTextOption()
         option.setTabStopDistance(4 * QFontMetrics(font).horizontalAdvance(" "))
+        modes = QTextOption.WrapMode
+        wraps = self.wrap_button.isChecked()
+        option.setWrapMode(modes.WrapAtWordBoundaryOrAnywhere if wraps else modes.NoWrap)
         self.document.setDefaultTextOption(option)
-        self.copy_button.setFont(theme.text_font(theme.SMALL_SIZE))
-        self.copy_button.setIcon(icons.icon("copy"))
+        for button, name in self._icons.items():
+            dress(button, name)
         self._shown = {}
         self._colour()
         self._ask()
@@ -109,27 +109,20 @@ class CodeBlock(TextBlock):
         name = f"{self.block.language} code" if self.block.language else "code"
         self.setAccessibleName(f"{name}: {self._code}")
 
-    def offset(self) -> QPointF:
-        return QPointF(self.PAD - self.bar.value(), self.HEAD)
-
     def layout_width(self, width: int) -> int:
         # without wrapping the width is that of the longest line
-        self.set_text_width(-1)
+        self.set_text_width(width - 2 * self.pad if self.wrap_button.isChecked() else -1)
         size = self.document.size()
-        inner = width - 2 * self.PAD
-        hidden = max(0, round(size.width()) - inner)
-        bottom = 12
-        height = self.HEAD + round(size.height()) + bottom
-        self.bar.setVisible(hidden > 0)
-        if hidden:
-            self.bar.setRange(0, hidden)
-            self.bar.setPageStep(inner)
-            self.bar.setSingleStep(24)
-            self.bar.setGeometry(self.PAD - 2, height - 10, width - 2 * self.PAD + 4, 10)
-        else:
-            self.bar.setRange(0, 0)
-        hint = self.copy_button.sizeHint()
-        self.copy_button.setGeometry(width - hint.width() - 8, 4, hint.width(), hint.height())
+        wide = 0.0 if self.wrap_button.isChecked() else size.width()
+        height = self.place_bar(width, wide, size.height())
+        # narrow ones only where there is something to wrap
+        self.wrap_button.setVisible(self.wrap_button.isChecked() or self.bar.maximum() > 0)
+        x = width - 8
+        for button in self._icons:
+            if not button.isHidden():
+                hint = button.sizeHint()
+                x -= hint.width() + 2
+                button.setGeometry(x, 4, hint.width(), hint.height())
         return height
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -142,23 +135,17 @@ class CodeBlock(TextBlock):
         painter.drawRoundedRect(frame, theme.RADIUS_CARD, theme.RADIUS_CARD)
         painter.setPen(QColor(colours.quiet))
         painter.setFont(theme.text_font(theme.SMALL_SIZE))
-        head = QRectF(self.PAD, 0, self.width() - 120, self.HEAD)
+        head = QRectF(self.pad, 0, self.width() - 160, self.head)
         painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), self.block.language or "text")
-        painter.setClipRect(
-            QRectF(self.PAD, self.HEAD, self.width() - 2 * self.PAD, self.height() - self.HEAD)
-        )
-        self.paint_document(painter, event.rect())
+        self.paint_inside(painter, event)
         painter.end()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        sideways = event.angleDelta().x() or (
-            event.angleDelta().y() if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 0
-        )
-        if sideways and self.bar.maximum() > 0:
-            self.bar.setValue(self.bar.value() - sideways // 2)
-            event.accept()
-        else:
-            event.ignore()
+    def _wrap(self) -> None:
+        self.refresh()
+        self.host.height_of_block_changed(self)
+
+    def _save_code(self) -> None:
+        self.host.save_code(self._code, self.block.language)
 
     def _copy_code(self) -> None:
         QGuiApplication.clipboard().setText(self._code)

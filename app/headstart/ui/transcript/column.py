@@ -14,16 +14,24 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from headstart.core.values import BranchPage, Message, MessageStatus
 from headstart.ui import theme
+from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.message import MessageWidget
-from headstart.ui.transcript.stack import Item, anchor_at, estimated_height, moved_anchor, stack
+from headstart.ui.transcript.stack import (
+    Anchor,
+    Item,
+    anchor_at,
+    estimated_height,
+    moved_anchor,
+    stack,
+)
 
 MARGIN = 24
 # widgets are made this far beyond the viewport, and kept this far (in px)
 AHEAD, KEEP = 400, 2400
-
-# the message at the top of the view, and how far it is scrolled past
-Anchor = tuple[Item, int]
+# of a long message so much more is placed, so that not every step of the wheel places it again
+MORE = 400
 
 
 class Column:
@@ -100,15 +108,6 @@ class Column:
             if item.widget is not None:
                 item.widget.set_message(message)
 
-    def message_of(self, widget: QWidget | None) -> str:
-        """The id of the message that a widget is a part of; "" for none."""
-        while widget is not None:
-            for item in self.items:
-                if item.widget is widget:
-                    return item.message.id
-            widget = widget.parentWidget()
-        return ""
-
     def find(self, message_id: str) -> Item | None:
         number = self._numbers.get(message_id)
         return None if number is None else self.items[number]
@@ -142,27 +141,38 @@ class Column:
 
     # --- what selecting sees -------------------------------------------------------------
 
-    def shown_blocks(self) -> list[list[TextBlock]]:
-        """The blocks of every message, none where it has no widget."""
-        return [[] if item.widget is None else item.widget.blocks for item in self.items]
+    @property
+    def count(self) -> int:
+        return len(self.items)
 
-    def blocks_of(self, number: int) -> list[TextBlock]:
-        """The blocks of a message, made if need be."""
-        return self.widget(self.items[number]).blocks
+    def shown_blocks(self) -> Iterator[tuple[int, int, TextBlock]]:
+        """Each block that is a widget: the number of its message, and its own."""
+        for number, item in enumerate(self.items):
+            if item.widget is not None:
+                for index, slot in enumerate(item.widget.text.slots):
+                    if slot.widget is not None:
+                        yield number, index, slot.widget
+
+    def blocks_of(self, number: int) -> Sequence[Block] | None:
+        """The blocks of a message; None where it has no widget."""
+        widget = self.items[number].widget
+        return None if widget is None else [slot.block for slot in widget.text.slots]
+
+    def block(self, number: int, index: int) -> TextBlock | None:
+        """The widget of a block, made if need be."""
+        text = self.widget(self.items[number]).text
+        return text.widget(index) if index < len(text.slots) else None
 
     def place_of(self, block: TextBlock) -> tuple[int, int] | None:
         """The number of the block's message, and which of its blocks it is."""
         parent = block.parentWidget()
         number = self._numbers.get(parent.message.id) if isinstance(parent, MessageWidget) else None
-        if number is None:
-            return None
-        widget = self.items[number].widget
-        if widget is None or block not in widget.blocks:
-            return None
-        return number, widget.blocks.index(block)
+        widget = None if number is None else self.items[number].widget
+        index = None if widget is None else widget.text.number_of(block)
+        return None if number is None or index is None else (number, index)
 
-    def text_of(self, number: int) -> str:
-        return self.items[number].message.text
+    def message(self, number: int) -> Message:
+        return self.items[number].message
 
     # --- layout --------------------------------------------------------------------------
 
@@ -215,6 +225,14 @@ class Column:
         if self.earlier and at < view:
             self.want_earlier()
 
+    def scroll_to(self, item: Item, block: int | None, y: int) -> None:
+        """Have a place of a message a third below the top of the view."""
+        self.following = False
+        past = y - self._area.viewport().height() // 3
+        for _ in range(2):
+            # once with heights that are estimated, then with what was found there
+            self.place(Anchor(item, block, past))
+
     def want_earlier(self) -> None:
         """Once; an answer says whether there are more."""
         self.earlier = 0
@@ -229,8 +247,7 @@ class Column:
         end = max(0, total - view)
         if self.following or anchor is None:
             return end
-        item, past = anchor
-        return min(end, max(0, item.top + past))
+        return min(end, max(0, anchor.top))
 
     def _measure(self, begin: int, end: int, width: int) -> bool:
         """Make and measure widgets between two heights; whether a height changed."""
@@ -239,8 +256,9 @@ class Column:
             if item.top > end or item.top + item.height < begin:
                 continue
             widget = self.widget(item)
-            if item.measured_for != width:
-                height = widget.layout_width(width)
+            near = (begin - item.top, end - item.top)
+            if item.measured_for != width or not widget.is_placed(width, near):
+                height = widget.lay_out(width, (near[0] - MORE, near[1] + MORE))
                 item.measured_for = width
                 changed = changed or height != item.height
                 item.height = height
@@ -249,8 +267,18 @@ class Column:
     def _measured(self, item: Item) -> int:
         """The height of an item as it is now; its widget is made if need be."""
         width = self.width
-        item.height, item.measured_for = self.widget(item).layout_width(width), width
+        item.height, item.measured_for = self.widget(item).lay_out(width, EVERYTHING), width
         return item.height
+
+
+def message_of(items: Sequence[Item], widget: QWidget | None) -> str:
+    """The id of the message that a widget is a part of; "" for none."""
+    while widget is not None:
+        for item in items:
+            if item.widget is widget:
+                return item.message.id
+        widget = widget.parentWidget()
+    return ""
 
 
 def _drop(item: Item) -> None:

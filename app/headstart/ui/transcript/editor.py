@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from headstart.core.values import Role
+from headstart.ui import theme
 from headstart.ui.wrapping import TextEdit
+
+_LEAST_LINES, _MOST_LINES = 2, 12
+_GAP = 8
+
+
+class After(StrEnum):
+    """What comes after a text was edited: an answer to it, nothing, or more of the same reply."""
+
+    ANSWER = "answer"
+    NOTHING = "nothing"
+    MORE = "more"
+
+
+_CHOICES = {
+    Role.USER: ((After.ANSWER, "Send as new version"), (After.NOTHING, "Save without an answer")),
+    Role.ASSISTANT: ((After.NOTHING, "Save as new version"), (After.MORE, "Save and continue")),
+}
 
 
 class MessageEditor(TextEdit):
@@ -20,3 +42,55 @@ class MessageEditor(TextEdit):
             self.cancelled.emit()
         else:
             super().keyPressEvent(event)
+
+
+class EditPanel(QWidget):
+    """The editor of a message with its buttons; the first one is what Enter does."""
+
+    submitted = Signal(str, str)  # the text, and what comes After
+    cancelled = Signal()
+    changed = Signal()
+
+    def __init__(self, parent: QWidget, role: Role, text: str) -> None:
+        super().__init__(parent)
+        self.edit = MessageEditor(self)
+        self.edit.setPlainText(text)
+        self.edit.setAccessibleName("Edit this message")
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+        self.edit.textChanged.connect(self.changed)
+        self.edit.cancelled.connect(self.cancelled)
+        choices = _CHOICES.get(role, _CHOICES[Role.USER])
+        self.edit.submitted.connect(lambda: self._submit(choices[0][0]))
+        self._buttons = []
+        for after, title in choices:
+            button = QPushButton(title, self)
+            button.clicked.connect(lambda _checked, after=after: self._submit(after))
+            self._buttons.append(button)
+        self._buttons[0].setObjectName("primary")
+        self._cancel = QPushButton("Cancel", self)
+        self._cancel.clicked.connect(self.cancelled)
+
+    def set_busy(self, busy: bool) -> None:
+        """While a reply is written no other version can be begun."""
+        for button in self._buttons:
+            button.setEnabled(not busy)
+
+    def lay_out(self, width: int) -> int:
+        """Place everything for `width`; returns the height."""
+        lines = round(self.edit.document().size().height())
+        lines = min(_MOST_LINES, max(_LEAST_LINES, lines))
+        height = lines * theme.px(theme.LINE_HEIGHT) + 20
+        self.edit.setGeometry(0, 0, width, height)
+        x, y, last = width, height + _GAP, 0
+        for button in (*self._buttons, self._cancel):
+            hint = button.sizeHint()
+            x -= hint.width()
+            button.setGeometry(x, y, hint.width(), hint.height())
+            x -= _GAP
+            last = max(last, hint.height())
+        return y + last + 4
+
+    def _submit(self, after: After) -> None:
+        text = self.edit.toPlainText().strip()
+        if text:
+            self.submitted.emit(text, after.value)

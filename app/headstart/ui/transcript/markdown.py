@@ -1,8 +1,8 @@
 """Markdown to blocks, once or while it streams; pure, no Qt.
 
-A block is a top-level piece: prose as safe HTML, or fenced code as plain text. While text
-streams, only the last two blocks are parsed again: an ordered list can still swallow the
-paragraph after it, nothing reaches further back.
+A block is what one widget shows: a paragraph, an item of a top-level list, a table (or a part of a
+long one), fenced code, a formula on lines of its own. While text streams, only the last two blocks
+are parsed again: a list can still swallow the paragraph after it, nothing reaches further back.
 
 Raw HTML is shown as text, remote images as links: nothing is ever fetched.
 """
@@ -12,9 +12,22 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
+
+from headstart.core.markdown.parser import (
+    DISPLAY_MATH,
+    GROWING,
+    MATH,
+    MATH_BLOCK,
+    formula_name,
+    make_parser,
+    note_label,
+    source_of,
+    task_of,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -22,45 +35,110 @@ if TYPE_CHECKING:
 
 
 _LONE_RETURN = re.compile(r"\r(?!\n)")
+# rows of a table that are laid out together
+ROWS = 40
+# characters of a user's message that are laid out together
+PLAIN_PART = 10_000
+
+
+class Kind(Enum):
+    PROSE = auto()
+    ITEM = auto()
+    CODE = auto()
+    TABLE = auto()
+    FORMULA = auto()
+    # word for word
+    PLAIN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`html` for prose, `code` (with its `language`) for fenced code; `source` is the Markdown.
+    """`source` is the Markdown, `start` its offset in the whole text. `html` is of prose, items and
+    tables; `text` is code, with its `language`, or LaTeX.
 
-    `start` is the offset of the block in the whole text.
+    `number`: of an item in an ordered list. `tight`: no room before it, it goes on with what the
+    block above it is. `columns`: the longest text of each column of the
+    whole table.
     """
 
+    kind: Kind
     start: int
     source: str
     html: str = ""
-    code: str | None = None
+    text: str = ""
     language: str = ""
+    number: int = 0
+    tight: bool = False
+    columns: tuple[str, ...] = ()
+    # a formula that is still being written
+    open: bool = False
+    # what is below it belongs to the same table, code or message of the user
+    goes_on: bool = False
+
+    @property
+    def whole(self) -> bool:
+        return not (self.tight or self.goes_on)
 
 
-def parse(text: str, start: int = 0) -> list[Block]:
-    """All blocks of `text`, which begins at offset `start` of the whole."""
-    md = _markdown()
+def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) -> list[Block]:
+    """All blocks of `text`, which begins at offset `start` of the whole. `growing`: more comes;
+    `number`: what the list's item has with which the text begins."""
     # the parser takes a lone carriage return for a line's end, and so must the offsets
     text = _LONE_RETURN.sub("\n", text)
-    env: dict[str, Any] = {}
-    tokens = md.parse(text, env)
+    tokens = _markdown().parse(text, {GROWING: growing})
     lines = _line_starts(text)
-    blocks = []
-    for group in _top_level(tokens):
+    blocks: list[Block] = []
+    for group in _groups(tokens):
         first = group[0]
         if first.map is None:
             continue
-        begin = lines[first.map[0]]
-        end = lines[min(first.map[1], len(lines) - 1)]
-        source = text[begin:end]
-        if first.type in ("fence", "code_block"):
-            language = first.info.split()[0] if first.info.strip() else ""
-            code = first.content.removesuffix("\n")
-            blocks.append(Block(start + begin, source, code=code, language=language))
-        else:
-            body = md.renderer.render(group, md.options, env).rstrip("\n")
-            blocks.append(Block(start + begin, source, html=body))
+
+        def source(token: Token) -> tuple[int, str]:
+            begin, end = token.map or [0, 0]
+            at = lines[begin]
+            return start + at, text[at : lines[min(end, len(lines) - 1)]]
+
+        match first.type:
+            case "fence" | "code_block":
+                language = first.info.split()[0] if first.info.strip() else ""
+                code = first.content.removesuffix("\n")
+                blocks.append(Block(Kind.CODE, *source(first), text=code, language=language))
+            case "math_block":
+                blocks.append(
+                    Block(
+                        Kind.FORMULA,
+                        *source(first),
+                        text=first.content,
+                        open=bool(first.meta.get("open")),
+                    )
+                )
+            case "bullet_list_open" | "ordered_list_open":
+                count = number if not blocks and number else None
+                blocks += _items(group, source, count)
+            case "table_open":
+                blocks += _tables(group, source)
+            case "footnote_reference_open":
+                label = f"<sup>{html.escape(note_label(first))}</sup> "
+                body = _render(group[1:-1]).replace("<p>", f"<p>{label}", 1)
+                blocks.append(Block(Kind.PROSE, *source(first), html=body))
+            case _:
+                blocks.append(Block(Kind.PROSE, *source(first), html=_render(group)))
+    return blocks
+
+
+def plain(text: str) -> list[Block]:
+    """Text word for word: a long one is several blocks, divided between lines where it can be."""
+    if len(text) <= PLAIN_PART:
+        return [Block(Kind.PLAIN, 0, text, text=text)]
+    blocks, at = [], 0
+    while at < len(text):
+        end = at + PLAIN_PART
+        # a line that is longer than that stays whole
+        end = text.rfind("\n", at, end) + 1 or text.find("\n", end) + 1 or len(text)
+        part, more = text[at:end], end < len(text)
+        words = part.removesuffix("\n") if more else part
+        blocks.append(Block(Kind.PLAIN, at, part, text=words, tight=at > 0, goes_on=more))
+        at = end
     return blocks
 
 
@@ -70,44 +148,142 @@ class StreamingMarkdown:
     def __init__(self, text: str = "") -> None:
         self.reset(text)
 
-    def reset(self, text: str) -> None:
+    def reset(self, text: str, growing: bool = False) -> None:
         """Begin again with another text."""
         self.text = text
-        self.blocks = parse(text)
+        self.blocks = parse(text, growing=growing)
 
     def append(self, more: str) -> int:
         if not more:
             return len(self.blocks)
         self.text += more
         kept = max(0, len(self.blocks) - 2)
-        start = self.blocks[kept].start if kept < len(self.blocks) else 0
+        while kept and self.blocks[kept].kind is Kind.TABLE:
+            # parts of a table have no head of their own
+            kept -= 1
+        block = self.blocks[kept] if kept < len(self.blocks) else None
+        start = 0 if block is None else block.start
         # indented code is only told from its line's beginning
         start = self.text.rfind("\n", 0, start) + 1
-        fresh = parse(self.text[start:], start)
-        old = self.blocks[kept:]
+        number = 0 if block is None else block.number
+        fresh = parse(self.text[start:], start, growing=True, number=number)
+        if fresh and block is not None and fresh[0].kind is Kind.ITEM:
+            fresh[0] = _replaced(fresh[0], block)
+        return self._take(fresh, kept)
+
+    def finished(self) -> list[Block]:
+        """The whole text, parsed once more: a late definition reaches back to any block."""
+        return parse(self.text)
+
+    def adopt(self, fresh: list[Block]) -> int:
+        """Take the blocks of `finished`; says the first that is another one."""
+        return self._take(fresh, 0)
+
+    def finish(self) -> int:
+        return self.adopt(self.finished())
+
+    def _take(self, fresh: list[Block], kept: int) -> int:
         same = 0
-        for one, other in zip(old, fresh, strict=False):
+        for one, other in zip(self.blocks[kept:], fresh, strict=False):
             if one != other:
                 break
             same += 1
+        if not kept and same == len(self.blocks) == len(fresh):
+            return same
         self.blocks[kept:] = fresh
         return kept + same
 
-    def finish(self) -> int:
-        """Parse the whole text once more: a late link definition reaches back to any block."""
-        fresh = parse(self.text)
-        same = 0
-        for one, other in zip(self.blocks, fresh, strict=False):
-            if one != other:
-                break
-            same += 1
-        if same == len(self.blocks) == len(fresh):
-            return same
-        self.blocks = fresh
-        return same
+
+# --- lists and tables --------------------------------------------------------------------
+
+Source = Callable[["Token"], tuple[int, str]]
 
 
-def _top_level(tokens: Sequence[Token]) -> list[list[Token]]:
+def _items(group: Sequence[Token], source: Source, number: int | None) -> Iterator[Block]:
+    """Each item of a top-level list is a list of its own, so that a long one is many blocks."""
+    head, ordered = group[0], group[0].type == "ordered_list_open"
+    count = int(head.attrs.get("start", 1)) if number is None else number
+    for place, item in enumerate(_groups(group[1:-1])):
+        if ordered:
+            body = f'<ol start="{count}">{_render(item)}</ol>'
+        else:
+            body = f"<ul>{_render(item)}</ul>"
+        tight = place > 0 and not _is_loose(group)
+        yield Block(
+            Kind.ITEM, *source(item[0]), html=body, number=count if ordered else 0, tight=tight
+        )
+        count += 1
+
+
+def _is_loose(group: Sequence[Token]) -> bool:
+    """Whether an empty line is between items, or between what is in them."""
+    return any(
+        token.type == "paragraph_open" and token.level == group[0].level + 2 and not token.hidden
+        for token in group
+    )
+
+
+def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
+    """A long table is several of the same columns below each other."""
+    start, whole = source(group[0])
+    rows = list(_rows(group))
+    columns = tuple(
+        max((row[place] for row in rows if place < len(row)), key=len, default="")
+        for place in range(max(map(len, rows), default=0))
+    )
+    bodies = [at for at, token in enumerate(group) if token.type == "tr_open"]
+    if len(bodies) <= ROWS + 1:
+        yield Block(Kind.TABLE, start, whole, html=_render(group), columns=columns)
+        return
+    lines = whole.splitlines(keepends=True)
+    at, line = 0, 0
+    for first in range(0, len(bodies), ROWS):
+        begin = bodies[first]
+        more = first + ROWS < len(bodies)
+        end = bodies[first + ROWS] if more else len(group)
+        # the line between head and rows has no row of its own
+        last = first + ROWS + 1 if more else len(lines)
+        text = "".join(lines[line:last])
+        opening, closing = ("", "") if first == 0 else (_TABLE, "")
+        body = _render(group[0 if first == 0 else begin : end])
+        if more:
+            closing = "</table>"
+        yield Block(
+            Kind.TABLE,
+            start + at,
+            text,
+            html=f"{opening}{body}{closing}",
+            columns=columns,
+            tight=first > 0,
+            goes_on=more,
+        )
+        at, line = at + len(text), last
+
+
+def _rows(group: Sequence[Token]) -> Iterator[list[str]]:
+    row: list[str] = []
+    for token in group:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(token.content)
+        elif token.type == "tr_close":
+            yield row
+
+
+def _replaced(item: Block, before: Block) -> Block:
+    """An item that was parsed as the first of a list goes on with the list that it is in."""
+    if before.kind is not Kind.ITEM or item.start != before.start:
+        return item
+    return Block(
+        item.kind, item.start, item.source, item.html, number=item.number, tight=before.tight
+    )
+
+
+# --- rendering ---------------------------------------------------------------------------
+
+
+def _groups(tokens: Sequence[Token]) -> list[list[Token]]:
     groups: list[list[Token]] = []
     depth = 0
     for token in tokens:
@@ -129,37 +305,90 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
+def _render(tokens: Sequence[Token]) -> str:
+    md = _markdown()
+    env: dict[str, Any] = {}
+    return str(md.renderer.render(tokens, md.options, env)).rstrip("\n")
+
+
+def html_of(text: str) -> str:
+    """Markdown as HTML for other programs: formulas as they were written."""
+    return str(_for_copies().render(text, {}))
+
+
+@functools.cache
+def _for_copies() -> MarkdownIt:
+    written = dict.fromkeys(
+        (MATH, DISPLAY_MATH, MATH_BLOCK), lambda token: html.escape(source_of(token))
+    )
+    return make_parser(
+        {**_RULES, **written, "fence": _code_for_copies, "code_block": _code_for_copies}
+    )
+
+
+def _code_for_copies(token: Token) -> str:
+    return f"<pre><code>{html.escape(token.content)}</code></pre>"
+
+
 @functools.cache
 def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    md = MarkdownIt("commonmark", {"html": False, "linkify": True, "breaks": True})
-    # only addresses that say so are links: main.py and README.md are file names
-    md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
-    md.enable(["table", "strikethrough", "linkify"])
-    md.add_render_rule("image", _image)
-    md.add_render_rule("link_open", _link_open)
-    md.add_render_rule("fence", _nested_code)
-    md.add_render_rule("code_block", _nested_code)
-    md.add_render_rule("table_open", _table_open)
-    return md
+    return make_parser(_RULES, linkify=True)
 
 
-def _image(self: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    token = tokens[index]
+def _image(token: Token) -> str:
     url, label = str(token.attrs.get("src", "")), token.content or "image"
     return f'<a href="{html.escape(url, quote=True)}">[image: {html.escape(label)}]</a>'
 
 
-def _link_open(self: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    url = str(tokens[index].attrs.get("href", ""))
+def _link_open(token: Token) -> str:
+    url = str(token.attrs.get("href", ""))
     return f'<a href="{html.escape(url, quote=True)}">'
 
 
-def _nested_code(self: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    return f"<pre>{html.escape(tokens[index].content.rstrip())}</pre>"
+def _nested_code(token: Token) -> str:
+    return f"<pre>{html.escape(token.content.rstrip())}</pre>"
 
 
-def _table_open(self: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-    # Qt knows the borders of a table only as attributes
-    return '<table border="1" cellspacing="0" cellpadding="6">'
+def _formula(token: Token) -> str:
+    return f'<img src="{formula_name(token)}">'
+
+
+def _formula_block(token: Token) -> str:
+    if token.meta.get("open"):
+        return f"<p>{html.escape(source_of(token))}</p>"
+    return f"<p>{_formula(token)}</p>"
+
+
+def _item_open(token: Token) -> str:
+    done = task_of(token)
+    # Qt draws these as boxes
+    return "<li>" if done is None else f'<li class="{"checked" if done else "unchecked"}">'
+
+
+def _cell_open(tag: str) -> Callable[[Token], str]:
+    def rule(token: Token) -> str:
+        style = str(token.attrs.get("style", ""))
+        # a style would take the borders away
+        return f'<{tag} align="{style.removeprefix("text-align:")}">' if style else f"<{tag}>"
+
+    return rule
+
+
+# Qt knows the borders of a table only as attributes
+_TABLE = '<table border="1" cellspacing="0" cellpadding="6">'
+_RULES: dict[str, Callable[[Token], str]] = {
+    "image": _image,
+    "link_open": _link_open,
+    "fence": _nested_code,
+    "code_block": _nested_code,
+    "math": _formula,
+    "math_display": _formula,
+    "math_block": _formula_block,
+    "list_item_open": _item_open,
+    "th_open": _cell_open("th"),
+    "td_open": _cell_open("td"),
+    "table_open": lambda _: _TABLE,
+    "footnote_ref": lambda token: f"<sup>{html.escape(note_label(token))}</sup>",
+    "footnote_reference_open": lambda token: f"<sup>{html.escape(note_label(token))}</sup> ",
+    "footnote_reference_close": lambda _: "",
+}

@@ -1,30 +1,29 @@
 """One message: its blocks, how it ended, its figures, and the actions under it.
 
-Laid out by hand: `layout_width` places everything for a width and returns the height, so that
-the transcript can place hundreds of messages without Qt's layouts.
+Laid out by hand: `lay_out` places everything for a width and returns the height, so that the
+transcript can place hundreds of messages without Qt's layouts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QWidget
 
 from headstart.core.parts import OriginRun
 from headstart.core.values import Message, MessageStatus, Role
-from headstart.ui import icons, theme
+from headstart.ui import icons
 from headstart.ui.commands import ItemCommand
-from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
-from headstart.ui.transcript.code_block import CodeBlock
-from headstart.ui.transcript.editor import MessageEditor
-from headstart.ui.transcript.markdown import Block, StreamingMarkdown
+from headstart.ui.tool import dress, small_tool
+from headstart.ui.transcript.action_row import ActionRow
+from headstart.ui.transcript.block_stack import EVERYTHING, GAP, SMALL, BlockStack, Span
+from headstart.ui.transcript.blocks import BlockHost, TextBlock
+from headstart.ui.transcript.editor import EditPanel, MessageEditor
+from headstart.ui.transcript.markdown import StreamingMarkdown, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
-from headstart.ui.transcript.words import origins_of, stats_text, status_text
+from headstart.ui.transcript.words import origins_of, reasoning_text, stats_text, status_text
 
-GAP = 12
 STATS_TIP = (
     "tok/s: tokens written each second\n"
     "first token: how long the first one took\n"
@@ -33,7 +32,8 @@ STATS_TIP = (
     "× plain: how much faster that was than writing one token after another\n"
     "Can be switched off in the settings."
 )
-BUBBLE_SHARE = 0.8
+# room left of reasoning
+_INDENT = 20
 
 
 class MessageHost(BlockHost, Protocol):
@@ -48,24 +48,26 @@ class MessageHost(BlockHost, Protocol):
 class MessageWidget(QWidget):
     """Emits what the user asks for; the transcript passes it on."""
 
-    edit_submitted = Signal(str, str)
+    edit_submitted = Signal(str, str, str)  # its id, the text, what comes After
     version_requested = Signal(str, int)
 
     def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
         super().__init__(parent)
         self._host = host
-        self.blocks: list[TextBlock] = []
+        self.text = BlockStack(host, self)
+        self.reasoning = BlockStack(host, self)
         self._markdown = StreamingMarkdown()
         self._reasoning_markdown = StreamingMarkdown()
-        self.reasoning_blocks: list[TextBlock] = []
         self._reasoning_open = False
-        self.editor: QPlainTextEdit | None = None
+        # for which width and part of the message everything was placed
+        self._placed: tuple[int, Span] | None = None
+        self._panel: EditPanel | None = None
         self._busy = False
-        self._editor_buttons: list[QPushButton] = []
         self._shown_parts: tuple[str, str] = ("", "")
         self._settled: str | None = None
-        self._origins: tuple[OriginRun, ...] = ()
-        self.reasoning_toggle = self._tool("chevron-right", "Reasoning")
+        self.reasoning_toggle = small_tool(
+            self, "chevron-right", "Thought", "Show or hide the reasoning"
+        )
         self.reasoning_toggle.clicked.connect(self._toggle_reasoning)
         self.reasoning_toggle.hide()
         self._progress = QLabel(self)
@@ -79,21 +81,15 @@ class MessageWidget(QWidget):
         self.stats_label = QLabel(self)
         self.stats_label.setObjectName("quiet")
         self.stats_label.setWordWrap(True)
-        self.previous_button = self._tool("chevron-left", "", "Earlier version")
-        self._next = self._tool("chevron-right", "", "Later version")
-        self.version_label = QLabel(self)
-        self.version_label.setObjectName("quiet")
         # what belongs to the message besides its text
         self._boxes = PartBoxes(self)
-        # by the id of the command
-        self.buttons: dict[str, QToolButton] = {}
-        for command in host.commands:
-            button = self.buttons[command.id] = self._tool(command.icon, command.title)
-            button.clicked.connect(lambda _checked, run=command.run: run(self.message))
-        self.previous_button.clicked.connect(
-            lambda: self.version_requested.emit(self.message.id, -1)
+        self.message = message
+        self.foot = ActionRow(
+            self,
+            host.commands,
+            lambda: self.message,
+            lambda step: self.version_requested.emit(self.message.id, step),
         )
-        self._next.clicked.connect(lambda: self.version_requested.emit(self.message.id, 1))
         self.set_message(message)
 
     # --- content -------------------------------------------------------------------------
@@ -108,6 +104,7 @@ class MessageWidget(QWidget):
             # the database hears of the words last: what is on the screen stays
             text, reasoning = shown_text, shown_reasoning
         self._show_text(text, reasoning)
+        self._say_thought(reasoning, writing and not text)
         if not writing and text != self._settled:
             self._settled = text
             # a text that came in one piece has been parsed as a whole already
@@ -127,29 +124,19 @@ class MessageWidget(QWidget):
         self.stats_label.setToolTip(f"{why}{STATS_TIP}")
         shown = self._host.shows_stats and not writing
         self.stats_label.setVisible(bool(self.stats_label.text()) and shown)
-        several = message.versions > 1 and not writing
-        for widget in (self.previous_button, self.version_label, self._next):
-            widget.setVisible(several)
-        self.version_label.setText(f"{message.version} / {message.versions}")
-        self.version_label.setAccessibleName(f"Version {message.version} of {message.versions}")
-        self._enable_versions()
-        for command in self._host.commands:
-            # the editor has buttons of its own
-            shown = command.shown(message) and not (command.needs_idle and self.editing)
-            self.buttons[command.id].setVisible(shown)
+        self.foot.show(message, self.editing)
         self._host.height_changed(self)
 
     def show_reply(self, text: str, reasoning: str) -> None:
         """The words of a reply that is being written, all of them so far."""
         self._progress.setVisible(not text and not reasoning)
         self._show_text(text, reasoning)
+        self._say_thought(reasoning, not text)
         self._host.height_changed(self)
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
-        """Where the characters of the text came from, for the tint."""
-        self._origins = origins
-        for block in self.blocks:
-            block.set_origins(origins)
+        """Where the characters of the text came from, for the highlight."""
+        self.text.set_origins(origins)
 
     def show_progress(self, text: str) -> None:
         """What happens before the first word: loading, reading."""
@@ -159,193 +146,160 @@ class MessageWidget(QWidget):
 
     def _show_text(self, text: str, reasoning: str) -> None:
         old_text, old_reasoning = self._shown_parts
+        self._placed = None
         if self.message.role is Role.USER:
-            if text != old_text or not self.blocks:
-                self._clear(self.blocks)
-                self.blocks = [PlainBlock(self._host, self, text)]
-                self.blocks[0].setVisible(self.editor is None)
+            if text != old_text or (text and not self.text.slots):
+                self.text.set_blocks(plain(text))
         elif text != old_text:
-            self._grow(self._markdown, self.blocks, old_text, text)
+            _grow(self._markdown, self.text, old_text, text)
         if reasoning != old_reasoning:
-            self._grow(self._reasoning_markdown, self.reasoning_blocks, old_reasoning, reasoning)
-            for block in self.reasoning_blocks:
-                block.setVisible(self._reasoning_open)
+            _grow(self._reasoning_markdown, self.reasoning, old_reasoning, reasoning)
         self.reasoning_toggle.setVisible(bool(reasoning))
         self._shown_parts = (text, reasoning)
 
-    def _grow(
-        self, markdown: StreamingMarkdown, widgets: list[TextBlock], old: str, new: str
-    ) -> None:
-        if new.startswith(old):
-            changed = markdown.append(new[len(old) :])
-        else:
-            markdown.reset(new)
-            changed = 0
-        self._rebuild(markdown.blocks, widgets, changed)
+    def _say_thought(self, reasoning: str, writing: bool) -> None:
+        if reasoning:
+            said = reasoning_text(reasoning, self.message.stats, writing)
+            if said != self.reasoning_toggle.text():
+                self.reasoning_toggle.setText(said)
+
+    def _resized(self) -> None:
+        self._placed = None
+        self._host.height_changed(self)
 
     def _settle(self) -> None:
         """The text is complete: parse it once as a whole."""
         if self.message.role is not Role.USER:
             changed = self._markdown.finish()
-            self._rebuild(self._markdown.blocks, self.blocks, changed)
-
-    def _rebuild(self, blocks: Sequence[Block], widgets: list[TextBlock], changed: int) -> None:
-        for index in range(changed, len(blocks)):
-            block = blocks[index]
-            wanted = CodeBlock if block.code is not None else ProseBlock
-            if index < len(widgets) and type(widgets[index]) is wanted:
-                widgets[index].set_block(block)  # type: ignore[attr-defined]
-                continue
-            self._clear(widgets, index)
-            widget = wanted(self._host, self, block)
-            widget.show()
-            if widgets is self.blocks:
-                widget.set_origins(self._origins)
-            widgets.append(widget)
-        self._clear(widgets, len(blocks))
-
-    @staticmethod
-    def _clear(widgets: list[TextBlock], start: int = 0) -> None:
-        for widget in widgets[start:]:
-            widget.hide()
-            widget.deleteLater()
-        del widgets[start:]
+            self.text.set_blocks(self._markdown.blocks, changed)
 
     def _toggle_reasoning(self) -> None:
         self._reasoning_open = not self._reasoning_open
         self.reasoning_toggle.setIcon(
             icons.icon("chevron-down" if self._reasoning_open else "chevron-right")
         )
-        for block in self.reasoning_blocks:
-            block.setVisible(self._reasoning_open)
         self._host.height_changed(self)
 
     # --- editing -------------------------------------------------------------------------
 
     @property
     def editing(self) -> bool:
-        return self.editor is not None
+        return self._panel is not None
+
+    @property
+    def editor(self) -> MessageEditor | None:
+        return None if self._panel is None else self._panel.edit
 
     def begin_edit(self, text: str | None = None) -> None:
-        """Turn the bubble into an editor, of `text` that was begun before; Enter sends, Esc
+        """Turn the message into an editor, of `text` that was begun before; Enter submits, Esc
         leaves."""
-        if self.editor is not None:
+        if self._panel is not None:
             return
-        editor = MessageEditor(self)
-        editor.setPlainText(self.message.text if text is None else text)
-        editor.setAccessibleName("Edit this message")
-        editor.moveCursor(editor.textCursor().MoveOperation.End)
-        editor.submitted.connect(self._submit_edit)
-        editor.cancelled.connect(self.end_edit)
-        editor.textChanged.connect(lambda: self._host.height_changed(self))
-        send, cancel = QPushButton("Send as new version", self), QPushButton("Cancel", self)
-        send.setObjectName("primary")
-        send.clicked.connect(self._submit_edit)
-        cancel.clicked.connect(self.end_edit)
-        self.editor, self._editor_buttons = editor, [send, cancel]
-        for widget in (editor, send, cancel):
-            widget.show()
-        self.blocks[0].hide()
+        shown = self.message.text if text is None else text
+        panel = self._panel = EditPanel(self, self.message.role, shown)
+        panel.submitted.connect(
+            # the editor goes when the new version takes this one's place
+            lambda text, after: self.edit_submitted.emit(self.message.id, text, after)
+        )
+        panel.cancelled.connect(self.end_edit)
+        panel.changed.connect(self._resized)
+        panel.set_busy(self._busy)
+        panel.show()
+        self.text.hide()
         self.set_message(self.message)
 
     def focus_editor(self) -> None:
-        if self.editor is not None:
-            self.editor.setFocus()
+        if self._panel is not None:
+            self._panel.edit.setFocus()
 
     def end_edit(self) -> None:
-        if self.editor is None:
-            return
-        for widget in (self.editor, *self._editor_buttons):
-            widget.hide()
-            widget.deleteLater()
-        self.editor, self._editor_buttons = None, []
-        self.blocks[0].show()
-        self.set_message(self.message)
-
-    def _submit_edit(self) -> None:
-        """Ask for it; the editor goes when the new version takes this one's place."""
-        text = self.editor.toPlainText().strip() if self.editor is not None else ""
-        if text:
-            self.edit_submitted.emit(self.message.id, text)
+        if self._panel is not None:
+            self._panel.hide()
+            self._panel.deleteLater()
+            self._panel = None
+            self.set_message(self.message)
 
     def set_busy(self, busy: bool) -> None:
         """While a reply is written in this chat, no other version can be begun or shown."""
         self._busy = busy
-        needing = [self.buttons[each.id] for each in self._host.commands if each.needs_idle]
-        for button in (*needing, *self._editor_buttons[:1]):
-            button.setEnabled(not busy)
-        self._enable_versions()
-
-    def _enable_versions(self) -> None:
-        version, versions = self.message.version, self.message.versions
-        self.previous_button.setEnabled(not self._busy and version > 1)
-        self._next.setEnabled(not self._busy and version < versions)
+        self.foot.set_busy(busy)
+        if self._panel is not None:
+            self._panel.set_busy(busy)
 
     # --- looks ---------------------------------------------------------------------------
 
     def refresh_theme(self) -> None:
-        for block in (*self.blocks, *self.reasoning_blocks):
-            block.refresh()  # type: ignore[attr-defined]
-        for button, name in (
-            (self.previous_button, "chevron-left"),
-            (self._next, "chevron-right"),
-            *((self.buttons[each.id], each.icon) for each in self._host.commands),
-            (self.reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right"),
-        ):
-            button.setIcon(icons.icon(name))
-            button.setFont(theme.text_font(theme.SMALL_SIZE))
+        self._placed = None
+        self.text.refresh()
+        self.reasoning.refresh()
+        self.foot.refresh_theme()
+        dress(self.reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right")
 
-    def layout_width(self, width: int) -> int:
-        """Place everything for `width`; returns the height."""
-        user = self.message.role is Role.USER
-        y = self._place_user(width) if user else self._place_reply(width)
+    def is_placed(self, width: int, near: Span) -> bool:
+        """Whether what overlaps `near`, from the message's top on, is as it should be."""
+        if self._placed is None or self._placed[0] != width:
+            return False
+        begin, end = self._placed[1]
+        return begin <= near[0] and near[1] <= end
+
+    def lay_out(self, width: int, near: Span) -> int:
+        """Place everything for `width`, of a long message what overlaps `near`; returns the
+        height."""
+        if self.message.role is Role.USER:
+            y = self._place_user(width, near)
+        else:
+            y = self._place_reply(width, near)
         y = self._place_label(self._progress, y, width)
         y = self._place_label(self.status_label, y, width)
         y = self._place_label(self.stats_label, y, width)
-        return self._place_actions(y, width)
+        y = self.foot.place(y, width)
+        # a little further than what was asked for, or with every step of the wheel it was placed
+        self._placed = (width, EVERYTHING if y <= SMALL else near)
+        return y
 
-    def _place_user(self, width: int) -> int:
+    def measure_again(self, block: TextBlock) -> None:
+        """A block is as high as it was not before."""
+        self.text.measure_again(block)
+        self.reasoning.measure_again(block)
+        self._resized()
+
+    def block_at(self, y: int) -> int | None:
+        """The block of the text that the reader is at, where the message is long."""
+        if not self.text.slots or y < self.text.slots[0].top:
+            return None
+        return self.text.at(y)
+
+    def _place_user(self, width: int, near: Span) -> int:
         y = self._boxes.place(0, width)
-        if self.editor is not None:
-            lines = min(12, max(2, round(self.editor.document().size().height())))
-            height = lines * theme.px(theme.LINE_HEIGHT) + 20
-            self.editor.setGeometry(0, y, width, height)
-            x = width
-            for button in self._editor_buttons:
-                hint = button.sizeHint()
-                x -= hint.width()
-                button.setGeometry(x, y + height + 8, hint.width(), hint.height())
-                x -= 8
-            return y + height + 8 + self._editor_buttons[0].sizeHint().height() + 4
-        bubble = self.blocks[0]
-        assert isinstance(bubble, PlainBlock)
+        if self._panel is not None:
+            return self._place_panel(y, width)
         if not self.message.text:
             # a file alone
-            bubble.hide()
             return y
-        height = bubble.layout_width(int(width * BUBBLE_SHARE))
-        bubble.setGeometry(width - bubble.bubble_width, y, bubble.bubble_width, height)
-        return y + height + 2
+        return self.text.lay_out(width, 0, y, near) + 2
 
-    def _place_reply(self, width: int) -> int:
+    def _place_panel(self, y: int, width: int) -> int:
+        assert self._panel is not None
+        height = self._panel.lay_out(width)
+        self._panel.setGeometry(0, y, width, height)
+        return y + height
+
+    def _place_reply(self, width: int, near: Span) -> int:
         y = 0
         if not self.reasoning_toggle.isHidden():
             hint = self.reasoning_toggle.sizeHint()
-            self.reasoning_toggle.setGeometry(0, y, hint.width(), hint.height())
+            self.reasoning_toggle.setGeometry(0, y, min(width, hint.width()), hint.height())
             y += hint.height() + 4
             if self._reasoning_open:
-                for block in self.reasoning_blocks:
-                    height = block.layout_width(width - 20)
-                    block.setGeometry(20, y, width - 20, height)
-                    y += height + GAP
+                y = self.reasoning.lay_out(width - _INDENT, _INDENT, y, near) + GAP
+            else:
+                self.reasoning.hide()
         y = self._boxes.place(y, width)
-        for block in self.blocks:
-            if y and isinstance(block, ProseBlock) and block.is_heading:
-                y += GAP // 2
-            height = block.layout_width(width)
-            block.setGeometry(0, y, width, height)
-            y += height + GAP
-        return max(0, y - GAP + 6) if self.blocks else y
+        if self._panel is not None:
+            return self._place_panel(y, width)
+        if not self.text.slots:
+            return y
+        return self.text.lay_out(width, 0, y, near) + 6
 
     @staticmethod
     def _place_label(label: QLabel, y: int, width: int) -> int:
@@ -355,40 +309,11 @@ class MessageWidget(QWidget):
         label.setGeometry(0, y + 2, width, height)
         return y + 2 + height
 
-    def _place_actions(self, y: int, width: int) -> int:
-        row: list[QWidget] = [
-            widget
-            for widget in (
-                self.previous_button,
-                self.version_label,
-                self._next,
-                *self.buttons.values(),
-            )
-            if not widget.isHidden()
-        ]
-        if not row:
-            return y
-        hints = [widget.sizeHint() for widget in row]
-        total = sum(hint.width() + 2 for hint in hints)
-        x = width - total if self.message.role is Role.USER else -4
-        height = max(hint.height() for hint in hints)
-        for widget, hint in zip(row, hints, strict=True):
-            widget.setGeometry(
-                x, y + 2 + (height - hint.height()) // 2, hint.width(), hint.height()
-            )
-            x += hint.width() + 2
-        return y + 2 + height
 
-    def _tool(self, icon: str, text: str, name: str = "") -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName("small")
-        button.setIcon(icons.icon(icon))
-        button.setIconSize(QSize(14, 14))
-        button.setText(text)
-        button.setAccessibleName(name or text)
-        button.setToolTip(name)
-        if text:
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setFont(theme.text_font(theme.SMALL_SIZE, QFont.Weight.Normal))
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
-        return button
+def _grow(markdown: StreamingMarkdown, stack: BlockStack, old: str, new: str) -> None:
+    if new.startswith(old):
+        changed = markdown.append(new[len(old) :])
+    else:
+        markdown.reset(new)
+        changed = 0
+    stack.set_blocks(markdown.blocks, changed)

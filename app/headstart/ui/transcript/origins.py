@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from headstart.core.parts import Origin, OriginRun
 
 # markup between two shown characters: the longest is a link's address
 _LOOK_AHEAD = 400
+_OBJECT = "\ufffc"
 _LINE_ENDS = re.compile("[\n\u2028\u2029]")
 
 
 def tinted_ranges(
-    shown: str, source: str, start: int, runs: Sequence[OriginRun]
+    shown: str,
+    source: str,
+    start: int,
+    runs: Sequence[OriginRun],
+    objects: Sequence[str] = (),
 ) -> list[tuple[int, int, Origin]]:
     """Ranges (begin, end, origin) of `shown` that were drafted.
 
-    `source` is the Markdown of the block, which begins at `start` of the text of `runs`.
+    `source` is the Markdown of the block, which begins at `start` of the text of `runs`; `objects`
+    are the sources of the formulas in it, each one character of `shown`.
     """
     origins = _slice(runs, start, len(source))
     if all(run.origin is Origin.TARGET for run in origins):
@@ -31,15 +37,7 @@ def tinted_ranges(
     for run in origins:
         by_character += [run.origin] * run.length
     ranges: list[tuple[int, int, Origin]] = []
-    at = 0
-    for place, character in enumerate(shown):
-        if character.isspace():
-            # paragraphs and lines end otherwise in a document: a space goes with its neighbour
-            continue
-        found = source.find(character, at, at + _LOOK_AHEAD)
-        if found < 0:
-            continue
-        at = found + 1
+    for place, found, _end in _aligned(shown, source, objects):
         origin = by_character[found] if found < len(by_character) else Origin.TARGET
         if origin is Origin.TARGET:
             continue
@@ -48,6 +46,55 @@ def tinted_ranges(
         else:
             ranges.append((place, place + 1, origin))
     return _unbridged(ranges, shown)
+
+
+def source_between(
+    shown: str, source: str, places: tuple[int, int], objects: Sequence[str] = ()
+) -> str:
+    """The Markdown of what is shown between two characters; marks at its ends may be left out."""
+    begin, end = places
+    first, last = None, 0
+    for place, found, after in _aligned(shown, source, objects):
+        if place >= end:
+            break
+        if place >= begin:
+            first = found if first is None else first
+            last = after
+    if first is None:
+        return ""
+    if not shown[:begin].strip():
+        first = 0
+    if not shown[end:].strip():
+        last = len(source)
+    return source[first:last].strip("\n")
+
+
+def _aligned(shown: str, source: str, objects: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Each shown character with where it is in the source, from and to."""
+    at, number = 0, 0
+    for place, character in enumerate(shown):
+        if character.isspace():
+            # paragraphs and lines end otherwise in a document: a space goes with its neighbour
+            continue
+        wanted, ahead = character, _LOOK_AHEAD
+        if character == _OBJECT and number < len(objects):
+            wanted, number = objects[number], number + 1
+            ahead += len(wanted)
+        found = source.find(wanted, at, at + ahead)
+        if found < 0:
+            continue
+        at = found + len(wanted)
+        yield place, found, at
+
+
+def in_characters(shown: str, begin: int, end: int) -> tuple[int, int]:
+    """Two places in UTF-16 units as places in characters."""
+    if shown.isascii():
+        return begin, end
+    wide = [index for index, character in enumerate(shown) if ord(character) > 0xFFFF]
+    # the place of the n-th wide character in units is its index and n
+    units = [index + number for number, index in enumerate(wide)]
+    return begin - bisect_left(units, begin), end - bisect_left(units, end)
 
 
 def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[int, int, Origin]]:

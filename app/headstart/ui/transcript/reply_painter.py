@@ -9,17 +9,18 @@ from PySide6.QtCore import QObject, QTimer
 from headstart.core.parts import OriginRun
 from headstart.core.values import MessageStatus
 from headstart.ui.transcript.column import Column
+from headstart.ui.transcript.host import Host
 
 FRAME_MS = 16
 
 
 class ReplyPainter(QObject):
-    def __init__(self, column: Column, parent: QObject) -> None:
+    def __init__(self, column: Column, host: Host, parent: QObject) -> None:
         super().__init__(parent)
         self._column = column
+        self._host = host
         self._reply: tuple[str, str, str] | None = None  # message id, text, reasoning
         self._origins: tuple[str, tuple[OriginRun, ...]] = ("", ())
-        self.tinted = False
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
         self._frame.setInterval(FRAME_MS)
@@ -46,7 +47,7 @@ class ReplyPainter(QObject):
             began = time.perf_counter()
             widget = self._column.widget(item)
             widget.show_reply(text, reasoning)
-            if self.tinted and self._origins[0] == message_id:
+            if self._host.tinted and self._origins[0] == message_id:
                 widget.set_origins(self._origins[1])
             self._column.place()
             # a reply that is slow to lay out is painted less often, so that the window answers

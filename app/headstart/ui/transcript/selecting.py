@@ -5,24 +5,37 @@ Works over any host that knows its messages' blocks; `selection.Selection` holds
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.markdown.words import words_of
+from headstart.core.values import Message, Role
 from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.markdown import Block, Kind
 from headstart.ui.transcript.selection import Place, Selection
 
 
 class SelectingHost(Protocol):
-    def shown_blocks(self) -> list[list[TextBlock]]: ...
+    @property
+    def count(self) -> int: ...
 
-    def blocks_of(self, number: int) -> list[TextBlock]: ...
+    def shown_blocks(self) -> Iterator[tuple[int, int, TextBlock]]: ...
+
+    def blocks_of(self, number: int) -> Sequence[Block] | None: ...
+
+    def block(self, number: int, index: int) -> TextBlock | None: ...
 
     def place_of(self, block: TextBlock) -> tuple[int, int] | None: ...
 
-    def text_of(self, number: int) -> str: ...
+    def message(self, number: int) -> Message: ...
+
+
+# characters of a message that are parsed to be copied; a longer one is copied as Markdown
+LONGEST_SHOWN = 50_000
 
 
 class Selecting:
@@ -77,7 +90,7 @@ class Selecting:
         self._repaint()
 
     def select_all(self) -> None:
-        last = len(self._host.shown_blocks()) - 1
+        last = self._host.count - 1
         if last >= 0:
             self.selection.anchor = (0, 0, 0)
             self.selection.head = (last, 1 << 30, 1 << 30)
@@ -92,32 +105,59 @@ class Selecting:
         self._repaint()
 
     def text(self) -> str:
-        """What is selected, blocks apart by an empty line."""
+        """What is selected as it is shown, blocks apart by an empty line."""
+        return self._collected(TextBlock.selected_text, _shown_words, _words_of_message)
+
+    def markdown(self) -> str:
+        """The Markdown of what is selected."""
+        return self._collected(
+            TextBlock.selected_source,
+            lambda block: block.source.strip("\n"),
+            lambda message: message.text.strip(),
+        )
+
+    def _collected(
+        self,
+        part: Callable[[TextBlock, int, int], str],
+        whole: Callable[[Block], str],
+        message: Callable[[Message], str],
+    ) -> str:
+        """`part` of a block, a `whole` block, or a message of which nothing is a widget."""
         ends = self.selection.ends
         if ends is None:
             return ""
-        shown = self._host.shown_blocks()
-        pieces = []
-        for number in range(ends[0][0], min(ends[1][0] + 1, len(shown))):
-            if not shown[number] and ends[0][0] < number < ends[1][0]:
-                # wholly selected and far away: its words, without making widgets for them
-                pieces.append(self._host.text_of(number).strip())
+        pieces: list[str] = []
+        for number in range(ends[0][0], min(ends[1][0] + 1, self._host.count)):
+            blocks = self._host.blocks_of(number)
+            if blocks is None and ends[0][0] < number < ends[1][0]:
+                # wholly selected and far away: without making widgets for it
+                _add(pieces, message(self._host.message(number)), tight=False)
                 continue
-            for index, block in enumerate(self._host.blocks_of(number)):
-                found = self.selection.range_in(number, index, block.text_length())
-                if found:
-                    pieces.append(block.selected_text(*found))
-        return "\n\n".join(pieces)
+            if blocks is None:
+                self._host.block(number, 0)
+                blocks = self._host.blocks_of(number) or ()
+            for index, block in enumerate(blocks):
+                here = (number, index)
+                if here < ends[0][:2] or here > ends[1][:2]:
+                    continue
+                if here in (ends[0][:2], ends[1][:2]):
+                    widget = self._host.block(number, index)
+                    assert widget is not None
+                    found = self.selection.range_in(number, index, widget.text_length())
+                    if found:
+                        _add(pieces, part(widget, *found), tight=block.tight)
+                else:
+                    _add(pieces, whole(block), tight=block.tight)
+        return "".join(pieces)
 
     def nearest(self, point: QPoint) -> Place | None:
         """The place in the text that is nearest to a point of the viewport."""
         best: tuple[int, Place] | None = None
-        for number, blocks in enumerate(self._host.shown_blocks()):
-            for index, block in enumerate(blocks):
-                local = block.mapFrom(self._viewport, point)
-                distance = max(-local.y(), 0, local.y() - block.height())
-                if best is None or distance < best[0]:
-                    best = distance, (number, index, block.position_at(local.toPointF()))
+        for number, index, block in self._host.shown_blocks():
+            local = block.mapFrom(self._viewport, point)
+            distance = max(-local.y(), 0, local.y() - block.height())
+            if best is None or distance < best[0]:
+                best = distance, (number, index, block.position_at(local.toPointF()))
         return None if best is None else best[1]
 
     def _place_of(self, block: TextBlock, position: int) -> Place | None:
@@ -125,6 +165,24 @@ class Selecting:
         return None if found is None else (*found, position)
 
     def _repaint(self) -> None:
-        for blocks in self._host.shown_blocks():
-            for block in blocks:
-                block.update()
+        for _number, _index, block in self._host.shown_blocks():
+            block.update()
+
+
+def _add(pieces: list[str], text: str, tight: bool) -> None:
+    """Items of a list, and parts of what was divided, are on lines next to each other."""
+    if text:
+        if pieces:
+            pieces.append("\n" if tight else "\n\n")
+        pieces.append(text)
+
+
+def _shown_words(block: Block) -> str:
+    return block.text if block.kind in (Kind.CODE, Kind.PLAIN) else words_of(block.source)
+
+
+def _words_of_message(message: Message) -> str:
+    text = message.text.strip()
+    if message.role is Role.USER or len(text) > LONGEST_SHOWN:
+        return text
+    return words_of(text)

@@ -32,20 +32,41 @@ def stack(items: Sequence[Item]) -> int:
     return y + 4
 
 
-def anchor_at(items: Sequence[Item], value: int) -> tuple[Item, int] | None:
-    """The first message in view at a scroll position, and how far it is scrolled past."""
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The reader's place: the first message in view, which of its blocks, and how far that (the
+    message, without a block) is scrolled past."""
+
+    item: Item
+    block: int | None
+    past: int
+
+    @property
+    def top(self) -> int:
+        """Where the view begins."""
+        widget = self.item.widget
+        within = widget.text.top_of(self.block) if widget and self.block is not None else 0
+        return self.item.top + within + self.past
+
+
+def anchor_at(items: Sequence[Item], value: int) -> Anchor | None:
+    """What is at a scroll position."""
     for item in items:
         if item.top + item.height > value:
-            return item, value - item.top
+            past = value - item.top
+            block = item.widget.block_at(past) if item.widget is not None else None
+            if block is not None and item.widget is not None:
+                return Anchor(item, block, past - item.widget.text.top_of(block))
+            return Anchor(item, None, past)
     return None
 
 
 def moved_anchor(
     items: Sequence[Item],
-    anchor: tuple[Item, int] | None,
+    anchor: Anchor | None,
     before: Sequence[str],
     measure: Callable[[Item], int],
-) -> tuple[Item, int] | None:
+) -> Anchor | None:
     """Where the reader's place is among new `items`; `before` are the ids of the old ones.
 
     When their message is gone (another version took its place), the foot of the new one stands
@@ -53,11 +74,11 @@ def moved_anchor(
     """
     if anchor is None or not items:
         return None
-    item, past = anchor
+    item, past = anchor.item, anchor.top - anchor.item.top
     if any(item is other for other in items):
         return anchor
     new = items[min(before.index(item.message.id), len(items) - 1)]
-    return new, measure(new) - (item.height - past)
+    return Anchor(new, None, measure(new) - (item.height - past))
 
 
 def estimated_height(message: Message, width: int) -> int:

@@ -1,7 +1,8 @@
 """The transcript: a scrolling column of messages.
 
-`column` has the messages and their places, `reply` paints the one that is being written,
-`selecting` what the mouse selects; here are the events, and what the window asks for.
+`column` has the messages and their places, `reply` paints the one that is being written, `host`
+is what blocks ask, `reaching` goes to what is looked for; here are the events, and what the window
+asks for.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -23,22 +23,21 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
 from headstart.core.values import BranchPage, Message
 from headstart.ui import theme
-from headstart.ui.commands import ItemCommand
-from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.column import MARGIN, Column
 from headstart.ui.transcript.context_menu import open_menu
-from headstart.ui.transcript.highlight import Highlighter
+from headstart.ui.transcript.copying import copy_markdown, copy_shown
+from headstart.ui.transcript.end_button import EndButton
+from headstart.ui.transcript.host import Host
 from headstart.ui.transcript.message import MessageWidget
+from headstart.ui.transcript.reaching import Reaching
 from headstart.ui.transcript.reply_painter import ReplyPainter
-from headstart.ui.transcript.selecting import Selecting
 
 
 class TranscriptView(QAbstractScrollArea):
     """Shows one branch. Emits what the user asks of a message, by its id."""
 
-    edit_submitted = Signal(str, str)
+    edit_submitted = Signal(str, str, str)  # message id, text, what comes After
     version_requested = Signal(str, int)
-    link_hover_changed = Signal(str)
     # the reader is near the first message that is here, and others come before it
     earlier_requested = Signal()
     # a message's id ("" for the whole chat), and the form in which it is copied
@@ -51,20 +50,21 @@ class TranscriptView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Conversation")
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
-        # what can be done with a message
-        self.commands: tuple[ItemCommand[Message], ...] = ()
-        self.shows_stats = True
-        self.highlighter = Highlighter(self)
+        self.host = Host(self)
         self.column = Column(self, self._make_widget, self.earlier_requested.emit)
-        self.reply = ReplyPainter(self.column, self)
-        self.selecting = Selecting(self.column, self.viewport())
+        self.host.use(self.column)
+        self.reply = ReplyPainter(self.column, self.host, self)
+        self.selecting = self.host.selecting
+        self.reaching = Reaching(self.column, self.host)
+        self.end_button = EndButton(self)
+        self.end_button.clicked.connect(self.scroll_to_end)
         self._writing = False
         self._relayout = QTimer(self)
         self._relayout.setSingleShot(True)
         self._relayout.setInterval(0)
-        self._relayout.timeout.connect(self.column.place)
+        self._relayout.timeout.connect(self._place)
+        self.host.changed.connect(self._place_soon)
         self._hint = ""
-        self._hovered_link = ""
         # what stood in the editors of messages when another chat was opened, by message
         self._edits: dict[str, str] = {}
         # whether messages that are not here yet are to be selected too
@@ -84,6 +84,9 @@ class TranscriptView(QAbstractScrollArea):
                 if widget.editor is not None and widget.editor.toPlainText() != widget.message.text:
                     self._edits[widget.message.id] = widget.editor.toPlainText()
         before = [item.message.id for item in self.column.items]
+        new = len(messages) - len(before)
+        if same_chat and new > 0 and not self.column.following:
+            self.end_button.added(new)
         place = self.column.set_messages(messages, same_chat, earlier)
         now = [item.message.id for item in self.column.items]
         upto = self.selecting.messages_up_to(len(before))
@@ -91,6 +94,7 @@ class TranscriptView(QAbstractScrollArea):
             self.selecting.clear()
         self.set_writing(self._writing)
         place()
+        self.end_button.place(self.column.following)
 
     def show_earlier(self, page: BranchPage) -> None:
         """Messages that come before those that are shown; what the reader sees stays in place."""
@@ -114,9 +118,10 @@ class TranscriptView(QAbstractScrollArea):
         self._writing = writing
         for widget in self.column.widgets():
             widget.set_busy(writing)
+        self.end_button.set_writing(writing)
 
     def begin_edit(self, message_id: str) -> None:
-        """Turn a message of the user into an editor."""
+        """Turn a message into an editor."""
         widget = self.widget_of(message_id)
         if widget is not None:
             widget.begin_edit()
@@ -134,22 +139,16 @@ class TranscriptView(QAbstractScrollArea):
 
     def set_tinted(self, on: bool) -> None:
         """Highlight drafted text by its origin, or not."""
-        if on != self.reply.tinted:
-            self.reply.tinted = on
-            for blocks in self.column.shown_blocks():
-                for block in blocks:
-                    block.update()
+        if on != self.host.tinted:
+            self.host.tinted = on
+            self.host.repaint_blocks()
 
     def set_stats(self, on: bool) -> None:
         """Whether what a reply cost is shown under it."""
-        if on != self.shows_stats:
-            self.shows_stats = on
+        if on != self.host.shows_stats:
+            self.host.shows_stats = on
             for widget in self.column.widgets():
                 widget.set_message(widget.message)
-
-    @property
-    def tinted(self) -> bool:
-        return self.reply.tinted
 
     def show_progress(self, message_id: str, text: str) -> None:
         item = self.column.find(message_id)
@@ -162,6 +161,7 @@ class TranscriptView(QAbstractScrollArea):
         self.viewport().update()
 
     def refresh_theme(self) -> None:
+        self.end_button.refresh()
         self.column.refresh()
         self.viewport().update()
 
@@ -171,18 +171,19 @@ class TranscriptView(QAbstractScrollArea):
 
     def scroll_to_end(self) -> None:
         self.column.following = True
-        self.column.place()
+        self._place()
 
-    def close_workers(self) -> None:
-        self.highlighter.close()
+    def select_all(self) -> None:
+        """All of the branch; what is not here yet is fetched page by page."""
+        self._all_wanted = self.column.earlier > 0
+        if self.column.earlier:
+            self.column.want_earlier()
+        self.selecting.select_all()
 
-    def height_changed(self, message: MessageWidget) -> None:
-        self.column.height_changed(message)
-        if not self._relayout.isActive():
-            self._relayout.start()
+    # --- inside --------------------------------------------------------------------------
 
     def _make_widget(self, message: Message) -> MessageWidget:
-        widget = MessageWidget(self, self.viewport(), message)
+        widget = MessageWidget(self.host, self.viewport(), message)
         widget.edit_submitted.connect(self.edit_submitted)
         widget.version_requested.connect(self.version_requested)
         if message.id in self._edits:
@@ -190,14 +191,24 @@ class TranscriptView(QAbstractScrollArea):
         widget.set_busy(self._writing)
         return widget
 
+    def _place_soon(self) -> None:
+        if not self._relayout.isActive():
+            self._relayout.start()
+
+    def _place(self) -> None:
+        self.column.place()
+        self.end_button.place(self.column.following)
+
     def _on_scrolled(self, value: int) -> None:
         if not self.column.placing:
             self.column.following = value >= self.verticalScrollBar().maximum() - 4
-            self.column.place()
+            self._place()
+
+    # --- events --------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.column.place()
+        self._place()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         super().wheelEvent(event)
@@ -221,56 +232,16 @@ class TranscriptView(QAbstractScrollArea):
             self.selecting.clear()
         return super().viewportEvent(event)
 
-    # --- selection (the work is done in selecting.py) -------------------------------------
-
-    def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
-        return self.selecting.range_in(block)
-
-    def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
-        extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        self.selecting.begin(block, position, extend)
-
-    def drag(self, event: QMouseEvent) -> None:
-        point = self.viewport().mapFromGlobal(event.globalPosition().toPoint())
-        if point.y() < 0 or point.y() > self.viewport().height():
-            bar = self.verticalScrollBar()
-            step = point.y() if point.y() < 0 else point.y() - self.viewport().height()
-            self.column.following = False
-            bar.setValue(bar.value() + step // 4)
-        self.selecting.extend_to(point)
-
-    def double_click(self, block: TextBlock, position: int) -> None:
-        self.selecting.select_word(block, position)
-
-    def link_hovered(self, url: str) -> None:
-        self._hovered_link = url
-        self.link_hover_changed.emit(url)
-
-    def selected_text(self) -> str:
-        return self.selecting.text()
-
-    def select_all(self) -> None:
-        """All of the branch; what is not here yet is fetched page by page."""
-        self._all_wanted = self.column.earlier > 0
-        if self.column.earlier:
-            self.column.want_earlier()
-        self.selecting.select_all()
-
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        message = self.column.message_of(self.viewport().childAt(event.pos()))
-        any_selected, link = self.selecting.any, self._hovered_link
-        open_menu(self, event.globalPos(), any_selected, link, message)
-
-    def copy_selection(self) -> None:
-        text = self.selected_text()
-        if text:
-            QGuiApplication.clipboard().setText(text)
+        open_menu(self, event.globalPos(), self.viewport().childAt(event.pos()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_selection()
+        control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if event.key() == Qt.Key.Key_C and event.modifiers() == control:
+            copy_markdown(self.selecting)
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            copy_shown(self.selecting)
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.key() == Qt.Key.Key_End:

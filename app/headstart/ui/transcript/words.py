@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from headstart.core.parts import OriginRun, ReasoningPart, TextPart, append_run
+from headstart.core.text import shortened
 from headstart.core.values import Message, MessageStatus, Role, TurnStats
+
+# characters of reasoning that are looked at, and shown where it is folded
+_LAST, _SHOWN = 400, 60
 
 
 def origins_of(message: Message) -> tuple[OriginRun, ...]:
@@ -39,6 +43,26 @@ def stats_text(stats: TurnStats) -> str:
     if stats.against_plain is not None:
         pieces.append(f"{stats.against_plain:.1f}× plain")
     return "    ".join(pieces)
+
+
+def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> str:
+    """What stands for reasoning that is folded: how long it took, and its first words; while it is
+    written, the last ones."""
+    words = " ".join(reasoning[-_LAST:].split()) if writing else " ".join(reasoning[:_LAST].split())
+    if writing:
+        shown = words[-_SHOWN:].lstrip()
+        return f"Thinking… {shown}" if shown else "Thinking…"
+    seconds = None if stats is None else stats.reasoning_seconds
+    took = "" if seconds is None else f" for {duration_text(seconds)}"
+    return f"Thought{took} · “{shortened(words, _SHOWN)}”" if words else f"Thought{took}"
+
+
+def duration_text(seconds: float) -> str:
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
 
 
 def status_text(message: Message) -> str:

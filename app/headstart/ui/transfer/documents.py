@@ -26,11 +26,15 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
+from headstart.ui.formulas import place_formulas, place_pictures
+
 _TEXT, _CODE = "Inter", "JetBrains Mono"
 _POINTS = 10
 # millimetres of an A4 page; the room below is for its number
 _MARGIN, _FOOT = 20.0, 12.0
 _DPI = 300
+# what a document's pixels are counted in
+_SCREEN_DPI = 96
 # so often paragraphs are divided where pages end, at most
 _DIVISIONS = 8
 _INK, _QUIET = "#1f2321", "#5f6662"
@@ -110,6 +114,8 @@ def _pdf(title: str, body: str) -> bytes:
     room = QRectF(writer.pageLayout().paintRectPixels(_DPI))
     page = QSizeF(room.width(), room.height() - _FOOT * _DPI / 25.4)
     document.setPageSize(page)
+    place_formulas(document, lambda: _INK, copied=True)
+    _without_ligatures(document)
     for _ in range(_DIVISIONS):
         if not _divide_at_pages(document, page.height()):
             break
@@ -137,7 +143,10 @@ def _odt(title: str, body: str) -> bytes:
     buffer = QBuffer(data)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     writer = QTextDocumentWriter(buffer, QByteArray(b"ODF"))
-    if not writer.write(_document(title, body)):
+    document = _document(title, body)
+    place_pictures(document, _POINTS * _SCREEN_DPI / 72, _INK)
+    _without_ligatures(document)
+    if not writer.write(document):
         raise OSError("the document could not be written")
     buffer.close()
     return bytes(data.data())
@@ -151,7 +160,6 @@ def _document(title: str, body: str) -> QTextDocument:
     document.setDocumentMargin(0)
     document.setMetaInformation(QTextDocument.MetaInformation.DocumentTitle, title)
     document.setHtml(f"<body>{body}</body>")
-    _without_ligatures(document)
     return document
 
 

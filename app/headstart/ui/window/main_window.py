@@ -32,6 +32,7 @@ from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import TrashOpener
+from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transfer.wiring import TransferOpener
 from headstart.ui.window import wiring
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
         self.header = Header(self)
         self.sidebar = Sidebar(self)
         self.transcript = TranscriptView(self)
+        self.find_bar = FindBar(self)
         self.composer = Composer(self)
         self.inspector = Inspector(preferences.current, self)
         self.banner = Banner(self)
@@ -85,6 +87,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
+        column.addWidget(self.find_bar)
         column.addWidget(self.transcript, 1)
         below = QWidget(centre)
         below.setMaximumWidth(theme.COLUMN_WIDTH)
@@ -153,6 +156,12 @@ class MainWindow(QMainWindow):
         elif not self.transcript.leave_edit():
             self._controllers.conversation.stop()
 
+    def find_here(self) -> None:
+        """Look for words in the open chat, for what is selected to begin with."""
+        selected = self.transcript.selecting.text()
+        self.pages.show_chat()
+        self.find_bar.open(selected if "\n" not in selected else "")
+
     def regenerate_with(self, message_id: str) -> None:
         """Choose who writes another version of a reply, in the menu of models."""
         menu = ChoicesMenu(self)
@@ -215,6 +224,7 @@ class MainWindow(QMainWindow):
             self.header,
             self.sidebar,
             self.transcript,
+            self.find_bar,
             self.composer,
             self.banner,
             self.inspector,
@@ -252,6 +262,6 @@ class MainWindow(QMainWindow):
         self.inspector.flush()
         self.pages.flush()
         self.remember()
-        self.transcript.close_workers()
+        self.transcript.host.highlighter.close()
         event.accept()
         self.closing.emit()

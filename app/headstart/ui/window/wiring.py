@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
     sidebar.connect(window.sidebar, controllers, window.commands)
-    transcript.connect(window.transcript, controllers, window.commands)
+    transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
     composer.connect(window.composer, controllers)
     inspector.connect(window.inspector, controllers, preferences)
     _connect_header(window, controllers)
@@ -47,7 +47,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     focus = window.composer.edit.setFocus
     window.transcript.edit_submitted.connect(lambda *_: focus())
     window.toast.undone.connect(lambda: focus())
-    window.transcript.link_hover_changed.connect(window.composer.set_hint)
+    window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
     window.inspector.prefix.sizes_requested.connect(window.sizes.open)
     view = OpenChatView(window, controllers)
     _connect_notices(window, controllers)

@@ -1,0 +1,119 @@
+"""Finding words in all chats and in one. On the event loop's thread.
+
+The index of words is made for what was there before it existed, and freed of what was deleted, in
+slices that nobody waits for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from headstart.chat.background import Background
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, ChatsChanged, What
+from headstart.chat.databases import Databases
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.finding import FoundInChat
+from headstart.core.search import Found, FoundChat, parsed
+from headstart.storage.worker import Storage, Store
+
+log = logging.getLogger(__name__)
+
+# messages that are looked at for one answer, and those of one chat that are shown
+MOST, EACH = 400, 4
+# seconds after the start, and between two slices of the index
+FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
+# a slice that takes longer than that is followed by a longer pause
+_SHARE = 3.0
+
+
+class Finding:
+    def __init__(self, databases: Databases, background: Background, broadcast: Broadcast) -> None:
+        self._databases = databases
+        self._background = background
+        self._building = False
+        broadcast.on(ChatsChanged, lambda _change: self._build_soon())
+        broadcast.on(ChatChanged, self._on_chat)
+
+    def start(self) -> None:
+        """From now on keep the index up to date while nothing else is to be done."""
+        self._build_soon(FIRST_SECONDS)
+
+    async def find(self, query: str) -> list[FoundChat]:
+        """Chats with all words of a query, in their titles or one of their messages; filters stand
+        between the words (`core.search`). Those with the words in their title come first."""
+        words, filters = parsed(query)
+        if not words.strip() and not filters.any:
+            return []
+
+        def look(store: Store) -> list[FoundChat]:
+            found = store.search.find(words, filters, MOST)
+            titles = store.search.titles(words) if words.strip() and not filters.any else []
+            chats = store.search.chats([*titles, *(one.chat_id for one in found)])
+            return _grouped(titles, found, chats)
+
+        return [chat for storage in self._databases.all() for chat in await storage.run(look)]
+
+    async def in_chat(self, chat_id: str, query: str, everywhere: bool) -> list[FoundInChat]:
+        """Messages of a chat with a query, as it was written; `everywhere`: on all branches."""
+        if self._databases.begun(chat_id) is not None or not query.strip():
+            return []
+        return await self._databases.run(
+            chat_id, lambda store: store.branches.find(chat_id, query, everywhere)
+        )
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what is What.PURGED:
+            self._background.run(self._merge(self._databases.of(change.chat_id)))
+
+    def _build_soon(self, seconds: float = 0.0) -> None:
+        if not self._building:
+            self._building = True
+            self._background.run(self._build(seconds))
+
+    async def _build(self, seconds: float) -> None:
+        try:
+            await self._pause(seconds)
+            loop = asyncio.get_running_loop()
+            while not self._background.closing:
+                began = loop.time()
+                if not await self._databases.on_disk.run(lambda store: store.search.build()):
+                    break
+                await self._pause(max(PAUSE_SECONDS, _SHARE * (loop.time() - began)))
+        except EnvironmentProblem as problem:
+            log.warning("the index of words is made later: %s", problem)
+        finally:
+            self._building = False
+
+    async def _merge(self, storage: Storage) -> None:
+        """Nothing stays in the index of what was deleted for good."""
+        try:
+            more = await storage.run(lambda store: store.search.merge(begin=True))
+            while more and not self._background.closing:
+                await self._pause(PAUSE_SECONDS)
+                more = await storage.run(lambda store: store.search.merge())
+        except EnvironmentProblem as problem:
+            log.warning("deleted words leave the index later: %s", problem)
+
+    async def _pause(self, seconds: float) -> None:
+        """Short, or ended by the end of the program."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while loop.time() < end and not self._background.closing:
+            await asyncio.sleep(min(0.2, max(0.0, end - loop.time())))
+
+
+def _grouped(
+    titles: list[str], found: list[Found], chats: dict[str, tuple[str, int, bool]]
+) -> list[FoundChat]:
+    by_chat: dict[str, list[Found]] = {one: [] for one in titles}
+    for one in found:
+        by_chat.setdefault(one.chat_id, []).append(one)
+    return [
+        FoundChat(
+            chat_id, *chats[chat_id], messages=tuple(inside[:EACH]), more=max(0, len(inside) - EACH)
+        )
+        for chat_id, inside in by_chat.items()
+        if chat_id in chats
+    ]

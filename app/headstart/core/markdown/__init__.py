@@ -1,0 +1,1 @@
+"""Markdown and the formulas in it, as windows and files read them. Pure."""

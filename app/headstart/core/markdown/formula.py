@@ -1,0 +1,86 @@
+"""LaTeX to a picture made of paths, with its measures in em; pure, any thread.
+
+mathra draws it. What it does not know, or has no sign for, is shown as it was written: that can
+be read, a wrong formula cannot.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from dataclasses import dataclass
+
+log = logging.getLogger(__name__)
+
+# characters; beyond this a formula is shown as it was written (40,000 take 80 ms)
+LONGEST = 4_000
+# drawn formulas that are kept; a page of mathematics has a hundred
+_KEPT = 1_000
+_VIEW = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
+# what only browsers and screen readers understand; QtSvg warns of each
+_UNWANTED = re.compile(
+    r"<title\b.*?</title>|<metadata\b.*?</metadata>|<style\b.*?</style>|<text\b.*?</text>",
+    re.DOTALL,
+)
+_ROOT = re.compile(r"<svg\b[^>]*>")
+# where a number is set apart, mathra draws it before the formula
+_TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
+# drawn one table too low
+_RULES_OF_ARRAY = re.compile(r"(\\begin\s*\{array\}\s*\{)([^{}]*)\}")
+_LABEL = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber\b|notag\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """`svg` is in the colour `currentColor`; sizes are em, from the baseline up and down. `words`
+    say it to people who cannot see it; `tag` is the number that stands at the right of it."""
+
+    svg: str
+    width: float
+    ascent: float
+    depth: float
+    words: str
+    tag: str = ""
+
+
+def formula(latex: str, display: bool) -> Formula | None:
+    """None where it cannot be drawn as it should be."""
+    if len(latex) > LONGEST:
+        return None
+    return _formula(latex, display)
+
+
+@functools.lru_cache(_KEPT)
+def _formula(latex: str, display: bool) -> Formula | None:
+    import mathra
+
+    tag = _TAG.search(latex) if display else None
+    plain = _LABEL.sub("", _TAG.sub("", latex))
+    plain = _RULES_OF_ARRAY.sub(lambda found: f"{found[1]}{found[2].replace('|', '')}}}", plain)
+    try:
+        found = mathra.render(plain, display=display)
+    except ValueError:
+        return None
+    except Exception as error:
+        # a native library over what a model wrote: never worth more than a line in the log
+        log.warning("a formula could not be drawn: %s", type(error).__name__)
+        return None
+    svg = found["svg"]
+    view = _VIEW.search(svg)
+    if found["warnings"] or view is None:
+        return None
+    left, top, width, height = (float(number) for number in view.groups())
+    if width <= 0 or height <= 0:
+        return None
+    body = _UNWANTED.sub("", svg[_ROOT.match(svg).end() :])  # type: ignore[union-attr]
+    box = f"{left:g} {top:g} {width:g} {height:g}"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">'
+    return Formula(
+        head + body,
+        width / 1000,
+        -top / 1000,
+        (height + top) / 1000,
+        str(found["speech"]),
+        tag[1] if tag is not None else "",
+    )

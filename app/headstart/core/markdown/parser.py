@@ -1,0 +1,232 @@
+"""The Markdown that models and people write, as tokens: CommonMark, GitHub's tables, tasks,
+footnotes and strikethrough, and LaTeX between `$`, `$$`, `\\(` and `\\[`.
+
+The window and the exports render the tokens, each by its own rules. The library is imported when
+the first parser is made.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+# what a token is as HTML, decided by the token alone
+Rule = Callable[["Token"], str]
+
+# of a token of a formula: `content` is the LaTeX, `markup` what it stood between
+MATH, DISPLAY_MATH, MATH_BLOCK = "math", "math_display", "math_block"
+CLOSING = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
+# asked of `MarkdownIt.parse` in its `env`: the text goes on, and so may a formula at its end
+GROWING = "growing"
+_FORMULA = "formula:"
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+# longer ones are no formulas, but two prices
+_LONGEST_INLINE = 2_000
+_MOST_LINES = 300
+
+
+def make_parser(rules: Mapping[str, Rule], linkify: bool = False) -> MarkdownIt:
+    """`rules` render the tokens of those types; raw HTML is text, nothing is ever fetched."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.footnote import footnote_plugin
+
+    md = MarkdownIt("commonmark", {"html": False, "linkify": linkify, "breaks": linkify})
+    md.enable(["table", "strikethrough"])
+    if linkify:
+        # only addresses that say so are links: main.py and README.md are file names
+        md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
+        md.enable("linkify")
+    # a footnote stays where it was written: what streams is never moved
+    md.use(footnote_plugin, inline=False, move_to_end=False)
+    md.inline.ruler.before("escape", "math", _inline_math)
+    md.block.ruler.before(
+        "fence", "math", _block_math, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    md.core.ruler.after("inline", "tasks", _tasks)
+    for name, rule in rules.items():
+        md.add_render_rule(name, _as_method(rule))
+    return md
+
+
+def source_of(token: Token) -> str:
+    """A formula as it was written."""
+    if token.type == MATH_BLOCK:
+        return str(token.meta["source"])
+    return f"{token.markup}{token.content}{CLOSING[token.markup]}"
+
+
+def formula_name(token: Token) -> str:
+    """A formula as the name of an image, for documents; `named_formula` undoes it."""
+    return _FORMULA + quote(f"{token.markup}\n{token.content}")
+
+
+def named_formula(name: str) -> tuple[str, str] | None:
+    """What a formula stands between, and its LaTeX; None for the name of something else."""
+    if not name.startswith(_FORMULA):
+        return None
+    left, _, latex = unquote(name.removeprefix(_FORMULA)).partition("\n")
+    return left, latex
+
+
+def task_of(token: Token) -> bool | None:
+    """Whether the task of a list's item is done; None for an item that is no task."""
+    return token.meta.get("task") if token.type == "list_item_open" else None
+
+
+def note_label(token: Token) -> str:
+    """What a footnote is called, where it is and where it is referred to."""
+    return str(token.meta.get("label", ""))
+
+
+def _as_method(rule: Rule) -> Callable[..., str]:
+    def render(_self: RendererHTML, tokens: Sequence[Token], index: int, *_rest: object) -> str:
+        return rule(tokens[index])
+
+    return render
+
+
+# --- formulas ----------------------------------------------------------------------------
+
+
+def _inline_math(state: StateInline, silent: bool) -> bool:
+    found = _inline_formula(state.src, state.pos, state.posMax)
+    if found is None:
+        return False
+    left, latex, end = found
+    if not silent:
+        display = left in ("$$", "\\[")
+        token = state.push(DISPLAY_MATH if display else MATH, "math", 0)
+        token.markup, token.content = left, latex
+    state.pos = end
+    return True
+
+
+def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None:
+    """What opens it, the LaTeX, and where it ends. A dollar opens before anything but a space, and
+    closes after anything but a space and not before a digit (Pandoc's rule): prices stay text."""
+    first = text[at]
+    left = text[at : at + 2]
+    end = min(end, at + _LONGEST_INLINE)
+    if first == "\\":
+        if left not in ("\\(", "\\["):
+            return None
+        close = text.find(CLOSING[left], at + 2, end)
+        latex = text[at + 2 : close] if close > 0 else ""
+        return (left, latex, close + 2) if latex.strip() else None
+    if first != "$":
+        return None
+    if left == "$$":
+        close = _find(text, "$$", at + 2, end)
+        latex = text[at + 2 : close] if close > 0 else ""
+        return (left, latex, close + 2) if latex.strip() else None
+    if text[at + 1 : at + 2].isspace() or text[max(0, at - 1) : at].isdigit():
+        return None
+    close = _find(text, "$", at + 1, end)
+    # a dollar that closes nothing opens nothing either
+    if close < 0 or text[close - 1].isspace() or text[close + 1 : close + 2].isdigit():
+        return None
+    latex = text[at + 1 : close]
+    return ("$", latex, close + 1) if latex else None
+
+
+def _find(text: str, sign: str, at: int, end: int) -> int:
+    """Where `sign` is next, not behind a backslash; -1 where it is not."""
+    while (found := text.find(sign, at, end)) >= 0:
+        slashes = 0
+        while text[found - 1 - slashes] == "\\":
+            slashes += 1
+        if slashes % 2 == 0:
+            return found
+        at = found + 1
+    return -1
+
+
+def _block_math(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A formula on lines of its own; one that is not closed yet, where the text grows."""
+    if state.is_code_block(start):
+        return False
+    begin = state.bMarks[start] + state.tShift[start]
+    left = state.src[begin : begin + 2]
+    if left not in ("$$", "\\["):
+        return False
+    right = CLOSING[left]
+    last = _closing_line(state, begin + 2, right, start, end)
+    if last is None:
+        return False
+    closed = last >= 0
+    last = last if closed else end - 1
+    lines = [state.src[begin + 2 : state.eMarks[start]]]
+    if last > start:
+        lines.append(state.getLines(start + 1, last + 1, state.blkIndent, False).rstrip("\n"))
+    if closed:
+        lines[-1] = lines[-1].rstrip().removesuffix(right)
+    whole = "\n".join(lines)
+    latex = whole.strip("\n")
+    if closed and not latex.strip():
+        return False
+    if silent:
+        return True
+    state.line = last + 1
+    token = state.push(MATH_BLOCK, "math", 0)
+    token.block = True
+    token.markup, token.content = left, latex
+    token.map = [start, state.line]
+    token.meta["source"] = f"{left}{whole}{right if closed else ''}"
+    if not closed:
+        token.meta["open"] = True
+    return True
+
+
+def _closing_line(state: StateBlock, at: int, right: str, start: int, end: int) -> int | None:
+    """The line that a formula ends with; -1 for one that is still being written, None for what is
+    no formula on lines of its own."""
+    # once there is none, there is none below either
+    missing = f"no {right}"
+    found = -1 if state.env.get(missing) else state.src.find(right, at)
+    if found < 0:
+        state.env[missing] = True
+        growing = state.env.get(GROWING) and end >= state.lineMax
+        return -1 if growing and _is_inside(state, start, end) else None
+    last = bisect_left(state.eMarks, found)
+    if last >= end or state.src[found + 2 : state.eMarks[last]].strip():
+        # another block's, or words follow: it stands in a paragraph
+        return None
+    return last if _is_inside(state, start, last + 1) else None
+
+
+def _is_inside(state: StateBlock, start: int, end: int) -> bool:
+    """Whether all lines belong to the list or quote that the first one is in."""
+    if end - start > _MOST_LINES:
+        return False
+    return all(state.sCount[line] >= state.blkIndent for line in range(start + 1, end))
+
+
+# --- tasks -------------------------------------------------------------------------------
+
+
+def _tasks(state: StateCore) -> None:
+    """Note in the items of lists which begin with a box, and take the box away."""
+    tokens = state.tokens
+    for index, token in enumerate(tokens[:-2]):
+        if token.type != "list_item_open" or tokens[index + 1].type != "paragraph_open":
+            continue
+        inline = tokens[index + 2]
+        children = inline.children or []
+        if not children or children[0].type != "text":
+            continue
+        found = _TASK.match(children[0].content)
+        if found is not None:
+            token.meta["task"] = found[1] != " "
+            children[0].content = children[0].content[found.end() :].lstrip()
+            inline.content = inline.content[found.end() :].lstrip()

@@ -1,0 +1,132 @@
+"""What is looked for in all chats, and what is found. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What narrows a search; dates are milliseconds, from (inclusive) and to (exclusive)."""
+
+    model: str = ""
+    folder: str = ""
+    tag: str = ""
+    after: int = 0
+    before: int = 0
+    has_code: bool = False
+    has_file: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A piece of a text around what was found, and where in it that is, from and to."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message that has what was looked for; `kind`: of the part, text or file."""
+
+    chat_id: str
+    message_id: str
+    role: str
+    created_at: int
+    snippet: Snippet
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChat:
+    """What was found in one chat: in its title, or in messages, the last ones first."""
+
+    chat_id: str
+    title: str
+    updated_at: int
+    archived: bool
+    messages: tuple[Found, ...]
+    # how many more messages have it
+    more: int = 0
+
+
+# "model:qwen has:code" and so on; a value with spaces stands between quotation marks
+_WORD = re.compile(r'(?<!\S)(model|folder|tag|has|after|before|on):("[^"]*"?|\S+)', re.IGNORECASE)
+# words for all filters, for the window to offer
+WORDS = ("model:", "folder:", "tag:", "has:code", "has:file", "after:", "before:", "on:")
+
+
+def parsed(query: str) -> tuple[str, Filters]:
+    """The words of a query, and the filters that stand between them. What is no filter, or has no
+    sense as one, is words."""
+    filters = Filters()
+    words, at = [], 0
+    for found in _WORD.finditer(query):
+        changed = _with(filters, found[1].lower(), found[2].strip('"'))
+        if changed is not None:
+            filters = changed
+            words.append(query[at : found.start()])
+            at = found.end()
+    return "".join((*words, query[at:])).strip(" "), filters
+
+
+def _with(filters: Filters, name: str, value: str) -> Filters | None:
+    match name, value.lower():
+        case _, "":
+            return None
+        case "model", _:
+            return replace(filters, model=value)
+        case "folder", _:
+            return replace(filters, folder=value.strip("/"))
+        case "tag", _:
+            return replace(filters, tag=value)
+        case "has", "code":
+            return replace(filters, has_code=True)
+        case "has", "file" | "files" | "attachment":
+            return replace(filters, has_file=True)
+    if name not in ("after", "before", "on"):
+        return None
+    span = _span(value)
+    if span is None:
+        return None
+    if name == "before":
+        return replace(filters, before=span[0])
+    if name == "after":
+        return replace(filters, after=span[0])
+    return replace(filters, after=span[0], before=span[1])
+
+
+def _span(value: str) -> tuple[int, int] | None:
+    """A year, a month or a day of this computer's calendar, from and to; None for anything else."""
+    found = re.fullmatch(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", value)
+    try:
+        if found is None:
+            return _named_span(value.lower())
+        year, month, day = (int(one) if one else 0 for one in found.groups())
+        begin = dt.datetime(year, month or 1, day or 1).astimezone()
+        if day:
+            end = begin + dt.timedelta(days=1)
+        elif month:
+            end = dt.datetime(year + month // 12, month % 12 + 1, 1).astimezone()
+        else:
+            end = dt.datetime(year + 1, 1, 1).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return int(begin.timestamp() * 1000), int(end.timestamp() * 1000)
+
+
+def _named_span(value: str) -> tuple[int, int] | None:
+    today = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    days = {"today": 0, "yesterday": 1}.get(value)
+    if days is None:
+        return None
+    begin = today - dt.timedelta(days=days)
+    end = begin + dt.timedelta(days=1)
+    return int(begin.timestamp() * 1000), int(end.timestamp() * 1000)

@@ -1,0 +1,122 @@
+"""Folders of chats: those that were made, and those that chats name. On the storage thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Engine, delete, func, insert, select, update
+
+from headstart.core.settings import ChatOptions
+from headstart.core.values import Folder
+from headstart.storage import rows
+from headstart.storage.tables import chats, folders
+
+
+class FolderTable:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def all(self) -> list[Folder]:
+        """In the user's order, new ones last; each that is named, and all that they lie in."""
+        with self._engine.begin() as connection:
+            known = {
+                row.path: Folder(
+                    row.path,
+                    rows.decode_options(row.options),
+                    row.model,
+                    row.position,
+                    bool(row.folded),
+                )
+                for row in connection.execute(select(folders))
+            }
+            there = chats.c.folder.is_not(None) & chats.c.deleted_at.is_(None)
+            named = connection.scalars(select(chats.c.folder).where(there).distinct()).all()
+        last = max((one.position for one in known.values()), default=0)
+        for path in sorted((*known, *named), key=str.casefold):
+            names = path.split("/")
+            for count in range(1, len(names) + 1):
+                above = "/".join(names[:count])
+                if above and above not in known:
+                    last += 1
+                    known[above] = Folder(above, position=last)
+        return sorted(known.values(), key=lambda one: (one.position, one.path.casefold()))
+
+    def get(self, path: str) -> Folder | None:
+        """None for one that says nothing of its own."""
+        with self._engine.begin() as connection:
+            row = connection.execute(select(folders).where(folders.c.path == path)).first()
+        if row is None:
+            return None
+        return Folder(
+            row.path, rows.decode_options(row.options), row.model, row.position, bool(row.folded)
+        )
+
+    def above(self, path: str) -> tuple[Folder, ...]:
+        """A folder and those that it lies in, the innermost first; without those that say nothing
+        of their own."""
+        names = path.split("/")
+        paths = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
+        found = (self.get(one) for one in paths if one)
+        return tuple(folder for folder in found if folder is not None)
+
+    def save(self, folder: Folder) -> None:
+        """As it is from now on; one that is new comes last."""
+        values = {
+            "options": rows.encode_options(folder.options),
+            "model": folder.model,
+            "folded": folder.folded,
+        }
+        with self._engine.begin() as connection:
+            found = connection.execute(
+                update(folders).where(folders.c.path == folder.path).values(**values)
+            )
+            if not found.rowcount:
+                last = connection.scalar(select(func.max(folders.c.position))) or 0
+                position = folder.position or last + 1
+                connection.execute(
+                    insert(folders).values(path=folder.path, position=position, **values)
+                )
+
+    def set_order(self, paths: list[str]) -> None:
+        with self._engine.begin() as connection:
+            for position, path in enumerate(paths, 1):
+                found = connection.execute(
+                    update(folders).where(folders.c.path == path).values(position=position)
+                )
+                if not found.rowcount:
+                    connection.execute(
+                        insert(folders).values(
+                            path=path,
+                            position=position,
+                            options=rows.encode_options(ChatOptions()),
+                            folded=False,
+                        )
+                    )
+
+    def rename(self, before: str, now: str) -> None:
+        """With everything that is in it; into one that is there, the two become one."""
+        with self._engine.begin() as connection:
+            for table, column in ((chats, chats.c.folder), (folders, folders.c.path)):
+                named = connection.scalars(
+                    select(column).where(_inside(column, before)).distinct()
+                ).all()
+                for path in named:
+                    moved = now + path[len(before) :]
+                    if table is folders:
+                        connection.execute(delete(folders).where(folders.c.path == moved))
+                    connection.execute(
+                        update(table).where(column == path).values({column.key: moved})
+                    )
+
+    def remove(self, path: str) -> None:
+        """The folder and those in it; their chats are in the one that it lay in."""
+        above = path.rpartition("/")[0]
+        with self._engine.begin() as connection:
+            connection.execute(delete(folders).where(_inside(folders.c.path, path)))
+            connection.execute(
+                update(chats).where(_inside(chats.c.folder, path)).values(folder=above or None)
+            )
+
+
+def _inside(column: Any, path: str) -> Any:
+    return (column == path) | column.startswith(f"{path}/", autoescape=True)

@@ -1,0 +1,244 @@
+"""Finding words in the texts of messages. On the storage thread.
+
+The index follows the texts by triggers (`search_tables`). What was there before it existed is added
+in slices, the newest first, while nothing else is to be done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from headstart.core.folding import match_of, unfolded
+from headstart.core.search import Filters, Found, Snippet
+from headstart.storage.search_tables import CREATE, LEFT, TABLE
+from headstart.storage.tables import chats
+
+log = logging.getLogger(__name__)
+
+# texts that are added at once (a slice of some 10 ms), and pages that are merged at once
+_SLICE, _MERGE = 100, 60
+# tokens of a snippet; its marks
+_TOKENS = 14
+_FROM, _TO = "\x01", "\x02"
+_TRIGGERS = ("added", "removed", "changed_from", "changed_to")
+_DROP = (
+    *(f"DROP TRIGGER IF EXISTS {TABLE}_{name}" for name in _TRIGGERS),
+    f"DROP TABLE IF EXISTS {TABLE}",
+    f"DROP VIEW IF EXISTS {TABLE}_texts",
+    f"DROP TABLE IF EXISTS {LEFT}",
+)
+
+
+class SearchTable:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def find(self, query: str, filters: Filters, limit: int) -> list[Found]:
+        """Messages with all words of a query, the last written first, at most `limit`; of chats
+        that are in the list or archived."""
+        try:
+            with self._engine.connect() as connection:
+                return self._find(connection, query, filters, limit)
+        except SQLAlchemyError as error:
+            # the index is made of texts that are there: it can always be made again
+            log.warning("the index of words is made again: %s", type(error).__name__)
+            self.make_again()
+            with self._engine.connect() as connection:
+                return self._find(connection, query, filters, limit)
+
+    def titles(self, query: str) -> list[str]:
+        """Chats with all words in their title, the last used first."""
+        words = query.replace('"', " ").casefold().split()
+        if not words:
+            return []
+        like = [f"caseless(title) LIKE :w{number} ESCAPE '!'" for number in range(len(words))]
+        values = {f"w{number}": f"%{_escaped(word)}%" for number, word in enumerate(words)}
+        with self._engine.connect() as connection:
+            found = connection.scalars(
+                text(
+                    f"SELECT id FROM chats WHERE deleted_at IS NULL AND {' AND '.join(like)}"
+                    " ORDER BY updated_at DESC LIMIT 100"
+                ),
+                values,
+            )
+            return list(found)
+
+    def chats(self, ids: Iterable[str]) -> dict[str, tuple[str, int, bool]]:
+        """Titles, when they were last used, and whether they are archived."""
+        wanted = list(dict.fromkeys(ids))
+        columns = (chats.c.id, chats.c.title, chats.c.updated_at, chats.c.archived_at)
+        with self._engine.connect() as connection:
+            return {
+                row.id: (row.title, row.updated_at, row.archived_at is not None)
+                for row in connection.execute(select(*columns).where(chats.c.id.in_(wanted)))
+            }
+
+    def build(self) -> bool:
+        """Add a slice of what is not in the index yet, the newest first; whether there is more."""
+        with self._engine.begin() as connection:
+            newest = f"SELECT first, last FROM {LEFT} ORDER BY last DESC LIMIT 1"
+            row = connection.execute(text(newest)).first()
+            if row is None:
+                return False
+            span = {"first": row.first, "last": row.last}
+            ids = connection.scalars(
+                text(
+                    "SELECT rowid FROM parts WHERE rowid BETWEEN :first AND :last"
+                    " ORDER BY rowid DESC LIMIT :most"
+                ),
+                span | {"most": _SLICE},
+            ).all()
+            low = ids[-1] if len(ids) == _SLICE else row.first
+            connection.execute(
+                text(
+                    f"INSERT INTO {TABLE}(rowid, text) SELECT id, text FROM {TABLE}_texts"
+                    " WHERE id BETWEEN :low AND :last"
+                ),
+                span | {"low": low},
+            )
+            if low == row.first:
+                connection.execute(text(f"DELETE FROM {LEFT} WHERE first = :first"), span)
+            else:
+                connection.execute(
+                    text(f"UPDATE {LEFT} SET last = :low - 1 WHERE first = :first"),
+                    span | {"low": low},
+                )
+        return True
+
+    def merge(self, begin: bool = False) -> bool:
+        """Let the index have no words any more of what was removed: a slice of that; whether there
+        is more."""
+        with self._engine.begin() as connection:
+            before = connection.scalar(text("SELECT total_changes()")) or 0
+            pages = -_MERGE if begin else _MERGE
+            connection.execute(
+                text(f"INSERT INTO {TABLE}({TABLE}, rank) VALUES ('merge', :pages)"),
+                {"pages": pages},
+            )
+            after = connection.scalar(text("SELECT total_changes()")) or 0
+        # SQLite's documentation: fewer than two changes, and there was nothing to merge
+        return after - before >= 2
+
+    def make_again(self) -> None:
+        """From nothing: texts are added by `build`."""
+        with self._engine.begin() as connection:
+            for statement in (*_DROP, *CREATE):
+                connection.exec_driver_sql(statement)
+
+    def _find(
+        self, connection: Connection, query: str, filters: Filters, limit: int
+    ) -> list[Found]:
+        match = match_of(query)
+        wanted, values = _conditions(filters)
+        if match:
+            snippet = f"snippet({TABLE}, 0, '{_FROM}', '{_TO}', '…', {_TOKENS})"
+            source = f"{TABLE} JOIN parts p ON p.rowid = {TABLE}.rowid"
+            wanted.insert(0, f"{TABLE} MATCH :match")
+            values["match"] = match
+            order = f"{TABLE}.rowid"
+        elif filters.any:
+            # no words: what the filters alone find
+            snippet, source, order = "substr(p.text, 1, 160)", "parts p", "p.rowid"
+            wanted.insert(0, "p.kind IN ('text', 'file')")
+        else:
+            return []
+        rows = connection.execute(
+            text(
+                f"SELECT m.id, m.chat_id, m.role, m.created_at, p.kind, {snippet} AS piece"
+                f" FROM {source} JOIN messages m ON m.id = p.message_id"
+                f" JOIN chats c ON c.id = m.chat_id WHERE {' AND '.join(wanted)}"
+                f" ORDER BY {order} DESC LIMIT :limit"
+            ),
+            values | {"limit": limit},
+        )
+        return [
+            Found(row.chat_id, row.id, row.role, row.created_at, _snippet(row.piece), row.kind)
+            for row in rows
+        ]
+
+
+def _conditions(filters: Filters) -> tuple[list[str], dict[str, object]]:
+    wanted, values = ["c.deleted_at IS NULL"], dict[str, object]()
+    if filters.model:
+        wanted.append("m.model LIKE :model ESCAPE '!'")
+        values["model"] = f"%{_escaped(filters.model)}%"
+    if filters.after:
+        wanted.append("m.created_at >= :after")
+        values["after"] = filters.after
+    if filters.before:
+        wanted.append("m.created_at < :before")
+        values["before"] = filters.before
+    if filters.folder:
+        wanted.append("(c.folder = :folder OR c.folder LIKE :inside ESCAPE '!')")
+        values |= {"folder": filters.folder, "inside": f"{_escaped(filters.folder)}/%"}
+    if filters.tag:
+        wanted.append("c.tags LIKE :tag ESCAPE '!'")
+        values["tag"] = f'%"{_escaped(filters.tag)}"%'
+    if filters.has_code:
+        wanted.append("p.text LIKE '%```%'")
+    if filters.has_file:
+        wanted.append(
+            "EXISTS (SELECT 1 FROM parts f WHERE f.message_id = m.id"
+            " AND f.kind IN ('file', 'image'))"
+        )
+    return wanted, values
+
+
+def _escaped(text: str) -> str:
+    """For LIKE."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _snippet(piece: str) -> Snippet:
+    """The text without marks, and where they were, from and to."""
+    words, marks = [], []
+    at = begin = 0
+    for one in _split(unfolded(piece)):
+        if one == _FROM:
+            begin = at
+        elif one == _TO:
+            marks.append((begin, at))
+        else:
+            one = " ".join(one.split("\n"))
+            words.append(one)
+            at += len(one)
+    return Snippet("".join(words), tuple(marks))
+
+
+def _split(piece: str) -> Sequence[str]:
+    found = [""]
+    for character in piece:
+        if character in (_FROM, _TO):
+            found += [character, ""]
+        else:
+            found[-1] += character
+    return [one for one in found if one]
+
+
+@contextlib.contextmanager
+def indexed_later(connection: Connection) -> Iterator[None]:
+    """Parts that are added meanwhile, in this transaction, come into the index later: a large
+    import is done in two thirds of the time."""
+    last = connection.scalar(text("SELECT coalesce(max(rowid), 0) FROM parts")) or 0
+    # of ranges whose parts are gone the numbers are given again
+    connection.execute(text(f"DELETE FROM {LEFT} WHERE first > :last"), {"last": last})
+    connection.execute(text(f"UPDATE {LEFT} SET last = :last WHERE last > :last"), {"last": last})
+    connection.execute(
+        text(f"INSERT INTO {LEFT} VALUES (:first, :last)"), {"first": last + 1, "last": 1 << 62}
+    )
+    yield
+    now = connection.scalar(text("SELECT coalesce(max(rowid), 0) FROM parts")) or 0
+    span = {"first": last + 1, "last": now, "before": last}
+    connection.execute(text(f"DELETE FROM {LEFT} WHERE first = :first"), span)
+    if now > last:
+        # one range for batches that follow each other
+        joined = connection.execute(
+            text(f"UPDATE {LEFT} SET last = :last WHERE last = :before"), span
+        )
+        if not joined.rowcount:
+            connection.execute(text(f"INSERT INTO {LEFT} VALUES (:first, :last)"), span)

@@ -1,0 +1,53 @@
+"""The index of words over the texts of messages, as SQL. Migration 0008 makes it: what is here may
+be added to, never changed.
+
+An FTS5 table over a view: the words are in the index only, the texts stay where they are. `fold`
+(see `folding`) is a function that every connection has. Ranges of parts that are not in the index
+yet are listed; the program adds them while nothing else is to be done.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+# what of a message is looked through: what was written, and what files say
+_KINDS = "('text', 'file')"
+TABLE = "message_search"
+
+LEFT = f"{TABLE}_left"
+_ROWS_LEFT = f"EXISTS (SELECT 1 FROM {LEFT} WHERE %s.rowid BETWEEN first AND last)"
+_REMOVE = (
+    f"WHEN old.kind IN {_KINDS} AND NOT {_ROWS_LEFT % 'old'} BEGIN"
+    f" INSERT INTO {TABLE}({TABLE}, rowid, text)"
+    " VALUES ('delete', old.rowid, fold(old.text)); END"
+)
+_ADD = (
+    f"WHEN new.kind IN {_KINDS} AND NOT {_ROWS_LEFT % 'new'} BEGIN"
+    f" INSERT INTO {TABLE}(rowid, text) VALUES (new.rowid, fold(new.text)); END"
+)
+_VIEW = f"""CREATE VIEW {TABLE}_texts AS
+SELECT rowid AS id, fold(text) AS text FROM parts WHERE kind IN {_KINDS}"""
+_INDEX = f"""CREATE VIRTUAL TABLE {TABLE} USING fts5(
+text, content='{TABLE}_texts', content_rowid='id', tokenize='unicode61 remove_diacritics 2')"""
+_ALL_LEFT = f"""INSERT INTO {LEFT}
+SELECT 1, max(rowid) FROM parts HAVING max(rowid) IS NOT NULL"""
+CREATE = (
+    _VIEW,
+    _INDEX,
+    f"CREATE TABLE {LEFT} (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)",
+    _ALL_LEFT,
+    f"CREATE TRIGGER {TABLE}_added AFTER INSERT ON parts {_ADD}",
+    f"CREATE TRIGGER {TABLE}_removed AFTER DELETE ON parts {_REMOVE}",
+    f"CREATE TRIGGER {TABLE}_changed_from AFTER UPDATE ON parts {_REMOVE}",
+    f"CREATE TRIGGER {TABLE}_changed_to AFTER UPDATE ON parts {_ADD}",
+)
+
+
+def empty(connection: sqlite3.Connection) -> None:
+    """Have nothing in the index of a database that has one; it is made again in time."""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone()
+    if found is not None:
+        connection.execute(f"INSERT INTO {TABLE}({TABLE}) VALUES ('delete-all')")
+        connection.execute(f"DELETE FROM {LEFT}")
+        connection.execute(_ALL_LEFT)
+        connection.commit()

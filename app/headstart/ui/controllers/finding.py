@@ -1,0 +1,52 @@
+"""Looking for words: in all chats, and in the open one. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import BranchChanged, ReplyEnded
+from headstart.chat.finding import Finding
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Tasks
+
+
+class FindingController(QObject):
+    found = Signal(str, list)  # a query, and the FoundChats with it
+    found_here = Signal(str, list)  # a query, and the FoundInChats of the open chat
+    changed_here = Signal()  # the open chat has other messages
+
+    def __init__(
+        self, finding: Finding, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._finding = finding
+        self._open = open_chat
+        self._tasks = tasks
+        # the last query wins
+        self._serial = 0
+        broadcast.on(BranchChanged, lambda change: self._on_branch(change.chat_id))
+        broadcast.on(ReplyEnded, lambda change: self._on_branch(change.chat_id))
+
+    def find(self, query: str) -> None:
+        """In all chats."""
+        self._serial += 1
+        self._tasks.spawn(self._find(query, self._serial))
+
+    def find_here(self, query: str, everywhere: bool) -> None:
+        """In the open chat; `everywhere`: on all of its branches."""
+        self._tasks.spawn(self._find_here(query, everywhere, self._open.id))
+
+    async def _find(self, query: str, serial: int) -> None:
+        found = await self._finding.find(query)
+        if serial == self._serial:
+            self.found.emit(query, found)
+
+    async def _find_here(self, query: str, everywhere: bool, chat_id: str) -> None:
+        found = await self._finding.in_chat(chat_id, query, everywhere)
+        if chat_id == self._open.id:
+            self.found_here.emit(query, found)
+
+    def _on_branch(self, chat_id: str) -> None:
+        if chat_id == self._open.id:
+            self.changed_here.emit()

@@ -1,0 +1,32 @@
+"""What is selected, for the clipboard: each program takes of it what it can. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
+
+from headstart.ui.transcript.markdown import html_of
+from headstart.ui.transcript.selecting import Selecting
+
+
+def copy_shown(selecting: Selecting) -> None:
+    """As it is shown, with formatting for programs that know any."""
+    text = selecting.text()
+    if text:
+        data = QMimeData()
+        data.setText(text)
+        data.setHtml(html_of(selecting.markdown()))
+        QGuiApplication.clipboard().setMimeData(data)
+
+
+def copy_plain(selecting: Selecting) -> None:
+    _copy(selecting.text())
+
+
+def copy_markdown(selecting: Selecting) -> None:
+    _copy(selecting.markdown())
+
+
+def _copy(text: str) -> None:
+    if text:
+        QGuiApplication.clipboard().setText(text)

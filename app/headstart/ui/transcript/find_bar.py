@@ -1,0 +1,186 @@
+"""The bar above a chat in which one looks for words: how many there are, which one is shown, and
+whether other branches count too."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+
+from headstart.core.finding import FoundInChat
+from headstart.ui import theme
+from headstart.ui.tool import dress, small_tool
+
+# from the last key until it is looked for
+_PAUSE_MS = 120
+
+
+class FindBar(QFrame):
+    # the query, and whether all branches are looked through
+    looked_for = Signal(str, bool)
+    # a message, which of its places, and whether it is on the branch on show
+    chosen = Signal(str, int, bool)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findBar")
+        self.edit = _Edit(self)
+        self.edit.setPlaceholderText("Find in this chat")
+        self.edit.setAccessibleName("Find in this chat")
+        self.edit.setClearButtonEnabled(True)
+        for button in self.edit.findChildren(QToolButton):
+            button.setAccessibleName("Clear")
+        self.count = QLabel(self)
+        self.count.setObjectName("quiet")
+        self.branches = small_tool(self, "git-branch", name="Look through other branches too")
+        self.branches.setCheckable(True)
+        self.earlier = small_tool(self, "chevron-up", name="Previous (Shift+Enter)")
+        self.later = small_tool(self, "chevron-down", name="Next (Enter)")
+        self.close_button = small_tool(self, "x", name="Close (Esc)")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(20, 6, 12, 6)
+        layout.setSpacing(4)
+        layout.addWidget(self.edit, 1)
+        layout.addWidget(self.count)
+        for button in self._buttons:
+            layout.addWidget(button)
+        self._found: list[FoundInChat] = []
+        # the place that is shown, counted over all messages; -1 for none
+        self._at = -1
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE_MS)
+        self._timer.timeout.connect(self._look)
+        self.edit.textEdited.connect(lambda _text: self._timer.start())
+        self.edit.textChanged.connect(self._on_text)
+        self.edit.stepped.connect(self.step)
+        self.edit.left.connect(self.leave)
+        self.branches.toggled.connect(lambda _on: self._look())
+        self.earlier.clicked.connect(lambda: self.step(-1))
+        self.later.clicked.connect(lambda: self.step(1))
+        self.close_button.clicked.connect(self.leave)
+        self.hide()
+
+    @property
+    def _buttons(self) -> tuple[QToolButton, ...]:
+        return self.branches, self.earlier, self.later, self.close_button
+
+    def open(self, query: str = "") -> None:
+        """Show it; `query` is what was selected, or found elsewhere."""
+        if query:
+            self.edit.setText(query)
+        self.show()
+        self.edit.setFocus()
+        self.edit.selectAll()
+        self._look()
+
+    def leave(self) -> None:
+        if not self.isHidden():
+            self.hide()
+            self._timer.stop()
+            self._found, self._at = [], -1
+            self.looked_for.emit("", False)
+            self.closed.emit()
+
+    def set_found(self, query: str, found: list[FoundInChat]) -> None:
+        """What there is of `query`; the reader goes to the last one first: they are there."""
+        if query != self.edit.text() or self.isHidden():
+            return
+        self._found = found
+        total = self._total
+        self._at = min(self._at, total - 1)
+        if self._at < 0 and total:
+            shown = sum(one.count for one in found if one.shown)
+            self._at = (shown or total) - 1
+        self._say()
+        self._show()
+
+    def go_to(self, message_id: str) -> None:
+        """Go on from a message."""
+        at = 0
+        for one in self._found:
+            if one.message_id == message_id:
+                self._at = at
+                self._say()
+                self._show()
+                return
+            at += one.count
+
+    def look_again(self) -> None:
+        """The chat is another one, or has other messages."""
+        if not self.isHidden():
+            self._look()
+
+    def step(self, by: int) -> None:
+        if self._timer.isActive():
+            self._timer.stop()
+            self._look()
+            return
+        if self._total:
+            self._at = (self._at + by) % self._total
+            self._say()
+            self._show()
+
+    def refresh_theme(self) -> None:
+        for button, name in zip(
+            self._buttons, ("git-branch", "chevron-up", "chevron-down", "x"), strict=True
+        ):
+            dress(button, name)
+        self.edit.setFont(theme.text_font())
+
+    @property
+    def _total(self) -> int:
+        return sum(one.count for one in self._found)
+
+    def _on_text(self, text: str) -> None:
+        if not text:
+            # also by the button in it
+            self._timer.start()
+
+    def _look(self) -> None:
+        self._at = -1
+        query = self.edit.text()
+        if not query.strip():
+            self._found = []
+            self._say()
+        self.looked_for.emit(query, self.branches.isChecked())
+
+    def _say(self) -> None:
+        total = self._total
+        if not self.edit.text().strip():
+            text = ""
+        elif not total:
+            text = "Nothing found"
+        else:
+            text = f"{self._at + 1:,} of {total:,}"
+        self.count.setText(text)
+        for button in (self.earlier, self.later):
+            button.setEnabled(total > 0)
+
+    def _show(self) -> None:
+        at = self._at
+        for one in self._found:
+            if 0 <= at < one.count:
+                self.chosen.emit(one.message_id, at, one.shown)
+                return
+            at -= one.count
+
+
+class _Edit(QLineEdit):
+    stepped = Signal(int)
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.stepped.emit(-1 if shift else 1)
+            case Qt.Key.Key_Down:
+                self.stepped.emit(1)
+            case Qt.Key.Key_Up:
+                self.stepped.emit(-1)
+            case Qt.Key.Key_Escape:
+                self.left.emit()
+            case _:
+                super().keyPressEvent(event)

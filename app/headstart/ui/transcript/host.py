@@ -1,0 +1,95 @@
+"""What messages and blocks ask of the transcript around them: selection, marks, colours, links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QMouseEvent
+
+from headstart.core.values import Message
+from headstart.ui.commands import ItemCommand
+from headstart.ui.transcript.blocks import TextBlock
+from headstart.ui.transcript.finding import Finding
+from headstart.ui.transcript.highlight import Highlighter
+from headstart.ui.transcript.message import MessageWidget
+from headstart.ui.transcript.selecting import Selecting
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QAbstractScrollArea
+
+    from headstart.ui.transcript.column import Column
+
+
+class Host(QObject):
+    """One for all messages; `column` is given to it once there is one."""
+
+    link_hover_changed = Signal(str)
+    # code, and its language as the model named it
+    save_requested = Signal(str, str)
+    # something is as high as it was not before
+    changed = Signal()
+
+    def __init__(self, area: QAbstractScrollArea) -> None:
+        super().__init__(area)
+        self._area = area
+        # what can be done with a message
+        self.commands: tuple[ItemCommand[Message], ...] = ()
+        self.shows_stats = True
+        # whether drafted text is marked
+        self.tinted = False
+        self.highlighter = Highlighter(self)
+        self.hovered_link = ""
+
+    def use(self, column: Column) -> None:
+        self._column = column
+        self.selecting = Selecting(column, self._area.viewport())
+        self.finding = Finding(column)
+
+    def repaint_blocks(self) -> None:
+        for _message, _number, block in self._column.shown_blocks():
+            block.update()
+
+    # --- what blocks ask -----------------------------------------------------------------
+
+    def selection_in(self, block: TextBlock) -> tuple[int, int] | None:
+        return self.selecting.range_in(block)
+
+    def found_in(self, block: TextBlock) -> list[tuple[int, int, bool]]:
+        return self.finding.marks_in(block)
+
+    def press(self, block: TextBlock, position: int, event: QMouseEvent) -> None:
+        self._area.setFocus(Qt.FocusReason.MouseFocusReason)
+        extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        self.selecting.begin(block, position, extend)
+
+    def drag(self, event: QMouseEvent) -> None:
+        view = self._area.viewport()
+        point = view.mapFromGlobal(event.globalPosition().toPoint())
+        if point.y() < 0 or point.y() > view.height():
+            bar = self._area.verticalScrollBar()
+            step = point.y() if point.y() < 0 else point.y() - view.height()
+            self._column.following = False
+            bar.setValue(bar.value() + step // 4)
+        self.selecting.extend_to(point)
+
+    def double_click(self, block: TextBlock, position: int) -> None:
+        self.selecting.select_word(block, position)
+
+    def link_hovered(self, url: str) -> None:
+        self.hovered_link = url
+        self.link_hover_changed.emit(url)
+
+    def save_code(self, code: str, language: str) -> None:
+        self.save_requested.emit(code, language)
+
+    def height_of_block_changed(self, block: TextBlock) -> None:
+        message = block.parentWidget()
+        if isinstance(message, MessageWidget):
+            message.measure_again(block)
+
+    # --- what messages ask ---------------------------------------------------------------
+
+    def height_changed(self, message: MessageWidget) -> None:
+        self._column.height_changed(message)
+        self.changed.emit()

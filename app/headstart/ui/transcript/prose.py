@@ -1,0 +1,65 @@
+"""A block's HTML as a document, in the theme's fonts and colours. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+
+from headstart.ui import theme
+from headstart.ui.formulas import place_formulas
+from headstart.ui.transcript.markdown import Block
+from headstart.ui.wrapping import is_endless, wrap
+
+
+def fill(document: QTextDocument, block: Block) -> None:
+    """Have `document` show prose, an item or a table."""
+    wrap(document, is_endless(block.source), theme.text_font())
+    document.setDefaultStyleSheet(_style())
+    document.setHtml(block.html)
+    _space_lines(document)
+    place_formulas(document, lambda: theme.current().ink)
+
+
+def _style() -> str:
+    colours = theme.current()
+    size = theme.px(theme.TEXT_SIZE)
+    return (
+        f"a {{ color: {colours.accent}; }}"
+        f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(13)}px;"
+        f" background-color: {colours.code}; }}"
+        "pre { white-space: pre-wrap; }"
+        f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
+        f"h3, h4, h5, h6 {{ font-size: {round(size * 1.1)}px; }}"
+        f"blockquote {{ color: {colours.quiet}; }}"
+        f"sup {{ color: {colours.accent}; font-size: {theme.px(11)}px; }}"
+        f"table {{ border-collapse: collapse; border-color: {colours.line}; }}"
+        f"th {{ background-color: {colours.code}; }}"
+        f"th, td {{ border: 1px solid {colours.line}; }}"
+    )
+
+
+def _space_lines(document: QTextDocument) -> None:
+    cursor = QTextCursor(document)
+    # one edit: otherwise Qt lays everything out again for every line
+    cursor.beginEditBlock()
+    block = document.begin()
+    last = document.blockCount() - 1
+    while block.isValid():
+        form = QTextBlockFormat()
+        in_table = QTextCursor(block).currentTable() is not None
+        if not block.blockFormat().headingLevel() and not in_table:
+            form.setLineHeight(
+                theme.px(theme.LINE_HEIGHT),
+                QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
+            )
+        # the space around a block is the transcript's
+        if block.blockNumber() == 0:
+            form.setTopMargin(0)
+        if block.blockNumber() == last:
+            form.setBottomMargin(0)
+        elif block.textList() is not None:
+            form.setTopMargin(0)
+            form.setBottomMargin(2)
+        cursor.setPosition(block.position())
+        cursor.mergeBlockFormat(form)
+        block = block.next()
+    cursor.endEditBlock()

@@ -1,0 +1,50 @@
+"""Going to a place of the open chat: a message, or what was found in it."""
+
+from __future__ import annotations
+
+from headstart.ui.transcript.column import Column
+from headstart.ui.transcript.host import Host
+from headstart.ui.transcript.sideways import SidewaysBlock
+from headstart.ui.transcript.stack import Item
+
+
+class Reaching:
+    def __init__(self, column: Column, host: Host) -> None:
+        self._column = column
+        self._host = host
+
+    def look_for(self, query: str) -> None:
+        """Mark this everywhere; "" marks nothing."""
+        self._host.finding.look_for(query)
+        self._host.repaint_blocks()
+
+    def go_to(self, message_id: str, number: int = -1) -> bool:
+        """Show a message, at the `number`th place of what is looked for; whether it is here."""
+        item = self._column.find(message_id)
+        if item is None:
+            return False
+        if number < 0:
+            self._column.scroll_to(item, None, 0)
+            return True
+        finding = self._host.finding
+        finding.go_to(message_id, number)
+        spans = finding.spans_in(item.message)
+        if number < len(spans):
+            self._reveal(item, spans[number][0])
+        self._host.repaint_blocks()
+        return True
+
+    def _reveal(self, item: Item, offset: int) -> None:
+        """Have a character of a message's text in view."""
+        text = self._column.widget(item).text
+        if not text.slots:
+            self._column.scroll_to(item, None, 0)
+            return
+        number = text.at_source(offset)
+        self._column.scroll_to(item, number, 0)
+        block = text.widget(number)
+        now = [mark for mark in self._host.finding.marks_in(block) if mark[2]]
+        if now:
+            if isinstance(block, SidewaysBlock):
+                block.reveal(now[0][0])
+            self._column.scroll_to(item, number, round(block.y_of(now[0][0])))
