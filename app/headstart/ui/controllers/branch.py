@@ -49,6 +49,8 @@ class BranchController(QObject):
         # how many messages are shown, and the first of them if others come before
         self._count = 0
         self._first: str | None = None
+        # a chat, a message of it that is to be shown, and how many messages are needed for that
+        self._reaching: tuple[str, str, int] | None = None
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: self.refresh(change.chat_id))
         broadcast.on(ReplyEnded, self._on_reply_ended)
@@ -79,11 +81,8 @@ class BranchController(QObject):
         count = await self._branches.reach(chat_id, message_id)
         if count is not None:
             # what comes before it is read too, so that the reader sees where they are
-            await self._show(chat_id, count + AROUND)
-            if chat_id == self._open.id:
-                self.reached.emit(message_id)
-        else:
-            await self._show(chat_id)
+            self._reaching = (chat_id, message_id, count + AROUND)
+        await self._show(chat_id)
 
     def _check_switch(self, chat_id: str) -> None:
         """Not while a reply is written: it would be out of sight."""
@@ -122,23 +121,24 @@ class BranchController(QObject):
         if self._first is not None:
             self._tasks.spawn(self._show_earlier())
 
-    async def _show(self, chat_id: str, least: int = 0) -> None:
-        """Read a chat and show it, `least` messages of it, unless the user wants another one by
-        then."""
+    async def _show(self, chat_id: str) -> None:
+        """Read a chat and show it, unless the user wants another one by then."""
         self._serial += 1
         serial = self._serial
         try:
-            await self._read_and_show(chat_id, serial, least)
+            await self._read_and_show(chat_id, serial)
         finally:
             if serial == self._serial and self._wanted == chat_id != self._open.id:
                 # it cannot be read, or is gone
                 self._wanted = self._open.id
                 self.stayed.emit(self._open.id)
 
-    async def _read_and_show(self, chat_id: str, serial: int, least: int) -> None:
+    async def _read_and_show(self, chat_id: str, serial: int) -> None:
         chat = await self._branches.chat(chat_id)
         # what is shown stays shown
-        count = max(PAGE, least, self._count + 2 if chat_id == self._open.id else 0)
+        count = max(PAGE, self._count + 2 if chat_id == self._open.id else 0)
+        if self._reaching is not None and self._reaching[0] == chat_id:
+            count = max(count, self._reaching[2])
         page = await self._branches.page(chat_id, count=count)
         if serial != self._serial or chat is None or chat_id != self._wanted:
             return
@@ -151,6 +151,9 @@ class BranchController(QObject):
             stats = [message.stats for message in page.messages if message.stats is not None]
             self.stats_shown.emit(stats[-1] if stats else None)
         self.shown.emit(same_chat)
+        reaching, self._reaching = self._reaching, None
+        if reaching is not None and reaching[0] == chat_id:
+            self.reached.emit(reaching[1])
 
     async def _show_earlier(self) -> None:
         chat_id, before = self._open.id, self._first

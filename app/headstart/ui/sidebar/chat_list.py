@@ -146,6 +146,9 @@ class ChatListModel(QAbstractListModel):
     def chat_ids(self) -> list[str]:
         return [row.chat.id for row in self._rows if row.chat is not None]
 
+    def summaries(self) -> list[ChatSummary]:
+        return [row.chat for row in self._rows if row.chat is not None]
+
     def titles(self) -> dict[str, str]:
         return {row.chat.id: row.chat.title for row in self._rows if row.chat is not None}
 

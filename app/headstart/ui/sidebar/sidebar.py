@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.search import FoundChat
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
 from headstart.ui.commands import Commands, add_items
@@ -29,6 +30,8 @@ from headstart.ui.sidebar.chat_list import (
     Index,
 )
 from headstart.ui.sidebar.entry import SideEntry
+from headstart.ui.sidebar.search_box import SearchBox
+from headstart.ui.sidebar.search_results import ResultsView
 
 _MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.backups", "chats.trash")
 
@@ -38,6 +41,7 @@ class Sidebar(QFrame):
     rename_requested = Signal(str, str)
     # a chat's id and title, while the mouse drags it
     dragged = Signal(str, str)
+    search_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +52,17 @@ class Sidebar(QFrame):
         self._private = QPushButton(self)
         self._private.setObjectName("newChat")
         self._private.setFixedWidth(40)
+        self.search = SearchBox(self)
+        self.results = ResultsView(self)
+        self.results.hide()
+        self.nothing = QLabel("Nothing found. Every word has to be in one message.", self)
+        self.nothing.setObjectName("quiet")
+        self.nothing.setWordWrap(True)
+        self.nothing.hide()
+        self.search.looked_for.connect(self._on_search)
+        self.search.entered.connect(self._enter)
+        self.search.went_down.connect(self._go_down)
+        self.results.left.connect(self.search.setFocus)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.view = _ChatView(self)
@@ -92,8 +107,11 @@ class Sidebar(QFrame):
         first.addWidget(self._new, 1)
         first.addWidget(self._private)
         layout.addLayout(first)
+        layout.addWidget(self.search)
         layout.addWidget(self._empty)
+        layout.addWidget(self.nothing)
         layout.addWidget(self.view, 1)
+        layout.addWidget(self.results, 1)
         layout.addWidget(self._models)
         last = QHBoxLayout()
         last.setSpacing(6)
@@ -104,6 +122,8 @@ class Sidebar(QFrame):
         self._commands = Commands()
         self._showing = ""
         self._telling = True
+        # Enter was pressed before anything was found
+        self._enter_wanted = False
         # what came while a title was edited: a new list would close the editor
         self._later: list[Callable[[], None]] = []
         self.refresh_theme()
@@ -120,7 +140,9 @@ class Sidebar(QFrame):
         return [
             self._new,
             self._private,
+            self.search,
             self.view,
+            self.results,
             self._models,
             self._settings,
             self._trash,
@@ -134,6 +156,50 @@ class Sidebar(QFrame):
         for name in _MORE:
             self._commands.add_to(menu, name)
         menu.popup(self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    # --- searching -------------------------------------------------------------------------
+
+    def set_found(self, query: str, found: Sequence[FoundChat]) -> None:
+        """What there is of a query; of one that is not looked for any more nothing is shown."""
+        if query == self.search.text():
+            self.results.set_found(found)
+            self.nothing.setVisible(not found)
+            if self._enter_wanted:
+                self._enter_wanted = False
+                self.results.choose_first()
+
+    def leave_search(self) -> bool:
+        """Show the chats again, if the reader is looking through them."""
+        inside = self.search.hasFocus() or self.results.hasFocus()
+        if inside and self.search.text():
+            self.search.clear()
+            self.search.setFocus()
+            return True
+        return False
+
+    def _on_search(self, query: str) -> None:
+        searching = bool(query.strip())
+        self.results.setVisible(searching)
+        self.view.setVisible(not searching)
+        self._empty.setVisible(not searching and not self.model.rowCount())
+        if searching:
+            self.search_requested.emit(query)
+        else:
+            self.nothing.hide()
+            self.results.set_found([])
+
+    def _enter(self) -> None:
+        # what was found may be of what was there a moment ago
+        self._enter_wanted = bool(self.search.text().strip())
+        if self._enter_wanted:
+            self.search_requested.emit(self.search.text())
+
+    def _go_down(self) -> None:
+        shown = self.results if not self.results.isHidden() else self.view
+        if shown.model().rowCount():
+            shown.setFocus()
+            if not shown.currentIndex().isValid():
+                shown.setCurrentIndex(shown.model().index(0, 0))
 
     def set_models(self, line: str, shown: bool) -> None:
         """What is said of models below their name, and whether their page is open."""
@@ -155,7 +221,7 @@ class Sidebar(QFrame):
         self._telling = False
         try:
             change()
-            self._empty.setVisible(not self.model.rowCount())
+            self._empty.setVisible(not self.model.rowCount() and self.results.isHidden())
             self._select(self._showing)
         finally:
             self._telling = True
@@ -184,6 +250,7 @@ class Sidebar(QFrame):
         self.show_current(self._showing)
 
     def refresh_theme(self) -> None:
+        self.search.refresh_theme()
         self._new.setIcon(icons.icon("plus", theme.current().ink))
         self._private.setIcon(icons.icon("lock", theme.current().ink))
         self._models.setIcon(icons.icon("box"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.core.values import TrashedChat
+from headstart.core.values import ChatSummary, TrashedChat
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.sidebar.sidebar import Sidebar
@@ -24,8 +25,21 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
     chats.listed.connect(sidebar.set_chats)
     chats.line_changed.connect(sidebar.set_chat)
     chats.status_changed.connect(sidebar.model.set_writing)
+    sidebar.search.names = lambda: _names(sidebar.model.summaries(), controllers.models.name_of)
+    sidebar.search_requested.connect(controllers.finding.find)
+    controllers.finding.found.connect(sidebar.set_found)
     controllers.branch.chat_shown.connect(lambda chat, *_: sidebar.show_current(chat.id))
     controllers.branch.stayed.connect(sidebar.show_current)
+
+
+def _names(
+    chats: list[ChatSummary], name_of: Callable[[str], str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Models, folders and tags of the chats that there are."""
+    models = {name_of(chat.model) for chat in chats if chat.model}
+    folders = {chat.folder for chat in chats if chat.folder}
+    tags = {tag for chat in chats for tag in chat.tags}
+    return sorted(models - {""}), sorted(folders), sorted(tags)
 
 
 class TrashOpener(QObject):

@@ -46,6 +46,11 @@ class FindBar(QFrame):
         for button in self._buttons:
             layout.addWidget(button)
         self._found: list[FoundInChat] = []
+        # what was found in all chats: the words and the message
+        self._wanted: tuple[str, str] | None = None
+        # the message, and which of its places, that the reader is at; and whether they go there
+        self._now: tuple[str, int] | None = None
+        self._moved = False
         # the place that is shown, counted over all messages; -1 for none
         self._at = -1
         self._timer = QTimer(self)
@@ -75,6 +80,20 @@ class FindBar(QFrame):
         self.edit.selectAll()
         self._look()
 
+    def follow(self, query: str, message_id: str) -> None:
+        """Show what was found in all chats, once the chat with this message is open."""
+        self._wanted = (query, message_id) if query else None
+
+    def reach(self, message_id: str) -> None:
+        """The message that was wanted is here."""
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None and wanted[1] == message_id:
+            self.edit.setText(wanted[0])
+            self._timer.stop()
+            self._now, self._moved = (message_id, 0), True
+            self.show()
+            self.looked_for.emit(wanted[0], self.branches.isChecked())
+
     def leave(self) -> None:
         if not self.isHidden():
             self.hide()
@@ -88,29 +107,29 @@ class FindBar(QFrame):
         if query != self.edit.text() or self.isHidden():
             return
         self._found = found
+        now, moved = self._now, self._moved
+        self._moved = False
+        self._at = -1 if now is None else self._place_of(*now)
         total = self._total
-        self._at = min(self._at, total - 1)
         if self._at < 0 and total:
             shown = sum(one.count for one in found if one.shown)
-            self._at = (shown or total) - 1
+            self._at, moved = (shown or total) - 1, True
         self._say()
-        self._show()
+        if moved:
+            self._show()
 
-    def go_to(self, message_id: str) -> None:
-        """Go on from a message."""
+    def _place_of(self, message_id: str, number: int) -> int:
         at = 0
         for one in self._found:
             if one.message_id == message_id:
-                self._at = at
-                self._say()
-                self._show()
-                return
+                return at + min(number, one.count - 1)
             at += one.count
+        return -1
 
     def look_again(self) -> None:
-        """The chat is another one, or has other messages."""
-        if not self.isHidden():
-            self._look()
+        """The chat has other messages: the reader stays where they are."""
+        if not self.isHidden() and self.edit.text().strip():
+            self.looked_for.emit(self.edit.text(), self.branches.isChecked())
 
     def step(self, by: int) -> None:
         if self._timer.isActive():
@@ -139,7 +158,7 @@ class FindBar(QFrame):
             self._timer.start()
 
     def _look(self) -> None:
-        self._at = -1
+        self._at, self._now, self._moved = -1, None, True
         query = self.edit.text()
         if not query.strip():
             self._found = []
@@ -162,6 +181,7 @@ class FindBar(QFrame):
         at = self._at
         for one in self._found:
             if 0 <= at < one.count:
+                self._now = (one.message_id, at)
                 self.chosen.emit(one.message_id, at, one.shown)
                 return
             at -= one.count

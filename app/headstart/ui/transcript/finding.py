@@ -33,9 +33,10 @@ class Finding:
 
     def look_for(self, query: str) -> None:
         """Mark this from now on; "" marks nothing."""
-        self.query, self.current = query.strip(), None
-        self._spans.clear()
-        self._marks.clear()
+        if query.strip() != self.query:
+            self.query, self.current = query.strip(), None
+            self._spans.clear()
+            self._marks.clear()
 
     def go_to(self, message_id: str, number: int) -> None:
         self.current = (message_id, number)

@@ -45,6 +45,8 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
         number = next((place for one, place in wanted if one == message_id), -1)
         wanted.clear()
         view.reaching.go_to(message_id, number)
+        if number < 0:
+            bar.reach(message_id)
 
     def look(query: str, everywhere: bool) -> None:
         view.reaching.look_for(query)

@@ -44,6 +44,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "Ctrl+S",
             lambda: open_chat.stored,
         ),
+        Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
         Command("chat.find", "Find in this chat", window.find_here, "search", "Ctrl+F"),
         Command(
             "chats.export", "Export all chats…", lambda: window.transfer.export([], ""), "upload"

@@ -133,6 +133,19 @@ class MainWindow(QMainWindow):
         self.pages.show_chat()
         self._controllers.branch.open_chat(chat_id)
 
+    def open_message(self, chat_id: str, message_id: str, found: str = "") -> None:
+        """Open a chat at a message, with what was found there marked."""
+        self.inspector.flush()
+        self.pages.show_chat()
+        self.find_bar.follow(found, message_id)
+        self._controllers.branch.open_at(chat_id, message_id)
+
+    def search(self) -> None:
+        """Look through all chats."""
+        self.panels.show_sidebar()
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
     def new_chat(self) -> None:
         self._new_chat(private=False)
 
@@ -150,9 +163,14 @@ class MainWindow(QMainWindow):
         self._controllers.conversation.send(text)
 
     def escape(self) -> None:
-        """Leave the page about models, or what is being edited, or else stop the reply."""
+        """Leave a search, the page about models, or what is being edited, or else stop the
+        reply."""
+        if self.sidebar.leave_search():
+            return
         if self.pages.on_models:
             self.pages.show_chat()
+        elif not self.find_bar.isHidden():
+            self.find_bar.leave()
         elif not self.transcript.leave_edit():
             self._controllers.conversation.stop()
 

@@ -42,6 +42,10 @@ class Panels(QObject):
         self._inspector.setVisible(self._wants_inspector and self.wide and not self._elsewhere)
         self.changed.emit()
 
+    def show_sidebar(self) -> None:
+        if not self._sidebar.isVisible():
+            self.toggle_sidebar()
+
     def toggle_sidebar(self) -> None:
         self._preferences.update(show_sidebar=not self._sidebar.isVisible())
         self._sidebar.setVisible(self._preferences.current.show_sidebar)

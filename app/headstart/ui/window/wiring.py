@@ -38,6 +38,8 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     _connect_header(window, controllers)
     _connect_pages(window, controllers)
     window.sidebar.chat_chosen.connect(window.open_chat)
+    window.sidebar.results.chat_chosen.connect(window.open_chat)
+    window.sidebar.results.message_chosen.connect(window.open_message)
     window.sidebar.dragged.connect(window.transfer.drag)
     window.transcript.copy_requested.connect(
         lambda message, form: window.transfer.copy(controllers.open.id, form, message)

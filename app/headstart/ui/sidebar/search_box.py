@@ -1,0 +1,102 @@
+"""The field in which one looks through all chats, and the menu of filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
+
+from headstart.ui import icons
+
+# from the last key until it is looked for
+_PAUSE_MS = 90
+
+
+class SearchBox(QLineEdit):
+    looked_for = Signal(str)
+    # what the user wants of what was found: the first one, or to go down the list
+    entered = Signal()
+    went_down = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("searchBox")
+        self.setPlaceholderText("Search")
+        self.setAccessibleName("Search all chats")
+        self.setClearButtonEnabled(True)
+        # what can be filtered by: names of models, folders and tags
+        self.names: Callable[[], tuple[Sequence[str], Sequence[str], Sequence[str]]] = lambda: (
+            (), (), ()
+        )  # fmt: skip
+        places = QLineEdit.ActionPosition
+        self._search = self.addAction(icons.icon("search"), places.LeadingPosition)
+        self._filter = QAction(icons.icon("sliders-horizontal"), "Filters", self)
+        self._filter.triggered.connect(self._open_filters)
+        self.addAction(self._filter, places.TrailingPosition)
+        for button in self.findChildren(QToolButton):
+            action = button.defaultAction()
+            names = {self._search: "Search", self._filter: "Filters"}
+            button.setAccessibleName(names.get(action, "Clear"))
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE_MS)
+        self._timer.timeout.connect(lambda: self.looked_for.emit(self.text()))
+        self.textChanged.connect(self._on_text)
+
+    def refresh_theme(self) -> None:
+        self._search.setIcon(icons.icon("search"))
+        self._filter.setIcon(icons.icon("sliders-horizontal"))
+
+    def add_filter(self, words: str) -> None:
+        """Put a filter behind what is there."""
+        before = self.text().rstrip()
+        self.setText(f"{before} {words} ".lstrip())
+        self.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Escape if self.text():
+                self.clear()
+            case Qt.Key.Key_Down:
+                self.went_down.emit()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                if self._timer.isActive():
+                    self._timer.stop()
+                    self.looked_for.emit(self.text())
+                self.entered.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def _on_text(self, text: str) -> None:
+        if text.strip():
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self.looked_for.emit("")
+
+    def _open_filters(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        models, folders, tags = self.names()
+        for title, word, names in (
+            ("Model", "model", models),
+            ("Folder", "folder", folders),
+            ("Tag", "tag", tags),
+        ):
+            self._add_names(menu, title, word, names)
+        for title, words in (("Today", "on:today"), ("Yesterday", "on:yesterday")):
+            menu.addAction(title, partial(self.add_filter, words))
+        menu.addSeparator()
+        for title, words in (("Has code", "has:code"), ("Has a file", "has:file")):
+            menu.addAction(title, partial(self.add_filter, words))
+        menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
+
+    def _add_names(self, menu: QMenu, title: str, word: str, names: Iterable[str]) -> None:
+        inner = menu.addMenu(title)
+        for name in names:
+            quoted = f'"{name}"' if " " in name else name
+            inner.addAction(name, partial(self.add_filter, f"{word}:{quoted}"))
+        inner.setEnabled(not inner.isEmpty())

@@ -1,0 +1,245 @@
+"""What was found in all chats, as a list: a line for each chat, and below it the messages with what
+was looked for marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QDateTime,
+    QLocale,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from headstart.core.search import Found, FoundChat
+from headstart.core.text import count_words
+from headstart.ui import theme
+from headstart.ui.sidebar.chat_list import Index
+
+_ROW = int(Qt.ItemDataRole.UserRole)
+_WHO = {"user": "You", "assistant": "Model", "system": "System"}
+# lines of a snippet
+_LINES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A chat, one of its messages, or how many more there are."""
+
+    chat: FoundChat
+    message: Found | None = None
+    more: int = 0
+
+
+class ResultsModel(QAbstractListModel):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Row] = []
+
+    def set_found(self, found: Sequence[FoundChat]) -> None:
+        self.beginResetModel()
+        self._rows = []
+        for chat in found:
+            self._rows.append(Row(chat))
+            self._rows += [Row(chat, message) for message in chat.messages]
+            if chat.more:
+                self._rows.append(Row(chat, more=chat.more))
+        self.endResetModel()
+
+    def row(self, index: Index) -> Row | None:
+        return self._rows[index.row()] if index.isValid() else None
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> object:
+        row = self.row(index)
+        if row is None:
+            return None
+        if role == _ROW:
+            return row
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            if row.more:
+                return _more(row.more)
+            return row.chat.title if row.message is None else row.message.snippet.text
+        return None
+
+
+class ResultsDelegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row = index.data(_ROW)
+        if row.message is not None:
+            return QSize(200, theme.px(16 * _LINES + 14))
+        return QSize(200, theme.px(24 if row.more else 40))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: Row = index.data(_ROW)
+        colours, area = theme.current(), option.rect
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen or bool(option.state & QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.hover))
+            painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        if chosen and bool(option.state & QStyle.StateFlag.State_HasFocus):
+            painter.setPen(QColor(colours.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), 8, 8)
+        if row.message is not None:
+            _paint_message(painter, area.adjusted(16, 5, -8, -3), row.message)
+        elif row.more:
+            _paint_line(painter, area.adjusted(16, 0, -8, 0), _more(row.more), colours.quiet)
+        else:
+            _paint_chat(painter, area.adjusted(8, 10, -8, 0), row.chat)
+        painter.restore()
+
+
+class ResultsView(QListView):
+    """Emits what the user chooses: a chat, or a message with what was found in it."""
+
+    chat_chosen = Signal(str)
+    message_chosen = Signal(str, str, str)
+    # up from the first line
+    left = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.results = ResultsModel(self)
+        self.setModel(self.results)
+        self.setItemDelegate(ResultsDelegate(self))
+        self.setObjectName("chatList")
+        self.setAccessibleName("What was found")
+        self.setMouseTracking(True)
+        self.setSpacing(1)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.clicked.connect(self._choose)
+        self.activated.connect(self._choose)
+
+    def set_found(self, found: Sequence[FoundChat]) -> None:
+        self.results.set_found(found)
+        self.scrollToTop()
+
+    def choose_first(self) -> None:
+        """The first message that was found, or the chat."""
+        for number in (1, 0):
+            index = self.results.index(number)
+            row = self.results.row(index)
+            if row is not None and (row.message is not None or number == 0):
+                self.setCurrentIndex(index)
+                self._choose(index)
+                return
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
+            self.left.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _choose(self, index: Index) -> None:
+        row = self.results.row(index)
+        if row is None:
+            return
+        if row.message is None:
+            self.chat_chosen.emit(row.chat.chat_id)
+            return
+        text, marks = row.message.snippet.text, row.message.snippet.marks
+        found = text[marks[0][0] : marks[0][1]] if marks else ""
+        self.message_chosen.emit(row.chat.chat_id, row.message.message_id, found)
+
+
+def _more(count: int) -> str:
+    return f"and {count_words(count, 'more message')}"
+
+
+def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
+    colours = theme.current()
+    at = QDateTime.fromMSecsSinceEpoch(chat.updated_at)
+    when = QLocale().toString(at.date(), QLocale.FormatType.ShortFormat)
+    if chat.archived:
+        when = f"archived · {when}"
+    small = theme.text_font(theme.SMALL_SIZE)
+    room = QFontMetrics(small).horizontalAdvance(when) + 8
+    _paint_line(painter, area, when, colours.quiet, Qt.AlignmentFlag.AlignRight)
+    font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.Medium)
+    painter.setFont(font)
+    painter.setPen(QColor(colours.ink))
+    width = area.width() - room
+    title = QFontMetrics(font).elidedText(chat.title, Qt.TextElideMode.ElideRight, width)
+    flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+    painter.drawText(area.adjusted(0, 0, -room, 0), int(flags), title)
+
+
+def _paint_line(
+    painter: QPainter,
+    area: QRect,
+    text: str,
+    colour: str,
+    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    painter.setFont(theme.text_font(theme.SMALL_SIZE))
+    painter.setPen(QColor(colour))
+    painter.drawText(area, int(Qt.AlignmentFlag.AlignVCenter | side), text)
+
+
+def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
+    """The snippet in two lines, who wrote it, and what was found in the accent's colour."""
+    colours = theme.current()
+    who = "File" if message.kind == "file" else _WHO.get(message.role, "")
+    head = f"{who}: "
+    text = head + message.snippet.text
+    layout = QTextLayout(text, theme.text_font(theme.SMALL_SIZE))
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.setFormats(
+        [
+            _range(0, len(head), colours.ink),
+            *(
+                _range(len(head) + begin, end - begin, colours.accent, marked=True)
+                for begin, end in message.snippet.marks
+            ),
+        ]
+    )
+    layout.beginLayout()
+    y = 0.0
+    for _ in range(_LINES):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(area.width())
+        line.setPosition(QPointF(0, y))
+        y += line.height()
+    layout.endLayout()
+    painter.setPen(QColor(colours.quiet))
+    layout.draw(painter, area.topLeft())
+
+
+def _range(start: int, length: int, colour: str, marked: bool = False) -> QTextLayout.FormatRange:
+    form = QTextCharFormat()
+    form.setForeground(QColor(colour))
+    if marked:
+        form.setFontWeight(QFont.Weight.DemiBold)
+    found = QTextLayout.FormatRange()
+    found.start, found.length, found.format = start, length, form
+    return found

@@ -1,0 +1,151 @@
+"""Words are found in all chats and in the open one, and the reader gets to where they are."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from headstart.assembly import App
+from headstart.core.parts import text_part
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.ui.sidebar.search_results import Row
+from tests.conftest import OpenApp, until
+from tests.support.driver import ask, use_sampling
+
+
+async def store(app: App, title: str, *texts: str) -> tuple[Chat, list[Message]]:
+    """A chat of questions and answers in turn."""
+    chat = Chat(new_id(), title, now_ms(), now_ms())
+    parent, new = None, []
+    for number, text in enumerate(texts):
+        role = Role.ASSISTANT if number % 2 else Role.USER
+        done = MessageStatus.COMPLETE
+        message = Message(new_id(), chat.id, parent, role, done, text_part(text), now_ms())
+        new.append(message)
+        parent = message.id
+    await app.storage.run(lambda store: store.messages.add(new, chat))
+    app.controllers.chat_list.list()
+    await app.controllers.settle()
+    return chat, new
+
+
+def rows(app: App) -> list[Row]:
+    results = app.window.sidebar.results.results
+    found = [results.row(results.index(number)) for number in range(results.rowCount())]
+    return [row for row in found if row is not None]
+
+
+async def search(app: App, query: str) -> list[Row]:
+    box = app.window.sidebar.search
+    box.setFocus()
+    box.clear()
+    box.insert(query)
+    await until(lambda: not app.window.sidebar.results.isHidden())
+    await until(lambda: rows(app) or not app.window.sidebar.nothing.isHidden())
+    await app.controllers.settle()
+    return rows(app)
+
+
+async def test_enter_goes_to_the_message_with_what_was_found_marked(running: OpenApp) -> None:
+    async with running() as app:
+        texts = [f"{'question' if n % 2 == 0 else 'answer'} number {n}" for n in range(200)]
+        texts[21] = "The **walrus** lives in the north.\n\n```py\nwalrus = 1\n```"
+        chat, messages = await store(app, "Animals", *texts)
+        await store(app, "Rivers", "Name a river", "The Nile.")
+        found = await search(app, "walr")
+        assert [(row.chat.title, row.message is not None) for row in found] == [
+            ("Animals", False), ("Animals", True),
+        ]  # fmt: skip
+        QTest.keyClick(app.window.sidebar.search, Qt.Key.Key_Return)
+        await until(lambda: app.controllers.open.id == chat.id)
+        await until(lambda: not app.window.find_bar.isHidden())
+        await app.controllers.settle()
+        view = app.window.transcript
+        widget = view.widget_of(messages[21].id)
+        assert widget is not None
+        await until(lambda: "1 of 2" in app.window.find_bar.count.text())
+        prose, code = (widget.text.widget(number) for number in range(2))
+        assert [mark[2] for mark in view.host.found_in(prose)] == [True]
+        assert [mark[2] for mark in view.host.found_in(code)] == [False]
+        assert 0 <= widget.y() + prose.y() < view.viewport().height()
+        app.window.find_bar.edit.setFocus()
+        QTest.keyClick(app.window.find_bar.edit, Qt.Key.Key_Return)
+        assert [mark[2] for mark in view.host.found_in(code)] == [True]
+        QTest.keyClick(app.window.find_bar.edit, Qt.Key.Key_Escape)
+        assert app.window.find_bar.isHidden()
+        assert view.host.found_in(prose) == []
+
+
+async def test_a_message_of_another_branch_is_reached(running: OpenApp) -> None:
+    async with running() as app:
+        chat, (question, answer) = await store(app, "Animals", "Name one", "A walrus.")
+        done = MessageStatus.COMPLETE
+        other = Message(
+            new_id(), chat.id, question.id, Role.ASSISTANT, done, text_part("A seal."), now_ms()
+        )
+        await app.storage.run(lambda store: store.messages.add([other]))
+        app.window.open_chat(chat.id)
+        await app.controllers.settle()
+        view = app.window.transcript
+        assert [item.message.id for item in view.column.items] == [question.id, other.id]
+        app.window.commands.run("chat.find")
+        bar = app.window.find_bar
+        QTest.keyClicks(bar.edit, "walrus")
+        await until(lambda: bar.count.text() == "Nothing found")
+        bar.branches.click()
+        await until(lambda: bar.count.text() == "1 of 1")
+        await until(lambda: [item.message.id for item in view.column.items][1] == answer.id)
+        await until(lambda: view.host.finding.current == (answer.id, 0))
+
+
+async def test_search_has_filters_and_says_where_nothing_is(running: OpenApp) -> None:
+    async with running() as app:
+        chat, _ = await store(app, "Code", "Write it", "```py\nx = 1  # walrus\n```")
+        await store(app, "Words", "What is a walrus?", "An animal.")
+        assert {row.chat.title for row in await search(app, "walrus")} == {"Code", "Words"}
+        assert {row.chat.title for row in await search(app, "walrus has:code")} == {"Code"}
+        assert await search(app, "walrus nile") == []
+        assert {row.chat.title for row in await search(app, "wor")} == {"Words"}
+        await app.services.chat_list.archive([chat.id], True)
+        found = await search(app, "walrus has:code")
+        assert found[0].chat.archived
+        QTest.keyClick(app.window.sidebar.search, Qt.Key.Key_Escape)
+        assert app.window.sidebar.results.isHidden()
+        assert app.window.sidebar.view.isVisible()
+
+
+async def test_private_chats_are_searched_while_they_are_open(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        app.window.new_private_chat()
+        await ask(app, "a secret walrus")
+        found = await search(app, "walrus secret")
+        assert [row.chat.title for row in found] == ["A secret walrus"] * 2
+
+
+@pytest.mark.parametrize("query", ["日本", "大阪"])
+async def test_chinese_and_japanese_are_found(running: OpenApp, query: str) -> None:
+    async with running() as app:
+        await store(app, "旅行", "日本の大阪へ行きます。", "いいですね。")
+        found = await search(app, query)
+        assert [row.chat.title for row in found] == ["旅行", "旅行"]
+        message = found[1].message
+        assert message is not None
+        ((begin, end),) = message.snippet.marks
+        assert message.snippet.text[begin:end] == query
+
+
+async def test_the_keys_lead_there(running: OpenApp) -> None:
+    async with running() as app:
+        await store(app, "Rivers", "Name a river", "The Nile.")
+        app.window.activateWindow()
+        app.window.commands.run("chats.search")
+        await until(lambda: QApplication.focusWidget() is app.window.sidebar.search)
+        QTest.keyClicks(app.window.sidebar.search, "nile")
+        await until(lambda: rows(app))
+        QTest.keyClick(app.window.sidebar.search, Qt.Key.Key_Down)
+        assert app.window.sidebar.results.hasFocus()
+        QTest.keyClick(app.window.sidebar.results, Qt.Key.Key_Up)
+        assert app.window.sidebar.search.hasFocus()
