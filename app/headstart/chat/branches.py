@@ -39,7 +39,7 @@ class Branches:
         if repaired:
             self._broadcast.tell(Trouble(told("order-repaired")))
         shown = [self._unsaved.get(message.id, message) for message in page.messages]
-        return BranchPage(shown, page.earlier)
+        return BranchPage(shown, page.earlier, page.branches)
 
     async def reach(self, chat_id: str, message_id: str) -> int | None:
         """Have the branch on show on which a message lies; how many messages there are from it on,

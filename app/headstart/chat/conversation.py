@@ -7,6 +7,9 @@ engine does afterwards, it stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
 
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches
@@ -19,6 +22,7 @@ from headstart.chat.titles import title_from
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import OtherPart, Part
+from headstart.core.settings import ChatOptions, SamplingChoice
 from headstart.core.told import told
 from headstart.core.values import Chat, Message, MessageStatus
 
@@ -66,12 +70,29 @@ class Conversation:
                 chat_id, What.TITLE, lambda store: store.chats.rename(chat_id, title, by_user=False)
             )
 
-    async def regenerate(
-        self, chat_id: str, message_id: str, other: AnyModel | None = None
-    ) -> None:
-        """A new version of a reply beside the old one; `other` writes this one reply."""
+    async def answer(self, chat_id: str, message_id: str) -> None:
+        """An answer to a message of the user that has none, or another one."""
         async with self._replies.starting:
             chat, before, message = await self._find(chat_id, message_id)
+            model = await self._answering.model_of(chat)
+            self._answering.check(model)
+            answer = open_reply(chat.id, message.id, model)
+            await self._databases.run(chat_id, lambda store: store.messages.add([answer]))
+            await self._start(chat, [*before, message], answer, model)
+
+    async def regenerate(
+        self,
+        chat_id: str,
+        message_id: str,
+        other: AnyModel | None = None,
+        temperature: float | None = None,
+    ) -> None:
+        """A new version of a reply beside the old one; `other` writes this one reply, or it is
+        drawn with another `temperature`."""
+        async with self._replies.starting:
+            chat, before, message = await self._find(chat_id, message_id)
+            if temperature is not None:
+                chat = replace(chat, options=_with_temperature(chat.options, temperature))
             model = other or await self._answering.model_of(chat)
             self._answering.check(model)
             answer = open_reply(chat.id, message.parent_id, model)
@@ -155,3 +176,9 @@ class Conversation:
             if fresh:
                 self._broadcast.tell(ChatChanged(chat.id, What.ADDED))
             self._broadcast.tell(BranchChanged(chat.id))
+
+
+def _with_temperature(options: ChatOptions, temperature: float) -> ChatOptions:
+    own = options.sampling or SamplingChoice()
+    sampling = msgspec.structs.replace(own, temperature=temperature)
+    return msgspec.structs.replace(options, sampling=sampling)

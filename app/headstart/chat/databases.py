@@ -101,6 +101,10 @@ class Databases:
         """Deleted chats; private ones are not kept for that."""
         return await self._storage.run(lambda store: store.chats.trashed())
 
+    def keep_private(self, chat_id: str) -> None:
+        """A chat that was made of a private one is one too."""
+        self._private_ids.add(chat_id)
+
     def is_private(self, chat_id: str) -> bool:
         return chat_id in self._private_ids
 

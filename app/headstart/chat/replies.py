@@ -31,6 +31,8 @@ class Replies:
         self._broadcast = broadcast
         self._background = background
         self._running: dict[str, Reply] = {}
+        # those who wait for an end
+        self._waiting: list[asyncio.Future[None]] = []
         # a second Enter waits here and then sees that a reply is being written
         self.starting = asyncio.Lock()
 
@@ -59,6 +61,13 @@ class Replies:
         )
         self._background.run(self._drive(reply))
 
+    async def ended(self, chat_id: str) -> None:
+        """Wait until nothing is written in a chat."""
+        while chat_id in self._running:
+            ended = asyncio.get_running_loop().create_future()
+            self._waiting.append(ended)
+            await ended
+
     def stop(self, chat_id: str) -> None:
         reply = self._running.get(chat_id)
         if reply is not None:
@@ -78,6 +87,10 @@ class Replies:
             await self._show_unsaved(reply, problem)
         finally:
             self._running.pop(reply.chat_id, None)
+            waiting, self._waiting = self._waiting, []
+            for one in waiting:
+                if not one.done():
+                    one.set_result(None)
             self._broadcast.tell(ReplyEnded(reply.chat_id, reply.message_id))
 
     async def _show_unsaved(self, reply: Reply, problem: EnvironmentProblem) -> None:

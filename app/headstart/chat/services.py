@@ -34,6 +34,7 @@ from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.mirror import Mirror
+from headstart.chat.versions import Versions
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
@@ -55,6 +56,7 @@ class Services:
     choices: Choices
     finding: Finding
     folders: Folders
+    versions: Versions
     conversation: Conversation
     replies: Replies
     exporting: Exporting
@@ -155,6 +157,7 @@ def make_services(
         choices=Choices(databases, answering, preferences, prefixes),
         finding=Finding(databases, background, broadcast),
         folders=Folders(databases, broadcast),
+        versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,
         exporting=exporting,

@@ -160,10 +160,11 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class BranchPage:
-    """A part of a branch, and how many messages come before it."""
+    """A part of a branch, how many messages come before it, and how many branches the chat has."""
 
     messages: list[Message]
     earlier: int
+    branches: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,26 @@ class BranchTable:
             if one in rows
         ]
 
+    def siblings(self, chat_id: str, message_id: str) -> list[Message]:
+        """All versions of a message, in their order."""
+        with self._engine.begin() as connection:
+            tree = self._table.tree(connection, chat_id)
+            if message_id not in tree.parents:
+                return []
+            ids = tree.children[tree.parents[message_id]]
+            return self._table.values(connection, tree, ids)
+
+    def below(self, chat_id: str, message_id: str) -> list[str]:
+        """A message and all that follow it, on every branch."""
+        with self._engine.begin() as connection:
+            tree = self._table.tree(connection, chat_id)
+        found, left = [], [message_id] if message_id in tree.parents else []
+        while left:
+            one = left.pop()
+            found.append(one)
+            left += tree.children.get(one, ())
+        return found
+
     def find(self, chat_id: str, query: str, everywhere: bool) -> list[FoundInChat]:
         """Messages with a query, in the order of the branch on show; with `everywhere`, those of
         other branches after them."""

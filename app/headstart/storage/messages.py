@@ -94,7 +94,8 @@ class MessageTable:
             ids = tree.branch()
             end = ids.index(before) if before in ids else len(ids)
             first = max(0, end - count) if count else 0
-            return BranchPage(self._values(connection, tree, ids[first:end]), first)
+            values = self.values(connection, tree, ids[first:end])
+            return BranchPage(values, first, tree.leaves)
 
     def get(self, message_id: str) -> Message | None:
         """One message; None where there is none."""
@@ -104,10 +105,10 @@ class MessageTable:
             ).scalar()
             if chat_id is None:
                 return None
-            found = self._values(connection, self.tree(connection, chat_id), [message_id])
+            found = self.values(connection, self.tree(connection, chat_id), [message_id])
         return found[0] if found else None
 
-    def _values(self, connection: Connection, tree: SoundTree, ids: Sequence[str]) -> list[Message]:
+    def values(self, connection: Connection, tree: SoundTree, ids: Sequence[str]) -> list[Message]:
         """Messages by their ids, in that order, as far as they are there."""
         by_id: dict[str, Row[Any]] = {}
         found: dict[str, list[tuple[Part, bool]]] = defaultdict(list)

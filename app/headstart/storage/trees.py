@@ -39,6 +39,11 @@ class SoundTree:
     def sound(self) -> bool:
         return not self.moved
 
+    @property
+    def leaves(self) -> int:
+        """How many branches there are."""
+        return sum(1 for one in self.parents if not self.children.get(one))
+
     def add(self, one: str, parent: str | None) -> None:
         """A message that is new, after all others."""
         self.parents[one] = parent

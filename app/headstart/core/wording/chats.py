@@ -71,6 +71,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "“{text}” is not a server address.",
         "It looks like http://192.168.1.5:8080 or https://models.example.com/v1.",
     ),
+    "branch-is-all": ("This is the whole chat.", "Delete the chat instead."),
     "folder-there": ("There is a folder “{name}” already.", "Choose another name."),
     "folder-name": ("A folder needs a name.", ""),
     "reply-being-written": (

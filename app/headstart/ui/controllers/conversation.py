@@ -41,14 +41,15 @@ class ConversationController(QObject):
     def stop(self) -> None:
         self._replies.stop(self._open.id)
 
-    def edit(self, message_id: str, text: str) -> None:
+    def regenerate(
+        self, message_id: str, other: AnyModel | None = None, temperature: float | None = None
+    ) -> None:
+        """Another version of a reply; `other` writes this one, or it is drawn with another
+        `temperature`."""
         chat_id = self._open.id
-        self._consent.asking(lambda: self._conversation.edit(chat_id, message_id, text))
-
-    def regenerate(self, message_id: str, other: AnyModel | None = None) -> None:
-        """Another version of a reply; `other` writes this one."""
-        chat_id = self._open.id
-        self._consent.asking(lambda: self._conversation.regenerate(chat_id, message_id, other))
+        self._consent.asking(
+            lambda: self._conversation.regenerate(chat_id, message_id, other, temperature)
+        )
 
     def continue_reply(self, message_id: str) -> None:
         chat_id = self._open.id

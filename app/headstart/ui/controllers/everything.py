@@ -24,6 +24,7 @@ from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.transfer import TransferController
+from headstart.ui.controllers.versions import VersionsController
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks
 
@@ -38,6 +39,7 @@ class Controllers:
     chat: ChatController
     chat_list: ChatListController
     conversation: ConversationController
+    versions: VersionsController
     finding: FindingController
     reply: ReplyController
     models: ModelsController
@@ -99,6 +101,9 @@ def make_controllers(services: Services) -> Controllers:
         chat_list=chat_list,
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent
+        ),
+        versions=VersionsController(
+            services.versions, services.conversation, services.replies, open_chat, consent
         ),
         finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,

@@ -1,12 +1,23 @@
-"""Connects the transcript with the controllers."""
+"""Connects the transcript with the controllers, and opens the windows about branches."""
 
 from __future__ import annotations
 
-from headstart.core.values import BranchPage, Chat
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QWidget
+
+from headstart.core.chat_tree import TreeNode
+from headstart.core.values import BranchPage, Chat, Message, Role
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
+
+if TYPE_CHECKING:
+    from headstart.ui.transcript.compare_window import CompareWindow
+    from headstart.ui.transcript.insert_window import InsertWindow
+    from headstart.ui.transcript.tree_map import TreeMap
 
 
 def connect(
@@ -18,7 +29,7 @@ def connect(
         view.set_branch(page.messages, same_chat, page.earlier)
 
     view.host.commands = commands.message
-    view.edit_submitted.connect(talk.edit)
+    view.edit_submitted.connect(controllers.versions.submit_edit)
     view.version_requested.connect(talk.show_version)
     view.earlier_requested.connect(branch.show_earlier)
     branch.chat_shown.connect(show)
@@ -59,3 +70,51 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
     finding.changed_here.connect(bar.look_again)
     branch.reached.connect(on_reached)
     controllers.open.opened.connect(bar.leave)
+
+
+class BranchDialogs(QObject):
+    """What has a window of its own about the open chat: its map, versions beside each other, and a
+    message to be inserted; each made with its first use."""
+
+    def __init__(self, parent: QWidget, controllers: Controllers) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._controllers = controllers
+        self.map: TreeMap | None = None
+        self.comparing: CompareWindow | None = None
+        self.inserting: InsertWindow | None = None
+        controllers.versions.mapped.connect(self._show_map)
+        controllers.versions.compared.connect(self._show_versions)
+
+    def ask_insert(self, after: str) -> None:
+        from headstart.ui.transcript.insert_window import InsertWindow
+
+        window = self.inserting = InsertWindow(self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        insert = self._controllers.versions.insert
+        window.submitted.connect(lambda role, text: insert(after, Role(role), text))
+        window.finished.connect(lambda _result: setattr(self, "inserting", None))
+        window.open()
+
+    def _show_map(self, nodes: list[TreeNode]) -> None:
+        from headstart.ui.transcript.tree_map import TreeMap
+
+        window = self.map = TreeMap(nodes, self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.chosen.connect(self._open)
+        window.finished.connect(lambda _result: setattr(self, "map", None))
+        window.open()
+
+    def _show_versions(self, versions: list[Message], shown: str) -> None:
+        from headstart.ui.transcript.compare_window import CompareWindow
+
+        if len(versions) < 2:
+            return
+        window = self.comparing = CompareWindow(versions, shown, self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.chosen.connect(self._open)
+        window.finished.connect(lambda _result: setattr(self, "comparing", None))
+        window.open()
+
+    def _open(self, message_id: str) -> None:
+        self._controllers.branch.open_at(self._controllers.open.id, message_id)

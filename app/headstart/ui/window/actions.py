@@ -44,6 +44,14 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "Ctrl+S",
             lambda: open_chat.stored,
         ),
+        Command(
+            "chat.branches",
+            "Branches of this chat…",
+            controllers.versions.map,
+            "git-branch",
+            "Ctrl+Shift+B",
+            lambda: open_chat.stored,
+        ),
         Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
         Command("chat.find", "Find in this chat", window.find_here, "search", "Ctrl+F"),
         Command(
@@ -177,8 +185,88 @@ def message_commands(
             "Edit",
             lambda message: window.transcript.begin_edit(message.id),
             "pencil",
+            shown=lambda message: message.status is not MessageStatus.OPEN,
+            needs_idle=True,
+        ),
+        *branch_commands(window, controllers),
+    )
+
+
+def branch_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Message], ...]:
+    talk, versions = controllers.conversation, controllers.versions
+
+    def is_done(message: Message) -> bool:
+        return _is_reply(message) and message.status is not MessageStatus.OPEN
+
+    return (
+        ItemCommand(
+            "message.try_three",
+            "Try three more",
+            lambda message: versions.try_several(message.id, 3),
+            "rotate-ccw",
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.precise",
+            "Regenerate, most likely words",
+            lambda message: talk.regenerate(message.id, None, 0.0),
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.varied",
+            "Regenerate, more varied",
+            lambda message: talk.regenerate(message.id, None, 1.0),
+            shown=is_done,
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.compare",
+            "Compare versions…",
+            lambda message: versions.compare(message.id),
+            "columns-2",
+            shown=lambda message: message.versions > 1,
+            minor=True,
+            apart=True,
+        ),
+        ItemCommand(
+            "message.answer",
+            "Answer this again",
+            lambda message: versions.answer(message.id),
+            "play",
             shown=lambda message: not _is_reply(message),
             needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.branch",
+            "Branch into a new chat",
+            lambda message: versions.branch_off(message.id),
+            "git-branch",
+            minor=True,
+        ),
+        ItemCommand(
+            "message.insert",
+            "Insert a message after this…",
+            lambda message: window.dialogs.ask_insert(message.id),
+            "plus",
+            needs_idle=True,
+            minor=True,
+        ),
+        ItemCommand(
+            "message.remove",
+            "Delete from here on",
+            lambda message: versions.remove(message.id),
+            "trash-2",
+            needs_idle=True,
+            minor=True,
+            apart=True,
         ),
     )
 

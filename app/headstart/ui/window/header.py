@@ -50,6 +50,9 @@ class Header(QFrame):
         self.draft_pill.setFixedHeight(28)
         self.draft_pill.hide()
         self.sidebar_button = self._button()
+        self.branches = self._button()
+        self.branches.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.branches.hide()
         self.export_button = self._button()
         self.export_button.setText("Export")
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -64,6 +67,7 @@ class Header(QFrame):
             self.pill,
             self.remote,
             self.draft_pill,
+            self.branches,
             self.export_button,
             self.inspector_button,
         ):
@@ -81,6 +85,12 @@ class Header(QFrame):
         self.export_button.setToolButtonStyle(
             style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly
         )
+
+    def show_branches(self, count: int) -> None:
+        """How many ways the chat goes; one is not worth a word."""
+        self.branches.setText(f"{count:,}")
+        self.branches.setAccessibleName(f"{count:,} branches of this chat")
+        self.branches.setVisible(count > 1)
 
     def show_host(self, host: str) -> None:
         """Who else gets the text of this chat; "" for nobody."""
@@ -104,6 +114,7 @@ class Header(QFrame):
 
     def set_commands(self, commands: Commands) -> None:
         commands.bind(self.sidebar_button, "view.sidebar")
+        commands.bind(self.branches, "chat.branches")
         commands.bind(self.export_button, "chat.export")
         commands.bind(self.inspector_button, "view.inspector")
         self.pill.set_commands(commands)
@@ -113,6 +124,7 @@ class Header(QFrame):
         self.sidebar_button.setIcon(icons.icon("panel-left"))
         self.inspector_button.setIcon(icons.icon("panel-right"))
         self.export_button.setIcon(icons.icon("upload"))
+        self.branches.setIcon(icons.icon("git-branch"))
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)

@@ -34,6 +34,7 @@ from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import TrashOpener
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
+from headstart.ui.transcript.wiring import BranchDialogs
 from headstart.ui.transfer.wiring import TransferOpener
 from headstart.ui.window import wiring
 from headstart.ui.window.actions import make_commands
@@ -71,6 +72,7 @@ class MainWindow(QMainWindow):
         self.trash = TrashOpener(self, controllers, preferences)
         self.settings = SettingsOpener(controllers, preferences, self)
         self.transfer = TransferOpener(controllers, preferences, self)
+        self.dialogs = BranchDialogs(self, controllers)
         self._build()
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)

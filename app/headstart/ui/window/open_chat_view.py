@@ -68,6 +68,7 @@ class OpenChatView(QObject):
         if not same_chat:
             self.show_draft()
         self._window.header.export_button.setEnabled(bool(page.messages))
+        self._window.header.show_branches(page.branches)
 
     def _show_title(self, chat: Chat) -> None:
         stored = self._open.stored

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
+from headstart.core.chat_tree import RemovedBranch
 from headstart.core.downloads import Download
 from headstart.core.settings import Settings
 from headstart.core.text import count_words, shortened, size_text
@@ -149,6 +150,13 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.consent.needed.connect(partial(ask_consent, window))
     controllers.conversation.message_stored.connect(on_stored)
     controllers.chat_list.deleted.connect(show_deleted)
+
+    def show_removed(removed: RemovedBranch, count: int) -> None:
+        undo = partial(controllers.versions.put_back, removed)
+        toast.show_text(f"Deleted {count_words(count, 'message')}", undo)
+
+    controllers.versions.removed.connect(show_removed)
+    controllers.versions.branched_off.connect(window.open_chat)
     controllers.chat_list.left_trash.connect(toast.withdraw)
     controllers.models.unloaded.connect(
         lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")

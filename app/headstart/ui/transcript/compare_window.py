@@ -1,0 +1,96 @@
+"""Two versions of a message beside each other, with what differs marked. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QGridLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QTextEdit,
+    QWidget,
+)
+
+from headstart.core.differences import Span, differences
+from headstart.core.values import Message
+from headstart.ui import theme
+
+
+class CompareWindow(QDialog):
+    chosen = Signal(str)  # the id of the version that is to be on show
+
+    def __init__(self, versions: Sequence[Message], shown: str, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Compare versions")
+        self.resize(1000, 640)
+        self._versions = list(versions)
+        ids = [one.id for one in versions]
+        at = ids.index(shown) if shown in ids else 0
+        # the one on show, and the one before it
+        starts = (max(0, at - 1), at) if at else (0, min(1, len(ids) - 1))
+        self.boxes, self.panes, self.keeps = [], [], []
+        layout = QGridLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        for side, start in enumerate(starts):
+            box = QComboBox(self)
+            box.setAccessibleName("Left version" if side == 0 else "Right version")
+            box.addItems([_title(number, one) for number, one in enumerate(versions, 1)])
+            box.setCurrentIndex(start)
+            box.currentIndexChanged.connect(lambda _index: self._show())
+            pane = QPlainTextEdit(self)
+            pane.setReadOnly(True)
+            pane.setFont(theme.text_font())
+            pane.setAccessibleName(f"Text of the {'left' if side == 0 else 'right'} version")
+            keep = QPushButton("Show this one in the chat", self)
+            keep.setAutoDefault(False)
+            keep.clicked.connect(lambda _checked, side=side: self._choose(side))
+            layout.addWidget(box, 0, side)
+            layout.addWidget(pane, 1, side)
+            layout.addWidget(keep, 3, side)
+            self.boxes.append(box)
+            self.panes.append(pane)
+            self.keeps.append(keep)
+        self.said = QLabel(self)
+        self.said.setObjectName("quiet")
+        layout.addWidget(self.said, 2, 0, 1, 2)
+        layout.setRowStretch(1, 1)
+        self._show()
+
+    def _show(self) -> None:
+        texts = [self._versions[box.currentIndex()].text for box in self.boxes]
+        found = differences(*texts)
+        colours = (theme.current().warning_ground, theme.current().accent_ground)
+        for pane, text, spans, colour in zip(self.panes, texts, found, colours, strict=True):
+            pane.setPlainText(text)
+            pane.setExtraSelections([_marked(pane, text, span, colour) for span in spans])
+        same = not any(found)
+        self.said.setText("Both say the same." if same else "What only one of them says is marked.")
+
+    def _choose(self, side: int) -> None:
+        self.chosen.emit(self._versions[self.boxes[side].currentIndex()].id)
+        self.accept()
+
+
+def _title(number: int, message: Message) -> str:
+    author = message.author
+    return f"Version {number} · {author}" if author else f"Version {number}"
+
+
+def _marked(pane: QPlainTextEdit, text: str, span: Span, colour: str) -> QTextEdit.ExtraSelection:
+    # Qt counts in units of UTF-16
+    begin, end = (len(text[:at].encode("utf-16-le")) // 2 for at in span)
+    cursor = QTextCursor(pane.document())
+    cursor.setPosition(begin)
+    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    form = QTextCharFormat()
+    form.setBackground(QColor(colour))
+    found = QTextEdit.ExtraSelection()
+    found.cursor, found.format = cursor, form
+    return found
