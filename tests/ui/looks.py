@@ -229,6 +229,7 @@ async def take(app: App, out: Path) -> int:
         await app.controllers.settle()
         index = app.window.sidebar.model.index_of(chat_id)
         menu = app.window.sidebar.menu_for(index)
+        assert menu is not None
         menu.popup(app.window.pos())
         await asyncio.sleep(0.1)
         menu.grab().save(str(out / f"{scheme}-menu.png"))

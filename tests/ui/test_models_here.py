@@ -14,7 +14,7 @@ from headstart.core.settings import ModelOptions
 from headstart.core.values import MessageStatus
 from headstart.ui.models.card_window import CardBrowser, html_of
 from headstart.ui.models.choices_menu import ChoicesMenu
-from headstart.ui.models.defaults_window import DefaultsWindow
+from headstart.ui.overrides_window import OverridesWindow
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, reply_done, use_sampling
 from tests.support.gguf_files import make_gguf
@@ -45,7 +45,7 @@ async def test_a_model_gets_a_name_notes_and_settings_of_its_own(
         await app.controllers.settle()
         assert page.installed.list.item(1).text().startswith("My poet")
         view.options.click()
-        window = page.findChild(DefaultsWindow)
+        window = page.findChild(OverridesWindow)
         assert window is not None
         window.numbers["temperature"].setProperty("value", 1.25)
         window.prompt.setPlainText("Answer in verse.")

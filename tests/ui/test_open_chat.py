@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstart.core.values import Chat, ChatDraft
+from headstart.core.values import Chat, ChatDraft, Folder
 from headstart.ui.open_chat import OpenChat
 
 
@@ -13,7 +13,7 @@ class Begun:
         self.ids: list[str] = []
         self.made = 0
 
-    def begin(self, private: bool = False) -> ChatDraft:
+    def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft:
         self.made += 1
         self.ids.append(f"new{self.made}")
         return ChatDraft(self.ids[-1], private)

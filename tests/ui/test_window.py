@@ -17,7 +17,7 @@ from headstart.home import Home
 from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.settings.window import SettingsWindow
-from headstart.ui.sidebar.chat_list import section_of
+from headstart.ui.sidebar.rows import Sections
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chat
 from tests.ui.looks import fill
@@ -136,7 +136,8 @@ def test_chats_stand_under_the_day_they_were_used() -> None:
 
     def section(days: int, pinned: bool = False) -> str:
         at = today.addDays(-days).toMSecsSinceEpoch()
-        return section_of(ChatSummary("c", "t", at, pinned, 1), today.date().toPython())  # type: ignore[arg-type]
+        chat = ChatSummary("c", "t", at, pinned, 1)
+        return Sections(today.date().toPython()).of(chat)  # type: ignore[arg-type]
 
     assert section(0) == "Today"
     assert section(1) == "Yesterday"

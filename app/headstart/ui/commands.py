@@ -5,7 +5,7 @@ Shortcuts, the header, menus and the actions under a message are views of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
-from headstart.core.values import ChatSummary, Message
+from headstart.core.values import ChatSummary, Folder, Message
 from headstart.ui import icons
 
 T = TypeVar("T")
@@ -58,22 +58,26 @@ class ItemCommand(Generic[T]):
     needs_idle: bool = False
     # begins a new group in a menu
     apart: bool = False
+    # the same with several at once; None where it cannot be done with them
+    many: Callable[[Sequence[T]], object] | None = None
     # of those that have a row of buttons: in its menu
     minor: bool = False
 
 
 class Commands:
-    """`chat` and `message` are in the order in which menus show them."""
+    """`chat`, `message` and `folder` are in the order in which menus show them."""
 
     def __init__(
         self,
         window: tuple[Command, ...] = (),
         chat: tuple[ItemCommand[ChatSummary], ...] = (),
         message: tuple[ItemCommand[Message], ...] = (),
+        folder: tuple[ItemCommand[Folder], ...] = (),
     ) -> None:
         self._window = {command.id: command for command in window}
         self.chat = chat
         self.message = message
+        self.folder = folder
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._window.values())

@@ -12,13 +12,13 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ChatDraft
+from headstart.core.values import Chat, ChatDraft, Folder
 
 
 class NewChats(Protocol):
     """Chats that were begun and have no message yet; the chat service."""
 
-    def begin(self, private: bool = False) -> ChatDraft: ...
+    def begin(self, private: bool = False, folder: Folder | None = None) -> ChatDraft: ...
 
     def abandon(self, chat_id: str) -> None: ...
 
@@ -63,13 +63,14 @@ class OpenChat(QObject):
 
     # --- opening -------------------------------------------------------------------------
 
-    def begin(self, private: bool = False) -> None:
+    def begin(self, private: bool = False, folder: Folder | None = None) -> None:
         """Open a new chat, or the one that was begun and left with unsent text."""
-        begun = None if private else self._kept or (None if self.private else self._chat)
+        other = private or folder is not None
+        begun = None if other else self._kept or (None if self.private else self._chat)
         if begun is not None and begun.id in self._unsent and self._chats.is_begun(begun.id):
             self._open(begun)
         else:
-            self._open(self._chats.begin(private).chat())
+            self._open(self._chats.begin(private, folder).chat())
 
     def open(self, chat: Chat) -> None:
         """Open a stored chat, or take over what became of the one that is open."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.branches import Branches
@@ -9,7 +11,7 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
 from headstart.chat.replies import Replies
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import PAGE, BranchPage, MessageStatus
+from headstart.core.values import PAGE, BranchPage, Folder, MessageStatus
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 
@@ -56,9 +58,9 @@ class BranchController(QObject):
         broadcast.on(ReplyEnded, self._on_reply_ended)
         broadcast.on(ChatsChanged, lambda _change: self._on_many())
 
-    def new_chat(self, private: bool = False) -> None:
+    def new_chat(self, private: bool = False, folder: Folder | None = None) -> None:
         self._serial += 1
-        self._open.begin(private)
+        self._open.begin(private, folder)
         self._wanted = self._open.id
         self._count, self._first = 0, None
         self.chat_shown.emit(self._open.chat, BranchPage([], 0), False)
@@ -101,9 +103,9 @@ class BranchController(QObject):
         if there and untouched and not self._open.stored:
             self.open_chat(chat_id)
 
-    def leave(self, chat_id: str) -> None:
-        """This chat is deleted: another one is open then."""
-        if chat_id == self._wanted:
+    def leave(self, chat_ids: Sequence[str]) -> None:
+        """These chats are deleted: another one is open then."""
+        if self._wanted in chat_ids:
             self.new_chat()
 
     def refresh(self, chat_id: str) -> None:

@@ -34,7 +34,7 @@ class ChatListController(QObject):
     listed = Signal(list, dict)  # of ChatSummary; texts of chats that are being written in
     line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
     status_changed = Signal(str, object)  # chat id, text or None
-    deleted = Signal(str, str)  # chat id, title
+    deleted = Signal(list, str)  # chat ids, and the title of the first
     restored = Signal(str)  # chat id of one that is to be shown
     left_trash = Signal(list)  # chat ids: restored, or deleted for good
     trashed = Signal(list)  # of TrashedChat
@@ -79,8 +79,8 @@ class ChatListController(QObject):
     def pin(self, chat_id: str, pinned: bool) -> None:
         self._tasks.spawn(self._chat_list.pin(chat_id, pinned))
 
-    def delete(self, chat_id: str) -> None:
-        self._tasks.spawn(self._delete(chat_id))
+    def delete(self, chat_ids: Sequence[str]) -> None:
+        self._tasks.spawn(self._delete(chat_ids))
 
     def restore(self, chat_ids: Sequence[str]) -> None:
         """Bring deleted chats back."""
@@ -128,11 +128,16 @@ class ChatListController(QObject):
             self._statuses[chat_id] = status
         self.status_changed.emit(chat_id, status)
 
-    async def _delete(self, chat_id: str) -> None:
-        title = self._titles.get(chat_id, "")
-        await self._chat_list.delete(chat_id)
-        self.deleted.emit(chat_id, title)
-        await self._list_trash()
+    async def _delete(self, chat_ids: Sequence[str]) -> None:
+        gone = []
+        try:
+            for chat_id in chat_ids:
+                await self._chat_list.delete(chat_id)
+                gone.append(chat_id)
+        finally:
+            if gone:
+                self.deleted.emit(gone, self._titles.get(gone[0], ""))
+            await self._list_trash()
 
     async def _restore(self, chat_ids: Sequence[str]) -> None:
         try:

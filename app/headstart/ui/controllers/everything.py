@@ -16,6 +16,7 @@ from headstart.ui.controllers.conversation import ConversationController
 from headstart.ui.controllers.discover import DiscoverController
 from headstart.ui.controllers.downloads import DownloadsController
 from headstart.ui.controllers.finding import FindingController
+from headstart.ui.controllers.folders import FoldersController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
@@ -41,6 +42,7 @@ class Controllers:
     conversation: ConversationController
     versions: VersionsController
     finding: FindingController
+    folders: FoldersController
     reply: ReplyController
     models: ModelsController
     servers: ServersController
@@ -56,6 +58,7 @@ class Controllers:
 
     def start(self) -> None:
         """Fill the window for the first time."""
+        self.folders.list()
         self.chat_list.list()
         self.branch.new_chat()
         self.models.show()
@@ -84,7 +87,7 @@ def make_controllers(services: Services) -> Controllers:
     chat_list = ChatListController(services.chat_list, services.replies, tasks, broadcast)
     branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
     reply = ReplyController(services.replies, open_chat, broadcast)
-    chat_list.deleted.connect(lambda chat_id, _title: branch.leave(chat_id))
+    chat_list.deleted.connect(lambda chat_ids, _title: branch.leave(chat_ids))
     chat_list.restored.connect(branch.open_chat)
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
@@ -104,6 +107,9 @@ def make_controllers(services: Services) -> Controllers:
         ),
         versions=VersionsController(
             services.versions, services.conversation, services.replies, open_chat, consent
+        ),
+        folders=FoldersController(
+            services.folders, services.chat_list, open_chat, tasks, broadcast
         ),
         finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,

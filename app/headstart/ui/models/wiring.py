@@ -99,10 +99,16 @@ def _connect_installed(
     installed.loading.connect(view.model.set_loading)
 
     def show_defaults(model: InstalledModel) -> None:
-        from headstart.ui.models.defaults_window import DefaultsWindow
+        from headstart.ui.overrides_window import OverridesWindow, Owner
 
-        options, settings = installed.options(model), preferences.current
-        window = DefaultsWindow(model, options, settings, view.models, page)
+        others = [
+            (other.ref.name, other.ref.key)
+            for other in view.models
+            if other.why_not is None and other.content != model.content
+        ]
+        about = "Chats with this model begin from these; a chat can still differ."
+        owner = Owner(f"Default settings of {model.ref.name}", about, others)
+        window = OverridesWindow(owner, installed.options(model), preferences.current, page)
         window.changed.connect(installed.set_options)
         window.open()
 

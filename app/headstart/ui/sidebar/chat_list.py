@@ -1,47 +1,37 @@
-"""The list of chats as a Qt item model and the delegate that paints its lines.
-
-Rows are section headings (pinned, today, ...) and chats; only chats can be selected.
-"""
+"""The list of chats as a Qt item model. Rows are headings, folders and chats (`rows`); one change
+of a chat touches its own rows only."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import (
-    QAbstractItemModel,
     QAbstractListModel,
     QModelIndex,
     QPersistentModelIndex,
-    QRect,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
-from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QWidget
 
-from headstart.core.values import ChatSummary
-from headstart.ui import theme
+from headstart.core.values import ChatSummary, Folder
+from headstart.ui.sidebar.rows import Row, Sections, rows_of
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
 SUMMARY = CHAT_ID + 1
 WRITING = CHAT_ID + 2
 SECTION = CHAT_ID + 3
+FOLDER = CHAT_ID + 4
+ROW = CHAT_ID + 5
 Index = QModelIndex | QPersistentModelIndex
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    section: str = ""
-    chat: ChatSummary | None = None
-
-
 class ChatListModel(QAbstractListModel):
-    """`renamed(chat id, title)` when the user edits a title in place."""
+    """The user edits titles and names of folders in place."""
 
-    renamed = Signal(str, str)
+    renamed = Signal(str, str)  # chat id, title
+    folder_renamed = Signal(str, str)  # path, name
 
     def __init__(
         self,
@@ -50,80 +40,45 @@ class ChatListModel(QAbstractListModel):
     ) -> None:
         super().__init__(parent)
         self._today = today
-        self._rows: list[_Row] = []
+        self._sections = Sections(today())
+        self._chats: dict[str, ChatSummary] = {}
+        self._folders: tuple[Folder, ...] = ()
+        self._rows: list[Row] = []
         self._writing: dict[str, str] = {}
-        # the day that the headings are about
-        self._day = today()
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """Replace all rows; `writing` maps the chats with an open reply to what they are doing."""
-        rows: list[_Row] = []
-        section = ""
-        today = self._day = self._today()
-        for chat in chats:
-            heading = section_of(chat, today)
-            if heading != section:
-                section = heading
-                rows.append(_Row(section=heading))
-            rows.append(_Row(chat=chat))
+        self._chats = {chat.id: chat for chat in chats}
         self._writing = dict(writing)
-        if rows == self._rows:
-            self._refresh()
-            return
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+        self._replace_all()
+
+    def set_folders(self, folders: Sequence[Folder]) -> None:
+        """All folders, in the user's order."""
+        if tuple(folders) != self._folders:
+            self._folders = tuple(folders)
+            self._take(self._made())
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
-        """One chat is new or other than it was (None: it is gone); no other row is touched but
-        the headings above it."""
-        today = self._today()
-        if today != self._day:
+        """One chat is new or other than it was (None: it is gone)."""
+        if self._today() != self._sections.today:
             # every heading is another one now
-            chats = [row.chat for row in self._rows if row.chat and row.chat.id != chat_id]
-            self.set_chats(sorted([*chats, *([chat] if chat else [])], key=_order), self._writing)
+            self._keep(chat_id, chat)
+            self._replace_all()
+            return
+        if self._chats.get(chat_id) == chat:
             return
         number = self.index_of(chat_id).row()
-        if number >= 0 and chat is not None:
-            old = self._rows[number].chat
-            assert old is not None
-            above = self._rows[number - 1].chat
-            below = self._rows[number + 1].chat if number + 1 < len(self._rows) else None
-            if (
-                section_of(old, today) == section_of(chat, today)
-                and (above is None or _order(above) <= _order(chat))
-                and (below is None or _order(chat) <= _order(below))
-            ):
-                self._rows[number] = _Row(chat=chat)
-                self.dataChanged.emit(self.index(number), self.index(number))
-                return
-        if number >= 0:
-            alone = self._rows[number - 1].chat is None and (
-                number + 1 == len(self._rows) or self._rows[number + 1].chat is None
-            )
-            self._take(number - 1 if alone else number, number)
+        self._keep(chat_id, chat)
+        wanted = self._made()
+        if len(wanted) == len(self._rows) and number >= 0 and wanted[number].chat == chat:
+            # where it was
+            self._take(wanted)
+            return
+        # out first, then in: each touches few rows
+        self._take(self._made(without=chat_id))
         if chat is None:
             self._writing.pop(chat_id, None)
-            return
-        heading, at = section_of(chat, today), 0
-        while at < len(self._rows):
-            row = self._rows[at]
-            if row.chat is not None and _order(row.chat) > _order(chat):
-                break
-            at += 1
-        # a heading right before belongs to the row that the new one goes before
-        if at and self._rows[at - 1].chat is None and self._rows[at - 1].section != heading:
-            at -= 1
-        has_heading = any(row.section == heading for row in self._rows[:at] if row.chat is None)
-        new = [_Row(chat=chat)] if has_heading else [_Row(section=heading), _Row(chat=chat)]
-        self.beginInsertRows(QModelIndex(), at, at + len(new) - 1)
-        self._rows[at:at] = new
-        self.endInsertRows()
-
-    def _take(self, first: int, last: int) -> None:
-        self.beginRemoveRows(QModelIndex(), first, last)
-        del self._rows[first : last + 1]
-        self.endRemoveRows()
+        self._take(wanted)
 
     def set_writing(self, chat_id: str, text: str | None) -> None:
         if text is None:
@@ -134,11 +89,69 @@ class ChatListModel(QAbstractListModel):
         if index.isValid():
             self.dataChanged.emit(index, index, [WRITING])
 
+    def _keep(self, chat_id: str, chat: ChatSummary | None) -> None:
+        if chat is None:
+            self._chats.pop(chat_id, None)
+        else:
+            self._chats[chat_id] = chat
+
+    def _made(self, without: str = "") -> list[Row]:
+        chats: Iterable[ChatSummary] = self._chats.values()
+        if without:
+            chats = (chat for chat in chats if chat.id != without)
+        return rows_of(chats, self._folders, self._sections)
+
+    def _replace_all(self) -> None:
+        self._sections = Sections(self._today())
+        rows = self._made()
+        if rows == self._rows:
+            if rows:
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def _take(self, wanted: list[Row]) -> None:
+        """Have these rows: what is the same at both ends is not touched."""
+        rows = self._rows
+        shorter, first = min(len(rows), len(wanted)), 0
+        while first < shorter and rows[first] == wanted[first]:
+            first += 1
+        last = 0
+        while last < shorter - first and rows[-1 - last] == wanted[-1 - last]:
+            last += 1
+        old, new = len(rows) - last, len(wanted) - last
+        if old - first == new - first:
+            if new > first:
+                self._rows = wanted
+                self.dataChanged.emit(self.index(first), self.index(new - 1))
+            return
+        if old > first:
+            self.beginRemoveRows(QModelIndex(), first, old - 1)
+            del rows[first:old]
+            self.endRemoveRows()
+        if new > first:
+            self.beginInsertRows(QModelIndex(), first, new - 1)
+            rows[first:first] = wanted[first:new]
+            self.endInsertRows()
+
+    # --- what there is -------------------------------------------------------------------
+
     def index_of(self, chat_id: str) -> QModelIndex:
         for number, row in enumerate(self._rows):
             if row.chat is not None and row.chat.id == chat_id:
                 return self.index(number)
         return QModelIndex()
+
+    def index_of_folder(self, path: str) -> QModelIndex:
+        for number, row in enumerate(self._rows):
+            if row.folder is not None and row.folder.path == path:
+                return self.index(number)
+        return QModelIndex()
+
+    def row_at(self, index: Index) -> Row | None:
+        return self._rows[index.row()] if index.isValid() else None
 
     def is_heading(self, row: int) -> bool:
         return self._rows[row].chat is None
@@ -147,31 +160,44 @@ class ChatListModel(QAbstractListModel):
         return [row.chat.id for row in self._rows if row.chat is not None]
 
     def summaries(self) -> list[ChatSummary]:
-        return [row.chat for row in self._rows if row.chat is not None]
+        return list(self._chats.values())
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        return self._folders
 
     def titles(self) -> dict[str, str]:
-        return {row.chat.id: row.chat.title for row in self._rows if row.chat is not None}
+        return {chat.id: chat.title for chat in self._chats.values()}
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> object:
-        if not index.isValid():
+        row = self.row_at(index)
+        if row is None:
             return None
-        row = self._rows[index.row()]
-        chat = row.chat
+        if role == ROW:
+            return row
         if role == SECTION:
             return row.section
-        if chat is None:
+        if role == FOLDER:
+            return row.folder
+        if row.folder is not None:
+            return _of_folder(row, role)
+        if row.chat is None:
             display = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
             return row.section if role in display else None
+        return self._of_chat(row.chat, role)
+
+    def _of_chat(self, chat: ChatSummary, role: int) -> object:
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return chat.title
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{chat.title}, {self._writing.get(chat.id) or subtitle(chat)}"
+                new = ", not seen yet" if chat.unseen else ""
+                return f"{chat.title}, {self._writing.get(chat.id) or subtitle(chat)}{new}"
             case Qt.ItemDataRole.ToolTipRole:
-                return chat.title
+                return "\n".join((chat.title, *(f"#{tag}" for tag in chat.tags)))
             case _ if role == CHAT_ID:
                 return chat.id
             case _ if role == SUMMARY:
@@ -183,126 +209,37 @@ class ChatListModel(QAbstractListModel):
     def setData(
         self, index: Index, value: object, role: int = int(Qt.ItemDataRole.EditRole)
     ) -> bool:
-        chat = self._rows[index.row()].chat
-        title = str(value).strip()
-        if chat is None or not title or title == chat.title:
+        row, name = self._rows[index.row()], str(value).strip()
+        if row.folder is not None and name and name != row.folder.name:
+            self.folder_renamed.emit(row.folder.path, name)
+            return True
+        if row.chat is None or not name or name == row.chat.title:
             return False
-        self.renamed.emit(chat.id, title)
+        self.renamed.emit(row.chat.id, name)
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if not index.isValid() or self._rows[index.row()].chat is None:
+        row = self.row_at(index)
+        if row is None or row.section:
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
-
-    def _refresh(self) -> None:
-        if self._rows:
-            self.dataChanged.emit(self.index(0), self.index(len(self._rows) - 1))
+        flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDropEnabled
+        return flags | Qt.ItemFlag.ItemIsDragEnabled
 
 
-class ChatListDelegate(QStyledItemDelegate):
-    """Title and a quiet second line; a dot in the accent colour while a reply is written."""
-
-    def __init__(self, model: ChatListModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        # asked for each of thousands of rows whenever the list is laid out
-        return QSize(200, theme.px(34 if self._model.is_heading(index.row()) else 52))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colours = theme.current()
-        area: QRect = option.rect
-        state = option.state
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        section = index.data(SECTION)
-        if section:
-            painter.setPen(QColor(colours.quiet))
-            font = theme.text_font(11, QFont.Weight.Medium)
-            font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.5)
-            painter.setFont(font)
-            painter.drawText(
-                area.adjusted(8, 0, -8, -6),
-                int(Qt.AlignmentFlag.AlignBottom),
-                str(section).upper(),
-            )
-            painter.restore()
-            return
-        chat: ChatSummary = index.data(SUMMARY)
-        writing = index.data(WRITING)
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        if selected or hovered:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.hover))
-            painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-        if bool(state & QStyle.StateFlag.State_HasFocus):
-            painter.setPen(QColor(colours.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), 8, 8)
-        left = area.left() + 8
-        if writing:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.accent))
-            painter.drawEllipse(left, area.top() + theme.px(13), 7, 7)
-            left += 13
-        font = theme.text_font()
-        painter.setFont(font)
-        painter.setPen(QColor(colours.ink))
-        width = area.right() - left - 8
-        title = QFontMetrics(font).elidedText(chat.title, Qt.TextElideMode.ElideRight, width)
-        top = QRect(left, area.top() + 6, width, theme.px(20))
-        painter.drawText(top, int(Qt.AlignmentFlag.AlignVCenter), title)
-        painter.setFont(theme.text_font(theme.SMALL_SIZE))
-        painter.setPen(QColor(colours.quiet))
-        under = QRect(area.left() + 8, top.bottom(), area.width() - 16, theme.px(20))
-        painter.drawText(under, int(Qt.AlignmentFlag.AlignVCenter), writing or subtitle(chat))
-        painter.restore()
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = QLineEdit(parent)
-        editor.setAccessibleName("Title of the chat")
-        return editor
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        assert isinstance(editor, QLineEdit)
-        # asked again whenever the row changes: what the user is typing stays
-        if not editor.property("filled"):
-            editor.setProperty("filled", True)
-            editor.setText(str(index.data()))
-            editor.selectAll()
-
-    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        assert isinstance(editor, QLineEdit)
-        model.setData(index, editor.text())
+def _of_folder(row: Row, role: int) -> object:
+    assert row.folder is not None
+    match role:
+        case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
+            return row.folder.name
+        case Qt.ItemDataRole.AccessibleTextRole:
+            state = "folded" if row.folder.folded else "open"
+            return f"Folder {row.folder.name}, {row.count:,} chats, {state}"
+        case Qt.ItemDataRole.ToolTipRole:
+            return row.folder.path
+    return None
 
 
 def subtitle(chat: ChatSummary) -> str:
-    return "1 message" if chat.messages == 1 else f"{chat.messages:,} messages"
-
-
-def _order(chat: ChatSummary) -> tuple[bool, bool, int]:
-    """Smaller ones stand further up."""
-    return not chat.private, not chat.pinned, -chat.updated_at
-
-
-def section_of(chat: ChatSummary, today: datetime.date) -> str:
-    """The heading under which a chat stands on the day `today`."""
-    if chat.private:
-        return "Private, until Headstart closes"
-    if chat.pinned:
-        return "Pinned"
-    day = datetime.datetime.fromtimestamp(chat.updated_at / 1000).date()
-    age = (today - day).days
-    if age <= 0:
-        return "Today"
-    if age == 1:
-        return "Yesterday"
-    if age <= 7:
-        return "Previous 7 days"
-    if age <= 30:
-        return "Previous 30 days"
-    return day.strftime("%B %Y")
+    count = "1 message" if chat.messages == 1 else f"{chat.messages:,} messages"
+    return " · ".join((count, *(f"#{tag}" for tag in chat.tags[:3])))

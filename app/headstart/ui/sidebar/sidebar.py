@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,28 +18,29 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.search import FoundChat
-from headstart.core.values import ChatSummary
+from headstart.core.values import ChatSummary, Folder
 from headstart.ui import icons, theme
-from headstart.ui.commands import Commands, add_items
-from headstart.ui.sidebar.chat_list import (
-    CHAT_ID,
-    SUMMARY,
-    ChatListDelegate,
-    ChatListModel,
-    Index,
-)
+from headstart.ui.commands import Commands
+from headstart.ui.sidebar import menus
+from headstart.ui.sidebar.chat_delegate import ChatListDelegate
+from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListModel
+from headstart.ui.sidebar.chat_view import ChatView
 from headstart.ui.sidebar.entry import SideEntry
 from headstart.ui.sidebar.search_box import SearchBox
 from headstart.ui.sidebar.search_results import ResultsView
 
-_MORE = ("chats.import", "chats.import_folder", "chats.export", "chats.backups", "chats.trash")
+_MORE = (
+    "folder.new", "chats.archive", "chats.import", "chats.import_folder", "chats.export",
+    "chats.backups", "chats.trash",
+)  # fmt: skip
 
 
 class Sidebar(QFrame):
     chat_chosen = Signal(str)
     rename_requested = Signal(str, str)
-    # a chat's id and title, while the mouse drags it
-    dragged = Signal(str, str)
+    folder_renamed = Signal(str, str)  # path, name
+    # ids of chats, and the folder that they go to: "" for none, None for a new one
+    move_requested = Signal(list, object)
     search_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -65,24 +65,13 @@ class Sidebar(QFrame):
         self.results.left.connect(self.search.setFocus)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
-        self.view = _ChatView(self)
-        self.view.setObjectName("chatList")
-        self.view.setAccessibleName("Chats")
-        self.view.setModel(self.model)
+        self.model.folder_renamed.connect(self.folder_renamed)
+        self.view = ChatView(self.model, self)
         delegate = ChatListDelegate(self.model, self.view)
         delegate.closeEditor.connect(lambda *_: QTimer.singleShot(0, self._take_later))
         self.view.setItemDelegate(delegate)
-        self.view.setMouseTracking(True)
-        self.view.setUniformItemSizes(False)
-        self.view.setSpacing(1)
-        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.installEventFilter(self)
-        self.view.setDragEnabled(True)
-        self.view.dragged.connect(self.dragged)
         self.view.selectionModel().currentChanged.connect(self._on_current)
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
@@ -268,21 +257,46 @@ class Sidebar(QFrame):
 
     def _on_current(self, index: QModelIndex, _previous: QModelIndex) -> None:
         chat_id = index.data(CHAT_ID) if index.isValid() else None
-        if chat_id and self._telling:
+        # with Shift or Ctrl several are chosen, and none of them is opened
+        keys = QGuiApplication.keyboardModifiers() & (
+            Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+        )
+        if chat_id and self._telling and not keys:
             self._showing = chat_id
             self.chat_chosen.emit(chat_id)
 
     def _open_menu(self, point: QPoint) -> None:
         index = self.view.indexAt(point)
-        if index.isValid() and index.data(CHAT_ID):
-            self.menu_for(index).popup(self.view.viewport().mapToGlobal(point))
+        menu = self.menu_for(index) if index.isValid() else None
+        if menu is not None:
+            menu.popup(self.view.viewport().mapToGlobal(point))
 
-    def menu_for(self, index: QModelIndex) -> QMenu:
-        """What can be done with the chat of a line."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        add_items(menu, self._commands.chat, index.data(SUMMARY))
-        return menu
+    def menu_for(self, index: QModelIndex) -> QMenu | None:
+        """What can be done with a line, or with all chats that are chosen if it is one of them."""
+        row = self.model.row_at(index)
+        if row is None or row.section:
+            return None
+        if row.folder is not None:
+            return menus.about_folder(self, self._commands, row.folder)
+        assert row.chat is not None
+        chosen = self.chosen()
+        chats = chosen if row.chat in chosen else [row.chat]
+        folders = self.model.folders
+        return menus.about_chats(self, self._commands, chats, folders, self.move_requested.emit)
+
+    def chosen(self) -> list[ChatSummary]:
+        """The chats that are selected."""
+        known = {chat.id: chat for chat in self.model.summaries()}
+        return [known[one] for one in self.view.chosen() if one in known]
+
+    def begin_rename_folder(self, path: str) -> None:
+        index = self.model.index_of_folder(path)
+        if index.isValid():
+            self.view.setCurrentIndex(index)
+            self.view.edit(index)
+
+    def set_folders(self, folders: Sequence[Folder]) -> None:
+        self._change(lambda: self.model.set_folders(folders))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.view and isinstance(event, QKeyEvent):
@@ -295,37 +309,11 @@ class Sidebar(QFrame):
         keys = QKeySequence(event.keyCombination())
         for command in self._commands.chat:
             if command.keys and keys == QKeySequence(command.keys) and command.shown(chat):
-                command.run(chat)
+                chosen = self.chosen()
+                if len(chosen) > 1 and chat in chosen:
+                    if command.many is not None:
+                        command.many(chosen)
+                else:
+                    command.run(chat)
                 return True
         return False
-
-
-class _ChatView(QListView):
-    """Only the left button chooses; the right one opens a menu about what it points at. A chat that
-    is dragged becomes a file for another program."""
-
-    dragged = Signal(str, str)
-
-    def startDrag(self, _actions: Qt.DropAction) -> None:
-        index = self.currentIndex()
-        if index.isValid() and index.data(CHAT_ID):
-            self.dragged.emit(index.data(CHAT_ID), str(index.data()))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        # a list without a current line would choose its first one, which opens a chat
-        selection = self.selectionModel()
-        before = self.currentIndex()
-        with QSignalBlocker(selection):
-            super().focusInEvent(event)
-            if not before.isValid():
-                selection.clear()
-
-    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
-        # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height
-        QAbstractItemView.dataChanged(self, first, last, roles)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.RightButton:
-            event.accept()
-        else:
-            super().mousePressEvent(event)

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QInputDialog, QWidget
 
+from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
-from headstart.core.values import ChatSummary, TrashedChat
+from headstart.core.settings import ChatOptions
+from headstart.core.values import ChatSummary, Folder, TrashedChat
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.sidebar.sidebar import Sidebar
 
 if TYPE_CHECKING:
+    from headstart.ui.overrides_window import OverridesWindow
+    from headstart.ui.sidebar.archive import ArchiveWindow
     from headstart.ui.sidebar.trash import TrashWindow
 
 
 def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> None:
     sidebar.set_commands(commands)
-    chats = controllers.chat_list
+    chats, folders = controllers.chat_list, controllers.folders
     sidebar.rename_requested.connect(chats.rename)
+    sidebar.folder_renamed.connect(folders.rename)
+    sidebar.view.toggled.connect(folders.fold)
+    sidebar.view.moved.connect(folders.move)
+    sidebar.view.folder_moved.connect(folders.move_folder)
+    folders.listed.connect(sidebar.set_folders)
     chats.listed.connect(sidebar.set_chats)
     chats.line_changed.connect(sidebar.set_chat)
     chats.status_changed.connect(sidebar.model.set_writing)
@@ -40,6 +49,130 @@ def _names(
     folders = {chat.folder for chat in chats if chat.folder}
     tags = {tag for chat in chats for tag in chat.tags}
     return sorted(models - {""}), sorted(folders), sorted(tags)
+
+
+class OrderDialogs(QObject):
+    """What asks for a name, tags or settings of folders, and the window of archived chats."""
+
+    def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._controllers = controllers
+        self._preferences = preferences
+        self.archive: ArchiveWindow | None = None
+        self.settings: OverridesWindow | None = None
+        # models that can be chosen, as they were last listed
+        self._models: list[tuple[str, str]] = []
+        folders = controllers.folders
+        folders.opened.connect(self._show_settings)
+        folders.archive_listed.connect(self._show_archived)
+        controllers.models.listed.connect(self._on_models)
+
+    def move(self, chat_ids: list[str], folder: str | None) -> None:
+        """Chats into a folder; into a new one without a path."""
+        if folder is None:
+            self.new_folder(chat_ids=chat_ids)
+        else:
+            self._controllers.folders.move(chat_ids, folder)
+
+    def new_folder(self, inside: str = "", chat_ids: Sequence[str] = ()) -> None:
+        def make(name: str) -> None:
+            self._controllers.folders.make(name, inside, chat_ids)
+
+        self._ask("New folder", "Name of the folder", "", make)
+
+    def ask_tags(self, chats: Sequence[ChatSummary]) -> None:
+        """Tags of one chat, or one more for several."""
+        folders = self._controllers.folders
+        if len(chats) == 1:
+            (chat,) = chats
+            label = "Tags, with commas between them"
+            self._ask(
+                "Tags", label, ", ".join(chat.tags),
+                lambda text: folders.set_tags(chat.id, text.split(",")), empty=True,
+            )  # fmt: skip
+            return
+        ids = [chat.id for chat in chats]
+        self._ask("Add a tag", "Tag", "", lambda text: folders.add_tag(ids, text))
+
+    def open_archive(self) -> None:
+        if self.archive is None:
+            from headstart.ui.sidebar.archive import ArchiveWindow
+
+            window = self.archive = ArchiveWindow(self._parent)
+            window.open_requested.connect(self._controllers.branch.open_chat)
+            window.restore_requested.connect(
+                lambda ids: self._controllers.folders.archive(ids, archived=False)
+            )
+            window.delete_requested.connect(self._delete_archived)
+            window.finished.connect(self._on_archive_closed)
+        self.archive.show()
+        self.archive.raise_()
+        self._controllers.folders.list_archive()
+
+    def open_settings(self, path: str) -> None:
+        """What holds in a folder."""
+        self._controllers.models.list()
+        self._controllers.folders.open(path)
+
+    def _ask(
+        self, title: str, label: str, text: str, then: Callable[[str], object], empty: bool = False
+    ) -> None:
+        dialog = QInputDialog(self._parent)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setTextValue(text)
+        dialog.textValueSelected.connect(lambda found: then(found) if found or empty else None)
+        dialog.open()
+
+    def _delete_archived(self, ids: list[str]) -> None:
+        self._controllers.chat_list.delete(ids)
+        self._controllers.folders.list_archive()
+
+    def _show_archived(self, chats: list[ChatSummary]) -> None:
+        if self.archive is not None:
+            self.archive.set_chats(chats)
+
+    def _on_archive_closed(self) -> None:
+        if self.archive is not None:
+            self.archive.deleteLater()
+            self.archive = None
+
+    def _on_models(self, models: ModelList) -> None:
+        known = [one.ref for one in models.local if one.why_not is None]
+        self._models = [(one.name, one.key) for one in known]
+        self._models += [
+            (one.name, one.key) for offered in models.servers for one in offered.models
+        ]
+
+    def _show_settings(self, folder: Folder) -> None:
+        from headstart.ui.overrides_window import OverridesWindow, Owner
+
+        about = "Chats in this folder begin from these, where they say nothing else themselves."
+        owner = Owner(
+            f"Settings of the folder {folder.name}", about, self._models, self._models,
+            folder.model or "",
+        )  # fmt: skip
+        window = OverridesWindow(owner, folder.options, self._preferences.current, self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chosen = folder.model
+
+        def store() -> None:
+            options = window.options
+            assert isinstance(options, ChatOptions)
+            self._controllers.folders.set_options(folder.path, options, chosen)
+
+        def choose(key: str) -> None:
+            nonlocal chosen
+            chosen = key or None
+            store()
+
+        window.changed.connect(lambda _options: store())
+        window.model_changed.connect(choose)
+        window.finished.connect(lambda _result: setattr(self, "settings", None))
+        self.settings = window
+        window.open()
 
 
 class TrashOpener(QObject):

@@ -14,6 +14,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.dragging import chats_as_mime, folder_as_mime
 
 if TYPE_CHECKING:
     from headstart.chat.transfer.exporting import Copied
@@ -36,6 +37,7 @@ class TransferOpener(QObject):
         self.importing: ImportWindow | None = None
         self.exporting: ExportWindow | None = None
         self._dragging: QTemporaryDir | None = None
+        self._dragged_chats: list[str] = []
         self._chats.listed.connect(self._on_listed)
         self._transfer.copied.connect(self._on_copied)
         self._transfer.dragged.connect(self._on_dragged)
@@ -110,24 +112,33 @@ class TransferOpener(QObject):
         """To the clipboard: "markdown", "formatted" or "plain"."""
         self._transfer.copy(chat_id, form, message_id)
 
-    def drag(self, chat_id: str, title: str) -> None:
-        """A chat is dragged out of the list: its file is made, in the format of the last export."""
+    def drag(self, chat_ids: list[str], title: str) -> None:
+        """Chats are dragged, into a folder or out of the window: their file is made, in the format
+        of the last export."""
+        self._dragged_chats = chat_ids
         if self._dragging is None:
             self._dragging = QTemporaryDir()
         form = next(one for one in formats() if one.code == (self._format or "markdown"))
-        wanted = Exporting.wanted([chat_id], form.code, reasoning=True, stats=False, branches=False)
-        path = Path(self._dragging.path()) / f"{file_name(title)}{form.suffix}"
+        wanted = Exporting.wanted(chat_ids, form.code, reasoning=True, stats=False, branches=False)
+        suffix = form.suffix if len(chat_ids) == 1 or form.together else ".zip"
+        path = Path(self._dragging.path()) / f"{file_name(title)}{suffix}"
         self._transfer.drag(wanted, str(path))
+
+    def drag_folder(self, path: str) -> None:
+        """A folder is dragged into another one."""
+        drag = QDrag(self._parent)
+        drag.setMimeData(folder_as_mime(path))
+        drag.exec(Qt.DropAction.MoveAction)
 
     def _on_dragged(self, path: str) -> None:
         if not QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
             # it was let go before the file was there
             return
         drag = QDrag(self._parent)
-        data = QMimeData()
+        data = chats_as_mime(self._dragged_chats)
         data.setUrls([QUrl.fromLocalFile(path)])
         drag.setMimeData(data)
-        drag.exec(Qt.DropAction.CopyAction)
+        drag.exec(Qt.DropAction.CopyAction | Qt.DropAction.MoveAction)
 
     def _on_copied(self, copied: Copied, form: str) -> None:
         data = QMimeData()

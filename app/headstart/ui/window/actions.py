@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from headstart.core.values import ChatSummary, Message, MessageStatus, Role
+from headstart.core.values import ChatSummary, Folder, Message, MessageStatus, Role
 from headstart.ui.commands import Command, Commands, ItemCommand
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
         window_commands(window, controllers),
         chat_commands(window, controllers),
         message_commands(window, controllers),
+        folder_commands(window, controllers),
     )
 
 
@@ -62,6 +63,8 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
         ),
         Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
         Command("chats.backups", "Backups…", lambda: window.settings.open("files"), "folder-open"),
+        Command("folder.new", "New folder…", window.order.new_folder, "folder-plus"),
+        Command("chats.archive", "Archived chats…", window.order.open_archive, "archive"),
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
         Command("models.show", "Models", window.pages.show_models, "box", "Ctrl+M"),
         Command(
@@ -121,10 +124,29 @@ def chat_commands(
             shown=lambda chat: chat.pinned,
         ),
         ItemCommand(
+            "chat.tags",
+            "Tags…",
+            lambda chat: window.order.ask_tags([chat]),
+            "tag",
+            shown=lambda chat: not chat.private,
+            many=window.order.ask_tags,
+        ),
+        ItemCommand(
+            "chat.archive",
+            "Archive",
+            lambda chat: controllers.folders.archive([chat.id]),
+            "archive",
+            shown=lambda chat: not chat.private,
+            many=lambda several: controllers.folders.archive([chat.id for chat in several]),
+        ),
+        ItemCommand(
             "chat.export_this",
             "Export…",
             lambda chat: window.ask_export(chat.id),
             "upload",
+            many=lambda several: window.transfer.export(
+                [chat.id for chat in several], several[0].title
+            ),
         ),
         ItemCommand(
             "chat.copy",
@@ -140,9 +162,49 @@ def chat_commands(
         ItemCommand(
             "chat.delete",
             "Delete",
-            lambda chat: chats.delete(chat.id),
+            lambda chat: chats.delete([chat.id]),
             "trash-2",
             "Del",
+            apart=True,
+            many=lambda several: chats.delete([chat.id for chat in several]),
+        ),
+    )
+
+
+def folder_commands(
+    window: MainWindow, controllers: Controllers
+) -> tuple[ItemCommand[Folder], ...]:
+    return (
+        ItemCommand(
+            "folder.new_chat",
+            "New chat here",
+            lambda folder: window.new_chat(folder=folder),
+            "plus",
+        ),
+        ItemCommand(
+            "folder.rename",
+            "Rename",
+            lambda folder: window.sidebar.begin_rename_folder(folder.path),
+            "pencil",
+            "F2",
+        ),
+        ItemCommand(
+            "folder.settings",
+            "System prompt, model and settings…",
+            lambda folder: window.order.open_settings(folder.path),
+            "sliders-horizontal",
+        ),
+        ItemCommand(
+            "folder.inside",
+            "New folder inside…",
+            lambda folder: window.order.new_folder(folder.path),
+            "folder-plus",
+        ),
+        ItemCommand(
+            "folder.remove",
+            "Remove the folder, keep its chats",
+            lambda folder: controllers.folders.remove(folder.path),
+            "trash-2",
             apart=True,
         ),
     )

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayou
 from headstart.chat.models import ModelList, is_model
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.values import Folder
 from headstart.ui import theme
 from headstart.ui.composer.composer import Composer
 from headstart.ui.controllers.everything import Controllers
@@ -31,7 +32,7 @@ from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
-from headstart.ui.sidebar.wiring import TrashOpener
+from headstart.ui.sidebar.wiring import OrderDialogs, TrashOpener
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transcript.wiring import BranchDialogs
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.settings = SettingsOpener(controllers, preferences, self)
         self.transfer = TransferOpener(controllers, preferences, self)
         self.dialogs = BranchDialogs(self, controllers)
+        self.order = OrderDialogs(self, controllers, preferences)
         self._build()
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)
@@ -148,17 +150,14 @@ class MainWindow(QMainWindow):
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
 
-    def new_chat(self) -> None:
-        self._new_chat(private=False)
-
-    def new_private_chat(self) -> None:
-        self._new_chat(private=True)
-
-    def _new_chat(self, private: bool) -> None:
+    def new_chat(self, private: bool = False, folder: Folder | None = None) -> None:
         self.inspector.flush()
         self.pages.show_chat()
-        self._controllers.branch.new_chat(private)
+        self._controllers.branch.new_chat(private, folder)
         self.composer.edit.setFocus()
+
+    def new_private_chat(self) -> None:
+        self.new_chat(private=True)
 
     def submit(self, text: str) -> None:
         self.inspector.flush()

@@ -41,7 +41,9 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     window.sidebar.chat_chosen.connect(window.open_chat)
     window.sidebar.results.chat_chosen.connect(window.open_chat)
     window.sidebar.results.message_chosen.connect(window.open_message)
-    window.sidebar.dragged.connect(window.transfer.drag)
+    window.sidebar.view.dragged.connect(window.transfer.drag)
+    window.sidebar.view.folder_dragged.connect(window.transfer.drag_folder)
+    window.sidebar.move_requested.connect(window.order.move)
     window.transcript.copy_requested.connect(
         lambda message, form: window.transfer.copy(controllers.open.id, form, message)
     )
@@ -110,10 +112,17 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     banner, toast = window.banner, window.toast
 
-    def show_deleted(chat_id: str, title: str) -> None:
-        restore = controllers.chat_list.restore
-        text = f"Deleted “{shortened(title, 40)}”"
-        toast.show_text(text, lambda: restore([chat_id]), about=chat_id)
+    def show_deleted(chat_ids: list[str], title: str) -> None:
+        restore = partial(controllers.chat_list.restore, chat_ids)
+        many = count_words(len(chat_ids), "chat")
+        text = f"Deleted “{shortened(title, 40)}”" if len(chat_ids) == 1 else f"Deleted {many}"
+        toast.show_text(text, restore, about=chat_ids[0])
+
+    def show_archived(chat_ids: list[str]) -> None:
+        back = partial(controllers.folders.archive, chat_ids, archived=False)
+        toast.show_text(f"Archived {count_words(len(chat_ids), 'chat')}", back)
+
+    controllers.folders.archived.connect(show_archived)
 
     def on_stored(chat_id: str) -> None:
         if chat_id == controllers.open.id:

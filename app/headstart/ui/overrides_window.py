@@ -1,8 +1,10 @@
-"""What chats with one model begin from: the middle step between the app's settings and a chat's."""
+"""What chats begin from that belong to something: a model, or a folder; a step between the app's
+settings and a chat's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -17,9 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.installed import InstalledModel
 from headstart.core.settings import (
-    ModelOptions,
+    Overrides,
     Sampling,
     SamplingChoice,
     Settings,
@@ -34,24 +35,32 @@ _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tok
 _INHERITED = "As in the settings"
 
 
-class DefaultsWindow(QDialog):
-    """Emits `changed` with the model's options, at each change."""
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose settings they are: the window's title, what it says, and which models can draft (names
+    and keys). `models`: those that new chats can begin with, None where that is no question."""
 
-    changed = Signal(object)  # ModelOptions
+    title: str
+    about: str
+    drafts: Sequence[tuple[str, str]] = ()
+    models: Sequence[tuple[str, str]] | None = None
+    model: str = ""
+
+
+class OverridesWindow(QDialog):
+    """Emits `changed` with the options, and `model_changed` with a key, at each change."""
+
+    changed = Signal(object)  # Overrides
+    model_changed = Signal(str)
 
     def __init__(
-        self,
-        model: InstalledModel,
-        options: ModelOptions,
-        settings: Settings,
-        others: Sequence[InstalledModel],
-        parent: QWidget | None = None,
+        self, owner: Owner, options: Overrides, settings: Settings, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.options = options
-        self.setWindowTitle(f"Default settings of {model.ref.name}")
+        self.setWindowTitle(owner.title)
         self.setMinimumWidth(460)
-        word = QLabel("Chats with this model begin from these; a chat can still differ.", self)
+        word = QLabel(owner.about, self)
         word.setObjectName("quiet")
         word.setWordWrap(True)
         form = QFormLayout()
@@ -61,19 +70,21 @@ class DefaultsWindow(QDialog):
         self.prompt = TextEdit(self)
         self.prompt.setPlainText(options.system_prompt or "")
         self.prompt.setPlaceholderText(settings.system_prompt or "none")
-        self.prompt.setAccessibleName("System prompt of chats with this model")
+        self.prompt.setAccessibleName("System prompt")
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(84)
         self.prompt.textChanged.connect(self._on_prompt)
         form.addRow("System prompt", self.prompt)
-        self.numbers: dict[str, QWidget] = {}
         self._order: list[QWidget] = []
+        if owner.models is not None:
+            form.addRow("Model of new chats", self._model(owner.models, owner.model))
+        self.numbers: dict[str, QWidget] = {}
         for name in _NUMBERS:
             self._number(form, name, settings)
         fields = describe(Settings)
         self._choice(form, "thinking", fields["thinking"].labels)
         self._choice(form, "when_full", fields["when_full"].labels)
-        self.draft = self._draft(model, others)
+        self.draft = self._draft(owner.drafts)
         form.addRow("Draft from", self.draft)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
@@ -128,15 +139,26 @@ class DefaultsWindow(QDialog):
         form.addRow(info.title, box)
         self._order.append(box)
 
-    def _draft(self, model: InstalledModel, others: Sequence[InstalledModel]) -> QComboBox:
+    def _model(self, models: Sequence[tuple[str, str]], chosen: str) -> QComboBox:
+        box = QComboBox(self)
+        box.setAccessibleName("Model of new chats")
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.addItem("The last one that was used", "")
+        for name, key in models:
+            box.addItem(name, key)
+        box.setCurrentIndex(max(0, box.findData(chosen)))
+        box.activated.connect(lambda _: self.model_changed.emit(box.currentData()))
+        self._order.append(box)
+        return box
+
+    def _draft(self, drafts: Sequence[tuple[str, str]]) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName("Draft from")
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(_INHERITED, None)
         box.addItem("No draft model: repeated text only", "")
-        for other in others:
-            if other.why_not is None and other.content != model.content:
-                box.addItem(other.ref.name, other.ref.key)
+        for name, key in drafts:
+            box.addItem(name, key)
         own = self.options.speculation
         box.setCurrentIndex(0 if own is None else max(0, box.findData(own.draft)))
         box.activated.connect(partial(self._on_draft, box))

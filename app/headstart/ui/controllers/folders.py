@@ -1,0 +1,141 @@
+"""Order among chats: folders, tags, the archive, and what answered out of sight. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, ReplyEnded, What
+from headstart.chat.chat_list import ChatList
+from headstart.chat.folders import Folders
+from headstart.core.settings import ChatOptions
+from headstart.core.values import ChatSummary
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.tasks import Tasks
+
+
+class FoldersController(QObject):
+    listed = Signal(list)  # of Folder
+    opened = Signal(object)  # Folder whose settings are to be shown
+    archive_listed = Signal(list)  # of ChatSummary
+    archived = Signal(list)  # chat ids
+
+    def __init__(
+        self,
+        folders: Folders,
+        chat_list: ChatList,
+        open_chat: OpenChat,
+        tasks: Tasks,
+        broadcast: Broadcast,
+    ) -> None:
+        super().__init__()
+        self._folders = folders
+        self._chat_list = chat_list
+        self._open = open_chat
+        self._tasks = tasks
+        # whether the window is where the user looks
+        self.seen = True
+        broadcast.on(FoldersChanged, lambda _change: self.list())
+        broadcast.on(ChatsChanged, lambda _change: self.list())
+        broadcast.on(ChatChanged, self._on_chat)
+        broadcast.on(ReplyEnded, lambda change: self._on_reply(change.chat_id))
+        open_chat.opened.connect(self.see)
+
+    # --- folders -------------------------------------------------------------------------
+
+    def list(self) -> None:
+        self._tasks.spawn(self._list())
+
+    def make(self, name: str, inside: str = "", chat_ids: Sequence[str] = ()) -> None:
+        """A new folder, with these chats in it."""
+        self._tasks.spawn(self._make(name, inside, chat_ids))
+
+    def rename(self, path: str, name: str) -> None:
+        self._tasks.spawn(self._rename(path, name))
+
+    def remove(self, path: str) -> None:
+        self._tasks.spawn(self._folders.remove(path))
+
+    def fold(self, path: str, folded: bool) -> None:
+        self._tasks.spawn(self._folders.fold(path, folded))
+
+    def move_folder(self, path: str, inside: str) -> None:
+        self._tasks.spawn(self._move_folder(path, inside))
+
+    def set_options(self, path: str, options: ChatOptions, model: str | None) -> None:
+        self._tasks.spawn(self._folders.set_options(path, options, model))
+
+    def open(self, path: str) -> None:
+        """Show what holds in a folder."""
+        self._tasks.spawn(self._show(path))
+
+    # --- chats ---------------------------------------------------------------------------
+
+    def move(self, chat_ids: Sequence[str], folder: str) -> None:
+        self._tasks.spawn(self._chat_list.move(chat_ids, folder))
+
+    def set_tags(self, chat_id: str, tags: Sequence[str]) -> None:
+        self._tasks.spawn(self._chat_list.set_tags(chat_id, tags))
+
+    def add_tag(self, chat_ids: Sequence[str], tag: str) -> None:
+        self._tasks.spawn(self._chat_list.add_tag(chat_ids, tag))
+
+    def archive(self, chat_ids: Sequence[str], archived: bool = True) -> None:
+        self._tasks.spawn(self._archive(chat_ids, archived))
+
+    def list_archive(self) -> None:
+        self._tasks.spawn(self._list_archive())
+
+    def see(self) -> None:
+        """The user sees the open chat."""
+        if self._open.stored:
+            self._tasks.spawn(self._see(self._open.id))
+
+    # --- inside --------------------------------------------------------------------------
+
+    async def _list(self) -> None:
+        self.listed.emit(await self._folders.all())
+
+    async def _make(self, name: str, inside: str, chat_ids: Sequence[str]) -> None:
+        path = await self._folders.make(name, inside)
+        if chat_ids:
+            await self._chat_list.move(chat_ids, path)
+
+    async def _rename(self, path: str, name: str) -> None:
+        try:
+            await self._folders.rename(path, name)
+        finally:
+            await self._list()
+
+    async def _move_folder(self, path: str, inside: str) -> None:
+        await self._folders.move(path, inside)
+
+    async def _show(self, path: str) -> None:
+        self.opened.emit(await self._folders.get(path))
+
+    async def _archive(self, chat_ids: Sequence[str], archived: bool) -> None:
+        await self._chat_list.archive(chat_ids, archived)
+        await self._list_archive()
+        if archived:
+            self.archived.emit(list(chat_ids))
+
+    async def _list_archive(self) -> None:
+        found: list[ChatSummary] = [
+            chat for chat in await self._chat_list.summaries() if chat.archived
+        ]
+        self.archive_listed.emit(found)
+
+    async def _see(self, chat_id: str) -> None:
+        summary = await self._chat_list.summary(chat_id)
+        if summary is not None and summary.unseen:
+            await self._chat_list.set_unseen(chat_id, False)
+
+    def _on_reply(self, chat_id: str) -> None:
+        if chat_id != self._open.id or not self.seen:
+            self._tasks.spawn(self._chat_list.set_unseen(chat_id, True))
+
+    def _on_chat(self, change: ChatChanged) -> None:
+        if change.what is What.FOLDER:
+            self.list()

@@ -1,0 +1,50 @@
+"""A window that lists archived chats, opens them, or puts them back into the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QDateTime, QLocale, Signal
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from headstart.core.values import ChatSummary
+from headstart.ui.list_window import ListWindow
+
+
+class ArchiveWindow(ListWindow):
+    open_requested = Signal(str)
+    restore_requested = Signal(list)  # of chat ids
+    delete_requested = Signal(list)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Archive", ("Chat", "Messages", "Last used"), "Archived chats", parent)
+        self.list.itemActivated.connect(lambda *_: self._open())
+        self.hint.setText("Archived chats are in no list; a search still finds them.")
+        self.open_button = QPushButton("Open", self)
+        self.open_button.setObjectName("primary")
+        self.open_button.clicked.connect(self._open)
+        self.restore = QPushButton("Back to the list", self)
+        self.restore.clicked.connect(lambda: self.restore_requested.emit(self.chosen()))
+        self.delete = QPushButton("Delete", self)
+        self.delete.clicked.connect(lambda: self.delete_requested.emit(self.chosen()))
+        self.lay_out((self.open_button, self.restore, self.delete))
+
+    def set_chats(self, chats: Sequence[ChatSummary]) -> None:
+        rows = []
+        for chat in chats:
+            at = QDateTime.fromMSecsSinceEpoch(chat.updated_at)
+            when = QLocale().toString(at, QLocale.FormatType.ShortFormat)
+            rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
+        self.set_rows(rows)
+
+    def show_buttons(self) -> None:
+        chosen = self.chosen()
+        self.open_button.setEnabled(len(chosen) == 1)
+        self.restore.setEnabled(bool(chosen))
+        self.delete.setEnabled(bool(chosen))
+
+    def _open(self) -> None:
+        chosen = self.chosen()
+        if len(chosen) == 1:
+            self.open_requested.emit(chosen[0])
+            self.accept()

@@ -1,0 +1,141 @@
+"""The list of chats as the mouse and the keys use it: several are chosen, dragged, dropped into
+folders, or out of the window as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
+
+from headstart.core.values import Folder
+from headstart.ui.dragging import dropped_chats, dropped_folder
+from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
+
+
+class ChatView(QListView):
+    """Only the left button chooses; the right one opens a menu about what it points at."""
+
+    dragged = Signal(list, str)  # ids of chats, and the title of the first
+    folder_dragged = Signal(str)
+    toggled = Signal(str, bool)  # a folder's path, and whether it is to be folded
+    moved = Signal(list, str)  # ids of chats, and the folder that they were dropped on
+    folder_moved = Signal(str, str)  # a folder, and the one that it was dropped on
+
+    def __init__(self, model: ChatListModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._chats = model
+        self.setModel(model)
+        self.setObjectName("chatList")
+        self.setAccessibleName("Chats")
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(False)
+        self.setSpacing(1)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setEditTriggers(QListView.EditTrigger.EditKeyPressed)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+        self.setDragEnabled(True)
+        self.setAcceptDrops(True)
+        self.setDropIndicatorShown(False)
+        self._target = -1
+
+    def chosen(self) -> list[str]:
+        """The ids of the chats that are selected, from top to bottom."""
+        rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
+        return [str(index.data(CHAT_ID)) for index in rows if index.data(CHAT_ID)]
+
+    # --- dragging and dropping -----------------------------------------------------------
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:
+        chats, row = self.chosen(), self._chats.row_at(self.currentIndex())
+        if row is not None and row.folder is not None:
+            self.folder_dragged.emit(row.folder.path)
+        elif chats:
+            index = self._chats.index_of(chats[0])
+            self.dragged.emit(chats, str(index.data()))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_chats(event.mimeData()) or dropped_folder(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self._place(event.position().toPoint()) is None:
+            event.ignore()
+        else:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        folder = self._place(event.position().toPoint())
+        if folder is None:
+            return
+        event.acceptProposedAction()
+        path = dropped_folder(event.mimeData())
+        if path:
+            self.folder_moved.emit(path, folder)
+        else:
+            self.moved.emit(dropped_chats(event.mimeData()), folder)
+
+    def _place(self, point: QPoint) -> str | None:
+        """The folder at a point; "" for none, None where nothing can be dropped."""
+        row = self._chats.row_at(self.indexAt(point))
+        if row is None:
+            return ""
+        if row.folder is not None:
+            return row.folder.path
+        if row.chat is None:
+            return ""
+        return None if row.chat.private else row.chat.folder if row.depth else ""
+
+    # --- keys and buttons ----------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.RightButton:
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        folder = self._folder(self.indexAt(event.position().toPoint()))
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        if folder is not None and plain and event.button() == Qt.MouseButton.LeftButton:
+            self.toggled.emit(folder.path, not folder.folded)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        folder = self._folder(self.currentIndex())
+        wanted = {
+            Qt.Key.Key_Left: True, Qt.Key.Key_Right: False,
+        }  # fmt: skip
+        if folder is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+            self.toggled.emit(folder.path, not folder.folded)
+        elif folder is not None and event.key() in wanted:
+            self.toggled.emit(folder.path, wanted[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        # a list without a current line would choose its first one, which opens a chat
+        selection = self.selectionModel()
+        before = self.currentIndex()
+        with QSignalBlocker(selection):
+            super().focusInEvent(event)
+            if not before.isValid():
+                selection.clear()
+
+    def dataChanged(self, first: Index, last: Index, roles: Sequence[int] = ()) -> None:
+        # a QListView lays out all rows again (60 ms for 5,000); no change here changes a height
+        QAbstractItemView.dataChanged(self, first, last, roles)
+
+    def _folder(self, index: Index) -> Folder | None:
+        row = self._chats.row_at(index)
+        return None if row is None else row.folder

@@ -1,0 +1,108 @@
+"""The lines of the list of chats: headings, folders and chats in their order. Pure."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from headstart.core.values import ChatSummary, Folder
+
+PRIVATE, PINNED = "Private, until Headstart closes", "Pinned"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A heading, a folder with how many chats are in it, or a chat; `depth`: in so many folders."""
+
+    section: str = ""
+    chat: ChatSummary | None = None
+    folder: Folder | None = None
+    depth: int = 0
+    count: int = 0
+
+
+class Sections:
+    """The headings of chats by when they were last used, as of one day."""
+
+    def __init__(self, today: datetime.date) -> None:
+        self.today = today
+        # milliseconds at which each begins
+        self._ages = [
+            (_midnight(today), "Today"),
+            (_midnight(today - datetime.timedelta(days=1)), "Yesterday"),
+            (_midnight(today - datetime.timedelta(days=7)), "Previous 7 days"),
+            (_midnight(today - datetime.timedelta(days=30)), "Previous 30 days"),
+        ]
+
+    def of(self, chat: ChatSummary) -> str:
+        if chat.private:
+            return PRIVATE
+        if chat.pinned:
+            return PINNED
+        for begin, title in self._ages:
+            if chat.updated_at >= begin:
+                return title
+        return datetime.datetime.fromtimestamp(chat.updated_at / 1000).strftime("%B %Y")
+
+
+def rows_of(
+    chats: Iterable[ChatSummary], folders: Sequence[Folder], sections: Sections
+) -> list[Row]:
+    """Private chats, pinned ones, folders, and the others by when they were last used; archived
+    ones are in no list."""
+    ordered = sorted((chat for chat in chats if not chat.archived), key=order)
+    inside: dict[str, list[ChatSummary]] = defaultdict(list)
+    known = {folder.path for folder in folders}
+    rows: list[Row] = []
+    loose: list[ChatSummary] = []
+    section = ""
+    for chat in ordered:
+        if chat.private or chat.pinned:
+            heading = sections.of(chat)
+            if heading != section:
+                section = heading
+                rows.append(Row(section=heading))
+            rows.append(Row(chat=chat))
+        elif chat.folder in known:
+            inside[chat.folder].append(chat)
+        else:
+            loose.append(chat)
+    rows += _folder_rows(folders, inside)
+    for chat in loose:
+        heading = sections.of(chat)
+        if heading != section:
+            section = heading
+            rows.append(Row(section=heading))
+        rows.append(Row(chat=chat))
+    return rows
+
+
+def order(chat: ChatSummary) -> tuple[bool, bool, int]:
+    """Smaller ones stand further up."""
+    return not chat.private, not chat.pinned, -chat.updated_at
+
+
+def _folder_rows(folders: Sequence[Folder], inside: dict[str, list[ChatSummary]]) -> Iterable[Row]:
+    below: dict[str, list[Folder]] = defaultdict(list)
+    for folder in folders:
+        below[folder.path.rpartition("/")[0]].append(folder)
+    left = [(folder, 0) for folder in reversed(below[""])]
+    while left:
+        folder, depth = left.pop()
+        yield Row(folder=folder, depth=depth, count=_count(folder.path, inside))
+        if folder.folded:
+            continue
+        for chat in inside[folder.path]:
+            yield Row(chat=chat, depth=depth + 1)
+        left += [(one, depth + 1) for one in reversed(below[folder.path])]
+
+
+def _count(path: str, inside: dict[str, list[ChatSummary]]) -> int:
+    begin = f"{path}/"
+    return sum(len(chats) for one, chats in inside.items() if one == path or one.startswith(begin))
+
+
+def _midnight(day: datetime.date) -> int:
+    return int(datetime.datetime(day.year, day.month, day.day).timestamp() * 1000)
