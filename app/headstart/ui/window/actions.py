@@ -53,6 +53,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "Ctrl+Shift+B",
             lambda: open_chat.stored,
         ),
+        Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
         Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
         Command("chat.find", "Find in this chat", window.find_here, "search", "Ctrl+F"),
         Command(

@@ -42,6 +42,7 @@ from headstart.ui.window.actions import make_commands
 from headstart.ui.window.header import Header
 from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
+from headstart.ui.window.palette_wiring import PaletteOpener
 from headstart.ui.window.panels import Panels
 from headstart.ui.window.suggestion import SuggestionLine
 
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.transfer = TransferOpener(controllers, preferences, self)
         self.dialogs = BranchDialogs(self, controllers)
         self.order = OrderDialogs(self, controllers, preferences)
+        self.palette_opener = PaletteOpener(self, controllers)
         self._build()
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)
@@ -166,6 +168,10 @@ class MainWindow(QMainWindow):
     def escape(self) -> None:
         """Leave a search, the page about models, or what is being edited, or else stop the
         reply."""
+        palette = self.palette_opener.palette
+        if palette is not None and not palette.isHidden():
+            palette.leave()
+            return
         if self.sidebar.leave_search():
             return
         if self.pages.on_models:
@@ -259,6 +265,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.panels.fit(event.size().width(), event.oldSize().width())
+        self.palette_opener.place()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
