@@ -134,7 +134,7 @@ def _listed(app: App) -> _Painted:
 async def _measure(app: App) -> dict[str, float]:
     window, services, loop = app.window, app.services, asyncio.get_running_loop()
     transcript = window.transcript
-    painted = _Painted(transcript.viewport(), lambda: bool(transcript.column.shown_blocks()))
+    painted = _Painted(transcript.viewport(), lambda: any(transcript.column.shown_blocks()))
     began = time.perf_counter()
     window.sidebar.chat_chosen.emit(LONG)
     opened = (await painted.done - began) * 1000

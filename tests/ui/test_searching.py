@@ -43,7 +43,7 @@ async def search(app: App, query: str) -> list[Row]:
     box.clear()
     box.insert(query)
     await until(lambda: not app.window.sidebar.results.isHidden())
-    await until(lambda: rows(app) or not app.window.sidebar.nothing.isHidden())
+    await until(lambda: rows(app) or not app.window.sidebar.searching.nothing.isHidden())
     await app.controllers.settle()
     return rows(app)
 

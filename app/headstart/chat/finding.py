@@ -21,7 +21,7 @@ from headstart.storage.worker import Storage, Store
 log = logging.getLogger(__name__)
 
 # messages that are looked at for one answer, and those of one chat that are shown
-MOST, EACH = 400, 4
+MOST, EACH = 120, 4
 # seconds after the start, and between two slices of the index
 FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
 # a slice that takes longer than that is followed by a longer pause

@@ -36,7 +36,7 @@ def unfolded(text: str) -> str:
 def match_of(query: str) -> str:
     """What FTS5 is asked for a user's words: all of them, the last one as a beginning; "" where
     there are none. Nothing of it can be an error, or means more than it says."""
-    found = []
+    found: list[str] = []
     parts = list(_PARTS.finditer(query))
     for part in parts:
         phrase, word = part.groups()
@@ -47,5 +47,10 @@ def match_of(query: str) -> str:
         quoted = '"' + " ".join(words).replace('"', '""') + '"'
         # what is still being typed; a phrase that was closed is not
         open_end = part is parts[-1] and word is not None and not query[-1:].isspace()
+        if open_end and len(text) == 1 and text.isascii():
+            # a letter begins a tenth of all words: a second one says which (70 ms of looking less)
+            if not found:
+                found.append(quoted)
+            continue
         found.append(quoted + ("*" if open_end else ""))
     return " ".join(found)

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.search import FoundChat
 from headstart.core.values import ChatSummary, Folder
 from headstart.ui import icons, theme
 from headstart.ui.commands import Commands
@@ -26,8 +25,7 @@ from headstart.ui.sidebar.chat_delegate import ChatListDelegate
 from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListModel
 from headstart.ui.sidebar.chat_view import ChatView
 from headstart.ui.sidebar.entry import SideEntry
-from headstart.ui.sidebar.search_box import SearchBox
-from headstart.ui.sidebar.search_results import ResultsView
+from headstart.ui.sidebar.searching import Searching
 
 _MORE = (
     "folder.new", "chats.archive", "chats.import", "chats.import_folder", "chats.export",
@@ -52,17 +50,6 @@ class Sidebar(QFrame):
         self._private = QPushButton(self)
         self._private.setObjectName("newChat")
         self._private.setFixedWidth(40)
-        self.search = SearchBox(self)
-        self.results = ResultsView(self)
-        self.results.hide()
-        self.nothing = QLabel("Nothing found. Every word has to be in one message.", self)
-        self.nothing.setObjectName("quiet")
-        self.nothing.setWordWrap(True)
-        self.nothing.hide()
-        self.search.looked_for.connect(self._on_search)
-        self.search.entered.connect(self._enter)
-        self.search.went_down.connect(self._go_down)
-        self.results.left.connect(self.search.setFocus)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.model.folder_renamed.connect(self.folder_renamed)
@@ -73,6 +60,10 @@ class Sidebar(QFrame):
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.installEventFilter(self)
         self.view.selectionModel().currentChanged.connect(self._on_current)
+        self.searching = Searching(
+            self, self.view, self.search_requested.emit, lambda: self._show_empty()
+        )
+        self.search, self.results = self.searching.box, self.searching.results
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
@@ -98,7 +89,7 @@ class Sidebar(QFrame):
         layout.addLayout(first)
         layout.addWidget(self.search)
         layout.addWidget(self._empty)
-        layout.addWidget(self.nothing)
+        layout.addWidget(self.searching.nothing)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.results, 1)
         layout.addWidget(self._models)
@@ -111,8 +102,6 @@ class Sidebar(QFrame):
         self._commands = Commands()
         self._showing = ""
         self._telling = True
-        # Enter was pressed before anything was found
-        self._enter_wanted = False
         # what came while a title was edited: a new list would close the editor
         self._later: list[Callable[[], None]] = []
         self.refresh_theme()
@@ -146,50 +135,6 @@ class Sidebar(QFrame):
             self._commands.add_to(menu, name)
         menu.popup(self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
-    # --- searching -------------------------------------------------------------------------
-
-    def set_found(self, query: str, found: Sequence[FoundChat]) -> None:
-        """What there is of a query; of one that is not looked for any more nothing is shown."""
-        if query == self.search.text():
-            self.results.set_found(found)
-            self.nothing.setVisible(not found)
-            if self._enter_wanted:
-                self._enter_wanted = False
-                self.results.choose_first()
-
-    def leave_search(self) -> bool:
-        """Show the chats again, if the reader is looking through them."""
-        inside = self.search.hasFocus() or self.results.hasFocus()
-        if inside and self.search.text():
-            self.search.clear()
-            self.search.setFocus()
-            return True
-        return False
-
-    def _on_search(self, query: str) -> None:
-        searching = bool(query.strip())
-        self.results.setVisible(searching)
-        self.view.setVisible(not searching)
-        self._empty.setVisible(not searching and not self.model.rowCount())
-        if searching:
-            self.search_requested.emit(query)
-        else:
-            self.nothing.hide()
-            self.results.set_found([])
-
-    def _enter(self) -> None:
-        # what was found may be of what was there a moment ago
-        self._enter_wanted = bool(self.search.text().strip())
-        if self._enter_wanted:
-            self.search_requested.emit(self.search.text())
-
-    def _go_down(self) -> None:
-        shown = self.results if not self.results.isHidden() else self.view
-        if shown.model().rowCount():
-            shown.setFocus()
-            if not shown.currentIndex().isValid():
-                shown.setCurrentIndex(shown.model().index(0, 0))
-
     def set_models(self, line: str, shown: bool) -> None:
         """What is said of models below their name, and whether their page is open."""
         self._models.set_line(line)
@@ -210,10 +155,13 @@ class Sidebar(QFrame):
         self._telling = False
         try:
             change()
-            self._empty.setVisible(not self.model.rowCount() and self.results.isHidden())
+            self._show_empty()
             self._select(self._showing)
         finally:
             self._telling = True
+
+    def _show_empty(self) -> None:
+        self._empty.setVisible(not self.model.rowCount() and not self.searching.active)
 
     def show_current(self, chat_id: str) -> None:
         """Mark the open chat, without announcing it as a choice."""

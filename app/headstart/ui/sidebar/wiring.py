@@ -36,7 +36,7 @@ def connect(sidebar: Sidebar, controllers: Controllers, commands: Commands) -> N
     chats.status_changed.connect(sidebar.model.set_writing)
     sidebar.search.names = lambda: _names(sidebar.model.summaries(), controllers.models.name_of)
     sidebar.search_requested.connect(controllers.finding.find)
-    controllers.finding.found.connect(sidebar.set_found)
+    controllers.finding.found.connect(sidebar.searching.set_found)
     controllers.branch.chat_shown.connect(lambda chat, *_: sidebar.show_current(chat.id))
     controllers.branch.stayed.connect(sidebar.show_current)
 

@@ -23,6 +23,7 @@ from headstart.ui.transcript.stack import (
     Item,
     anchor_at,
     estimated_height,
+    first_below,
     moved_anchor,
     stack,
 )
@@ -48,6 +49,10 @@ class Column:
         self._make = make
         self._ask_earlier = ask_earlier
         self.items: list[Item] = []
+        # those that have widgets
+        self._alive: list[Item] = []
+        # so many of the first ones are where they belong
+        self._stacked = 0
         # places in the list, by message
         self._numbers: dict[str, int] = {}
         # whether the view stays at the end
@@ -84,6 +89,7 @@ class Column:
             if id(item) not in here:
                 _drop(item)
         self.items = items
+        self._alive = [item for item in items if item.widget is not None]
         self._number()
         if not keep:
             self.following = True
@@ -113,17 +119,19 @@ class Column:
         return None if number is None else self.items[number]
 
     def _number(self) -> None:
+        self._stacked = 0
         self._numbers = {item.message.id: number for number, item in enumerate(self.items)}
 
     def widgets(self) -> Iterator[MessageWidget]:
         """Those that there are."""
-        return (item.widget for item in self.items if item.widget is not None)
+        return (item.widget for item in self._alive if item.widget is not None)
 
     def widget(self, item: Item) -> MessageWidget:
         """The widget of an item, made if need be."""
         if item.widget is None:
             item.widget = self._make(item.message)
             item.measured_for = -1
+            self._alive.append(item)
         return item.widget
 
     def height_changed(self, message: MessageWidget) -> None:
@@ -141,14 +149,11 @@ class Column:
 
     # --- what selecting sees -------------------------------------------------------------
 
-    @property
-    def count(self) -> int:
-        return len(self.items)
-
     def shown_blocks(self) -> Iterator[tuple[int, int, TextBlock]]:
         """Each block that is a widget: the number of its message, and its own."""
-        for number, item in enumerate(self.items):
+        for item in self._alive:
             if item.widget is not None:
+                number = self._numbers[item.message.id]
                 for index, slot in enumerate(item.widget.text.slots):
                     if slot.widget is not None:
                         yield number, index, slot.widget
@@ -202,22 +207,24 @@ class Column:
         # measuring changes heights, which changes what is near: twice is enough, since
         # everything near is measured after the first time
         for _ in range(3):
-            total = stack(self.items)
+            total = self._stack()
             at = self._scroll_target(anchor, total, view)
             if not self._measure(at - AHEAD, at + view + AHEAD, width):
                 break
-        total = stack(self.items)
+        total = self._stack()
         at = self._scroll_target(anchor, total, view)
         bar.setPageStep(view)
         bar.setRange(0, max(0, total - view))
         bar.setValue(at)
-        for item in self.items:
+        alive, self._alive = self._alive, []
+        for item in alive:
             if item.widget is None:
                 continue
             near = item.top + item.height > at - KEEP and item.top < at + view + KEEP
             if near or item.widget.editing or item.message.status is MessageStatus.OPEN:
                 item.widget.setGeometry(QRect(left, item.top - at, width, item.height))
                 item.widget.show()
+                self._alive.append(item)
             else:
                 _drop(item)
         if not self.items:
@@ -252,22 +259,31 @@ class Column:
     def _measure(self, begin: int, end: int, width: int) -> bool:
         """Make and measure widgets between two heights; whether a height changed."""
         changed = False
-        for item in self.items:
-            if item.top > end or item.top + item.height < begin:
-                continue
+        for number in range(first_below(self.items, begin), len(self.items)):
+            item = self.items[number]
+            if item.top > end:
+                break
             widget = self.widget(item)
             near = (begin - item.top, end - item.top)
             if item.measured_for != width or not widget.is_placed(width, near):
                 height = widget.lay_out(width, (near[0] - MORE, near[1] + MORE))
                 item.measured_for = width
-                changed = changed or height != item.height
-                item.height = height
+                if height != item.height:
+                    changed, item.height = True, height
+                    self._stacked = min(self._stacked, number + 1)
         return changed
+
+    def _stack(self) -> int:
+        """Place what is below something that became higher or lower; returns the height of all."""
+        total = stack(self.items, self._stacked)
+        self._stacked = len(self.items)
+        return total
 
     def _measured(self, item: Item) -> int:
         """The height of an item as it is now; its widget is made if need be."""
         width = self.width
         item.height, item.measured_for = self.widget(item).lay_out(width, EVERYTHING), width
+        self._stacked = 0
         return item.height
 
 

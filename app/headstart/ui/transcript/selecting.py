@@ -21,7 +21,7 @@ from headstart.ui.transcript.selection import Place, Selection
 
 class SelectingHost(Protocol):
     @property
-    def count(self) -> int: ...
+    def items(self) -> Sequence[object]: ...
 
     def shown_blocks(self) -> Iterator[tuple[int, int, TextBlock]]: ...
 
@@ -90,7 +90,7 @@ class Selecting:
         self._repaint()
 
     def select_all(self) -> None:
-        last = self._host.count - 1
+        last = len(self._host.items) - 1
         if last >= 0:
             self.selection.anchor = (0, 0, 0)
             self.selection.head = (last, 1 << 30, 1 << 30)
@@ -127,7 +127,7 @@ class Selecting:
         if ends is None:
             return ""
         pieces: list[str] = []
-        for number in range(ends[0][0], min(ends[1][0] + 1, self._host.count)):
+        for number in range(ends[0][0], min(ends[1][0] + 1, len(self._host.items))):
             blocks = self._host.blocks_of(number)
             if blocks is None and ends[0][0] < number < ends[1][0]:
                 # wholly selected and far away: without making widgets for it

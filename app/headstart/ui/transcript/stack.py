@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,13 +24,22 @@ class Item:
     top: int = 0
 
 
-def stack(items: Sequence[Item]) -> int:
-    """Place the items below each other; returns the height of all."""
+def stack(items: Sequence[Item], start: int = 0) -> int:
+    """Place the items below each other, those from `start` on; returns the height of all."""
     y = TOP
-    for item in items:
+    if start:
+        last = items[start - 1]
+        y = last.top + last.height + SPACING
+    for number in range(start, len(items)):
+        item = items[number]
         item.top = y
         y += item.height + SPACING
     return y + 4
+
+
+def first_below(items: Sequence[Item], y: int) -> int:
+    """The first item that reaches below a height; as many as there are, where none does."""
+    return bisect_right(items, y, key=lambda item: item.top + item.height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +61,15 @@ class Anchor:
 
 def anchor_at(items: Sequence[Item], value: int) -> Anchor | None:
     """What is at a scroll position."""
-    for item in items:
-        if item.top + item.height > value:
-            past = value - item.top
-            block = item.widget.block_at(past) if item.widget is not None else None
-            if block is not None and item.widget is not None:
-                return Anchor(item, block, past - item.widget.text.top_of(block))
-            return Anchor(item, None, past)
-    return None
+    number = first_below(items, value)
+    if number == len(items):
+        return None
+    item = items[number]
+    past = value - item.top
+    block = item.widget.block_at(past) if item.widget is not None else None
+    if block is not None and item.widget is not None:
+        return Anchor(item, block, past - item.widget.text.top_of(block))
+    return Anchor(item, None, past)
 
 
 def moved_anchor(

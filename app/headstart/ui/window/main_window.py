@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         if palette is not None and not palette.isHidden():
             palette.leave()
             return
-        if self.sidebar.leave_search():
+        if self.sidebar.searching.leave():
             return
         if self.pages.on_models:
             self.pages.show_chat()

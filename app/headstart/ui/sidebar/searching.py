@@ -1,0 +1,84 @@
+"""What the list of chats gives way to while one looks through all chats. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QLabel, QListView, QWidget
+
+from headstart.core.search import FoundChat
+from headstart.ui.sidebar.search_box import SearchBox
+from headstart.ui.sidebar.search_results import ResultsView
+
+
+class Searching:
+    """`box`, `results` and `nothing` are children of `parent`; `chats` is hidden meanwhile.
+    `wanted` hears what is looked for, `changed` that something else is shown now."""
+
+    def __init__(
+        self,
+        parent: QWidget,
+        chats: QListView,
+        wanted: Callable[[str], object],
+        changed: Callable[[], object],
+    ) -> None:
+        self._chats, self._wanted, self._changed = chats, wanted, changed
+        # Enter was pressed before anything was found
+        self._enter_wanted = False
+        self.box = SearchBox(parent)
+        self.results = ResultsView(parent)
+        self.results.hide()
+        self.nothing = QLabel("Nothing found. Every word has to be in one message.", parent)
+        self.nothing.setObjectName("quiet")
+        self.nothing.setWordWrap(True)
+        self.nothing.hide()
+        self.box.looked_for.connect(self._on_search)
+        self.box.entered.connect(self._enter)
+        self.box.went_down.connect(self._go_down)
+        self.results.left.connect(self.box.setFocus)
+
+    @property
+    def active(self) -> bool:
+        return not self.results.isHidden()
+
+    def set_found(self, query: str, found: Sequence[FoundChat]) -> None:
+        """What there is of a query; of one that is not looked for any more nothing is shown."""
+        if query == self.box.text():
+            self.results.set_found(found)
+            self.nothing.setVisible(not found)
+            if self._enter_wanted:
+                self._enter_wanted = False
+                self.results.choose_first()
+
+    def leave(self) -> bool:
+        """Show the chats again, if the reader is looking through them."""
+        inside = self.box.hasFocus() or self.results.hasFocus()
+        if inside and self.box.text():
+            self.box.clear()
+            self.box.setFocus()
+            return True
+        return False
+
+    def _on_search(self, query: str) -> None:
+        searching = bool(query.strip())
+        self.results.setVisible(searching)
+        self._chats.setVisible(not searching)
+        if searching:
+            self._wanted(query)
+        else:
+            self.nothing.hide()
+            self.results.set_found([])
+        self._changed()
+
+    def _enter(self) -> None:
+        # what was found may be of what was there a moment ago
+        self._enter_wanted = bool(self.box.text().strip())
+        if self._enter_wanted:
+            self._wanted(self.box.text())
+
+    def _go_down(self) -> None:
+        shown = self.results if self.active else self._chats
+        if shown.model().rowCount():
+            shown.setFocus()
+            if not shown.currentIndex().isValid():
+                shown.setCurrentIndex(shown.model().index(0, 0))
