@@ -110,6 +110,7 @@ async def open_app(home: Home) -> App:
 async def close_app(app: App) -> None:
     """Store what is being written and end every thread."""
     app.window.hide()
+    app.controllers.unsent.flush()
     app.controllers.transfer.close()
     app.controllers.backups.cancel()
     app.controllers.chat_list.close()

@@ -96,8 +96,11 @@ async def _main(
         if model is not None:
             # for a new chat, not for the last one
             app.controllers.models.open_file(str(model))
+            app.controllers.unsent.load(show=False)
         else:
-            app.controllers.branch.open_last(app.services.preferences.current.open_chat)
+            last = app.services.preferences.current.open_chat
+            app.controllers.unsent.load(show=not last)
+            app.controllers.branch.open_last(last)
         if files:
             app.window.open_files([str(path) for path in files])
         if script is None:

@@ -34,6 +34,7 @@ from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.mirror import Mirror
+from headstart.chat.unsent import UnsentTexts
 from headstart.chat.versions import Versions
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
@@ -57,6 +58,7 @@ class Services:
     finding: Finding
     folders: Folders
     versions: Versions
+    unsent: UnsentTexts
     conversation: Conversation
     replies: Replies
     exporting: Exporting
@@ -157,6 +159,7 @@ def make_services(
         choices=Choices(databases, answering, preferences, prefixes),
         finding=Finding(databases, background, broadcast),
         folders=Folders(databases, broadcast),
+        unsent=UnsentTexts(databases),
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,

@@ -16,6 +16,7 @@ from headstart.storage.tables import (
     prefix_reply_tokens,
     prefix_traces,
     prefix_uses,
+    unsent,
 )
 
 
@@ -155,6 +156,7 @@ class ChatTable:
                 inside = messages.c.chat_id == one
                 connection.execute(update(messages).where(inside).values(parent_id=None))
                 connection.execute(delete(messages).where(inside))
+                connection.execute(delete(unsent).where(unsent.c.chat_id == one))
                 self._purge_tokens(connection, one)
                 connection.execute(delete(chats).where(chats.c.id == one))
 

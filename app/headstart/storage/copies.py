@@ -89,9 +89,10 @@ def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:
 
 
 def _remove_tokens(connection: sqlite3.Connection, chat_id: str) -> None:
-    """What models made of a chat: tokens are its text, for who has the vocabulary."""
+    """What models made of a chat: tokens are its text, for who has the vocabulary; and what was not
+    sent."""
     known = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
-    for table in ("prefix_uses", "prefix_traces", "prefix_spellings"):
+    for table in ("prefix_uses", "prefix_traces", "prefix_spellings", "unsent"):
         if table in known:
             connection.execute(f"DELETE FROM {table} WHERE chat_id = ?", (chat_id,))
     if {"prefix_records", "prefix_uses"} <= known:

@@ -51,14 +51,6 @@ class UnsentTable:
                 .on_conflict_do_update(index_elements=["chat_id"], set_=values)
             )
 
-    def sweep(self) -> None:
-        """Forget what belongs to chats that are gone for good."""
-        there = select(chats.c.id)
-        with self._engine.begin() as connection:
-            connection.execute(
-                delete(unsent).where(unsent.c.begun.is_(None), unsent.c.chat_id.not_in(there))
-            )
-
 
 def _parts(text: str) -> tuple[OtherPart, ...]:
     """Those that can be read."""

@@ -6,12 +6,14 @@ chat with unsent text stays until it is sent; without, it goes when another one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from headstart.core.settings import ChatOptions
+from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, ChatDraft, Folder
 
 
@@ -32,6 +34,8 @@ class OpenChat(QObject):
     opened = Signal()
     sent = Signal()
     sending_changed = Signal(bool)
+    # a chat whose unsent text is another one
+    written = Signal(str)
 
     def __init__(self, chats: NewChats, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +104,7 @@ class OpenChat(QObject):
         # what was begun for a private chat is forgotten with it
         if left.private or left.id not in self._unsent:
             self._unsent.pop(left.id, None)
+            self.written.emit(left.id)
             self._chats.abandon(left.id)
         else:
             self._kept = left
@@ -113,10 +118,29 @@ class OpenChat(QObject):
 
     def write(self, text: str) -> None:
         """The composer of the open chat holds `text` now."""
+        if text == self.unsent:
+            return
         if text.strip():
             self._unsent[self._chat.id] = text
         else:
             self._unsent.pop(self._chat.id, None)
+        self.written.emit(self._chat.id)
+
+    def unsent_in(self, chat_id: str) -> str:
+        return self._unsent.get(chat_id, "")
+
+    def restore(self, found: Sequence[Unsent], show: bool) -> None:
+        """What was left the last time, the last written first; `show`: open the new chat that had
+        some, unless something was written meanwhile."""
+        for one in found:
+            self._unsent.setdefault(one.chat_id, one.text)
+            if one.begun is not None and self._kept is None and one.chat_id != self._chat.id:
+                self._kept = one.begun.chat()
+        untouched = not self.stored and not self.unsent
+        if show and self._kept is not None and untouched:
+            self.begin()
+        elif self.unsent:
+            self.opened.emit()
 
     @property
     def sending(self) -> bool:
@@ -135,6 +159,7 @@ class OpenChat(QObject):
             self._leave(left)
         if stored:
             self._unsent.pop(chat_id, None)
+            self.written.emit(chat_id)
             if chat_id == self._chat.id:
                 self.sent.emit()
         self.sending_changed.emit(self.sending)

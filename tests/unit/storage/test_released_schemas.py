@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.parts import Origin, OriginRun, ReasoningPart, TextPart
+from headstart.core.search import Filters
 from headstart.core.values import MessageStatus
 from headstart.storage import schema
 from headstart.storage.worker import Storage
@@ -36,6 +37,16 @@ async def test_a_database_of_an_older_schema_opens_whole(path: Path, tmp_path: P
     assert chat is not None
     assert chat.options.system_prompt == "Be brief."
     assert chat.model == "/models/harbour.gguf"
+    if path.stem >= "0007":
+        assert (chat.folder, chat.tags) == ("Travel/Rivers", ("water", "maps"))
+        tree = await storage.run(lambda store: store.transfers.read(CHAT))
+        assert tree is not None
+        assert tree.extra == '{"source": "lmstudio"}'
+    # what was there before is found too
+    while await storage.run(lambda store: store.search.build()):
+        pass
+    found = await storage.run(lambda store: store.search.find("rivers", Filters(), 9))
+    assert len(found) >= 2
     branch = await storage.run(lambda store: store.messages.branch(CHAT))
     question, answer, further, cut = branch
     assert question.text == "Tell me about rivers."

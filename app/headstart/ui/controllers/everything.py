@@ -25,6 +25,7 @@ from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.transfer import TransferController
+from headstart.ui.controllers.unsent import UnsentController
 from headstart.ui.controllers.versions import VersionsController
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks
@@ -42,6 +43,7 @@ class Controllers:
     conversation: ConversationController
     versions: VersionsController
     finding: FindingController
+    unsent: UnsentController
     folders: FoldersController
     reply: ReplyController
     models: ModelsController
@@ -111,6 +113,7 @@ def make_controllers(services: Services) -> Controllers:
         folders=FoldersController(
             services.folders, services.chat_list, open_chat, tasks, broadcast
         ),
+        unsent=UnsentController(services.unsent, open_chat, tasks),
         finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,
         models=ModelsController(services, open_chat, consent, tasks, problems),

@@ -1,0 +1,28 @@
+"""What was typed and not sent, kept across restarts; of private chats nothing. On the event loop's
+thread."""
+
+from __future__ import annotations
+
+from headstart.chat.databases import Databases
+from headstart.core.unsent import Unsent
+
+
+class UnsentTexts:
+    def __init__(self, databases: Databases) -> None:
+        self._databases = databases
+
+    async def load(self) -> list[Unsent]:
+        """Of all chats, the last written first; those that were begun and have no message yet are
+        begun again."""
+        found = await self._databases.on_disk.run(lambda store: store.unsent.all())
+        for one in found:
+            if one.begun is not None:
+                self._databases.begin_again(one.begun)
+        return found
+
+    async def save(self, chat_id: str, text: str) -> None:
+        """Keep what stands in a chat's composer; nothing is forgotten."""
+        if self._databases.is_private(chat_id):
+            return
+        value = Unsent(chat_id, text, begun=self._databases.begun(chat_id))
+        await self._databases.on_disk.run(lambda store: store.unsent.save(value))
