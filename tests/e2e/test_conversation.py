@@ -142,7 +142,7 @@ async def test_a_second_turn_reads_only_the_new_tokens(running: OpenApp) -> None
         known = first.stats.prompt_tokens + first.stats.generated_tokens - 1
         assert second.stats.reused_tokens >= known
         question = (await branch(app))[2]
-        app.controllers.conversation.edit(question.id, "And a sea?")
+        app.controllers.versions.submit_edit(question.id, "And a sea?", "answer")
         await until(lambda: app.controllers.reply.writing)
         third = await reply_done(app)
         assert third.stats is not None

@@ -103,12 +103,12 @@ async def test_a_deleted_chat_is_in_no_file_when_its_undo_is_over(
         await ask(app, f"{CANARY}: what is a river? " * 30)
         first = stored_chat(app)
         assert first is not None
-        app.controllers.chat_list.delete(first)
+        app.controllers.chat_list.delete([first])
         await app.controllers.settle()
         app.controllers.chat_list.restore([first])
         await app.controllers.settle()
         assert [chat.id for chat in await app.services.chat_list.summaries()] == [first]
-        app.controllers.chat_list.delete(first)
+        app.controllers.chat_list.delete([first])
         await app.controllers.settle()
 
         await until(lambda: not _canary_is_in(home), 10)
@@ -127,7 +127,7 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
         use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river? " * 30)
         first = stored_chat(app) or ""
-        app.controllers.chat_list.delete(first)
+        app.controllers.chat_list.delete([first])
         await app.controllers.settle()
     async with running() as app:
         # another start is no end of it
@@ -141,7 +141,7 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
         await app.controllers.settle()
         assert [chat.id for chat in await app.services.chat_list.summaries()] == [first]
         assert window.list.topLevelItemCount() == 0
-        app.controllers.chat_list.delete(first)
+        app.controllers.chat_list.delete([first])
         await app.controllers.settle()
         # the list shows it without being asked
         assert window.list.topLevelItemCount() == 1
@@ -164,7 +164,7 @@ async def test_chats_leave_the_trash_when_their_days_are_over(
     async with running() as app:
         use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
-        app.controllers.chat_list.delete(stored_chat(app) or "")
+        app.controllers.chat_list.delete([stored_chat(app) or ""])
         await app.controllers.settle()
         await app.services.chat_list.sweep()
         assert len(await app.services.chat_list.trash()) == 1
@@ -182,7 +182,7 @@ async def test_quitting_ends_the_undo(running: OpenApp, home: Home) -> None:
         app.services.preferences.update(trash_days=0)
         use_sampling(app, SamplingChoice(temperature=0, max_tokens=4))
         await ask(app, f"{CANARY}: what is a river?")
-        app.controllers.chat_list.delete(stored_chat(app) or "")
+        app.controllers.chat_list.delete([stored_chat(app) or ""])
         await app.controllers.settle()
     for path in home.path.rglob("*"):
         assert not path.is_file() or CANARY.encode() not in path.read_bytes(), path

@@ -59,9 +59,9 @@ async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) ->
 async def test_two_deleted_chats_can_both_be_brought_back(running: OpenApp) -> None:
     async with running() as app:
         first, second = await stored_chats(app, "First", "Second")
-        app.controllers.chat_list.delete(first)
+        app.controllers.chat_list.delete([first])
         await app.controllers.settle()
-        app.controllers.chat_list.delete(second)
+        app.controllers.chat_list.delete([second])
         await app.controllers.settle()
         model = app.window.sidebar.model
         assert model.chat_ids() == []

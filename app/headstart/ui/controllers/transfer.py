@@ -3,6 +3,7 @@ thread."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import write_whole
 from headstart.ui.tasks import Tasks
 
 # how often it is told how far something is; milliseconds
@@ -119,6 +121,18 @@ class TransferController(QObject):
             self._rest()
             self.export_ended.emit()
         self.exported.emit(str(path), count)
+
+    def save_text(self, text: str, path: str) -> None:
+        """Write a piece of a chat to a file of its own."""
+        self._tasks.spawn(self._save_text(text, Path(path)))
+
+    async def _save_text(self, text: str, path: Path) -> None:
+        try:
+            await asyncio.to_thread(write_whole, path, f"{text}\n".encode())
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise EnvironmentProblem("file-not-written", path=path, reason=reason) from error
+        self.exported.emit(str(path), 1)
 
     def copy(self, chat_id: str, form: str, message_id: str = "") -> None:
         """A chat, or one message of it, for the clipboard."""

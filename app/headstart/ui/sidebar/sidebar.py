@@ -120,7 +120,6 @@ class Sidebar(QFrame):
             self._private,
             self.search,
             self.view,
-            self.results,
             self._models,
             self._settings,
             self._trash,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
@@ -24,6 +25,8 @@ from headstart.ui import theme
 
 _MESSAGE = int(Qt.ItemDataRole.UserRole)
 _WORDS = 90
+# of Markdown, which says nothing here
+_MARKS = re.compile(r"[*_`#]{1,3}")
 
 
 class TreeMap(QDialog):
@@ -39,6 +42,7 @@ class TreeMap(QDialog):
         self.tree = QTreeWidget(self)
         self.tree.setHeaderLabels(["Begins with", "Messages", "Last"])
         self.tree.setAccessibleName("Branches")
+        self.tree.setUniformRowHeights(True)
         header = self.tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -75,7 +79,7 @@ class TreeMap(QDialog):
 
 def _item(run: Run) -> QTreeWidgetItem:
     who = "You" if run.first.role is Role.USER else run.first.model or "Model"
-    words = shortened(run.first.words, _WORDS) or "(no text)"
+    words = shortened(_MARKS.sub("", run.first.words), _WORDS) or "(no text)"
     at = QDateTime.fromMSecsSinceEpoch(run.last.created_at)
     when = QLocale().toString(at, QLocale.FormatType.ShortFormat)
     item = QTreeWidgetItem([f"{who}: {words}", f"{run.count:,}", when])

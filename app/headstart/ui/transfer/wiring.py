@@ -112,6 +112,15 @@ class TransferOpener(QObject):
         """To the clipboard: "markdown", "formatted" or "plain"."""
         self._transfer.copy(chat_id, form, message_id)
 
+    def save_code(self, code: str, language: str) -> None:
+        """Ask where code of a reply is to go."""
+        dialog = QFileDialog(self._parent, "Save code", self._folder)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(f"code{_suffix(language)}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self._transfer.save_text(code, path))
+        dialog.open()
+
     def drag(self, chat_ids: list[str], title: str) -> None:
         """Chats are dragged, into a folder or out of the window: their file is made, in the format
         of the last export."""
@@ -189,3 +198,16 @@ class TransferOpener(QObject):
     @property
     def _folder(self) -> str:
         return self._preferences.current.last_folder or str(Path.home())
+
+
+def _suffix(language: str) -> str:
+    """How files of a language end; ".txt" where that is not known."""
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        names = get_lexer_by_name(language.casefold()).filenames if language else []
+    except ClassNotFound:
+        names = []
+    found = next((name for name in names if name.startswith("*.") and name[2:].isalnum()), "*.txt")
+    return found[1:]

@@ -52,6 +52,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     focus = window.composer.edit.setFocus
     window.transcript.edit_submitted.connect(lambda *_: focus())
     window.toast.undone.connect(lambda: focus())
+    window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
     window.inspector.prefix.sizes_requested.connect(window.sizes.open)
     view = OpenChatView(window, controllers)
