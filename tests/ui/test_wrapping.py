@@ -7,7 +7,8 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextOption
 from pytestqt.qtbot import QtBot
 
-from headstart.ui.composer.composer import MOST_LINES, Composer
+from headstart.ui.composer.composer import Composer
+from headstart.ui.composer.edit import MOST_LINES
 from headstart.ui.wrapping import TextEdit, is_endless
 
 WRAP = QTextOption.WrapMode

@@ -23,6 +23,7 @@ from headstart.core.markdown.parser import (
     task_of,
 )
 from headstart.core.markdown.words import words_of
+from tests.support.markdown_texts import mutated
 
 PARSER = make_parser({}, linkify=True)
 
@@ -137,56 +138,11 @@ def test_words_keep_signs_of_lists_and_latex() -> None:
     )
 
 
-_PIECES = [
-    "$",
-    "$$",
-    "\\(",
-    "\\)",
-    "\\[",
-    "\\]",
-    "\n",
-    "\n\n",
-    "- ",
-    "1. ",
-    "> ",
-    "| ",
-    "[^1]",
-    "[^1]: ",
-    "\\frac{",
-    "}",
-    "{",
-    "^",
-    "_",
-    "x",
-    "\\begin{array}{c|c}",
-    "\\end{array}",
-    "&",
-    "\\\\",
-    "```\n",
-    "[x] ",
-    "word ",
-    "#",
-    "**",
-    "`",
-    "é",
-    "日",
-    "😀",
-    "\\",
-    "<b>",
-    "\t",
-    "    ",
-]
-
-
-def _mutated(rng: random.Random) -> str:
-    return "".join(rng.choice(_PIECES) for _ in range(rng.randrange(1, 400)))
-
-
 @pytest.mark.parametrize("count", [300, pytest.param(5_000, marks=pytest.mark.proof)])
 def test_no_text_breaks_anything(count: int) -> None:
     rng = random.Random(11)
     for _ in range(count):
-        text = _mutated(rng)
+        text = mutated(rng, rng.randrange(1, 400))
         for growing in (False, True):
             tokens = PARSER.parse(text, {GROWING: growing})
             PARSER.renderer.render(tokens, PARSER.options, {})

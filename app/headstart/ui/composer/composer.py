@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QSize, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -14,11 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.ui import icons, theme
+from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.elided import ElidedLabel
-from headstart.ui.wrapping import TextEdit
-
-MOST_LINES = 10
-
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
@@ -40,7 +36,7 @@ class Composer(QFrame):
         super().__init__(parent)
         self.setObjectName("composer")
         self._writing = False
-        self.edit = _GrowingEdit(self)
+        self.edit = GrowingEdit(self)
         self.edit.setPlaceholderText("Message…")
         self.edit.setAccessibleName("Message")
         self.edit.submitted.connect(self._submit)
@@ -195,45 +191,3 @@ class Composer(QFrame):
             self.style().unpolish(self)
             self.style().polish(self)
         return super().eventFilter(watched, event)
-
-
-class _GrowingEdit(TextEdit):
-    submitted = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setTabChangesFocus(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.document().setDocumentMargin(0)
-        self.textChanged.connect(self.fit)
-        # a paragraph that is pasted is laid out after the change is told
-        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
-        self.fit()
-
-    def fit(self) -> None:
-        """As high as the text, up to ten lines."""
-        line = self.fontMetrics().lineSpacing()
-        # a QPlainTextEdit's document is as high as it has lines
-        lines = max(1, round(self.document().size().height()))
-        self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
-        policy = (
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if lines > MOST_LINES
-            else (Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        )
-        self.setVerticalScrollBarPolicy(policy)
-
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self.fit()
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        # a dropped file is the window's: it opens models
-        return source.hasText() and not source.hasUrls()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.submitted.emit()
-        else:
-            super().keyPressEvent(event)

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayou
 from headstart.chat.models import ModelList, is_model
 from headstart.chat.preferences import Preferences
 from headstart.chat.titles import NEW_CHAT
-from headstart.core.values import Folder
+from headstart.core.values import Folder, Role
 from headstart.ui import theme
 from headstart.ui.composer.composer import Composer
 from headstart.ui.controllers.everything import Controllers
@@ -160,6 +160,11 @@ class MainWindow(QMainWindow):
 
     def new_private_chat(self) -> None:
         self.new_chat(private=True)
+
+    def asked_before(self) -> list[str]:
+        """What the user wrote in the open chat, as far as it is here."""
+        items = self.transcript.column.items
+        return [item.message.text for item in items if item.message.role is Role.USER]
 
     def submit(self, text: str) -> None:
         self.inspector.flush()

@@ -48,6 +48,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
         lambda message, form: window.transfer.copy(controllers.open.id, form, message)
     )
     window.composer.submitted.connect(window.submit)
+    window.composer.edit.history = window.asked_before
     # what had the focus goes away
     focus = window.composer.edit.setFocus
     window.transcript.edit_submitted.connect(lambda *_: focus())

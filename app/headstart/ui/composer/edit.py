@@ -1,0 +1,108 @@
+"""The field of the composer: as high as its text, Enter sends, lists and code go on by themselves,
+and Up brings back what was asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QWidget
+
+from headstart.core.typing_help import is_in_code, next_line
+from headstart.ui.wrapping import TextEdit
+
+MOST_LINES = 10
+
+
+def _nothing() -> Sequence[str]:
+    return ()
+
+
+class GrowingEdit(TextEdit):
+    """`history` gives what was asked in the open chat, the last one last."""
+
+    submitted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.history: Callable[[], Sequence[str]] = _nothing
+        # the text that was brought back, and how far back it is; -1: none
+        self._recalled, self._back = "", -1
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(0)
+        self.textChanged.connect(self.fit)
+        # a paragraph that is pasted is laid out after the change is told
+        self.document().documentLayout().documentSizeChanged.connect(lambda _size: self.fit())
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as the text, up to ten lines."""
+        line = self.fontMetrics().lineSpacing()
+        # a QPlainTextEdit's document is as high as it has lines
+        lines = max(1, round(self.document().size().height()))
+        self.setFixedHeight(min(lines, MOST_LINES) * line + 4)
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if lines > MOST_LINES
+            else (Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        )
+        self.setVerticalScrollBarPolicy(policy)
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self.fit()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        # a dropped file is the window's: it opens models
+        return source.hasText() and not source.hasUrls()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._enter(bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier), event)
+            case Qt.Key.Key_Up if self._recall(1):
+                pass
+            case Qt.Key.Key_Down if self._recall(-1):
+                pass
+            case _:
+                super().keyPressEvent(event)
+
+    def _enter(self, new_line: bool, event: QKeyEvent) -> None:
+        before = self.toPlainText()[: self.textCursor().position()]
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        # in code Enter is a new line, and Ctrl+Enter sends
+        if not new_line and (control or not is_in_code(before)):
+            self.submitted.emit()
+            return
+        gone, begin = next_line(before)
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        if gone:
+            left, keep = QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor
+            cursor.movePosition(left, keep, gone)
+            cursor.removeSelectedText()
+        else:
+            cursor.insertText(f"\n{begin}")
+        cursor.endEditBlock()
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def _recall(self, by: int) -> bool:
+        """Bring back what was asked before (1) or after (-1) what stands here, if that is nothing
+        of the user's own."""
+        text = self.toPlainText()
+        recalled = self._back >= 0 and text == self._recalled
+        if text and not recalled:
+            return False
+        asked = list(self.history())
+        back = (self._back if recalled else -1) + by
+        if back >= len(asked) or (back < 0 and not recalled):
+            return False
+        self._back = back
+        self._recalled = asked[-1 - back] if back >= 0 else ""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(self._recalled)
+        return True
