@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from headstart.core.values import ChatSummary
+from headstart.core.values import ChatSummary, Folder
 from headstart.ui.sidebar.chat_list import SECTION, ChatListModel
+from headstart.ui.sidebar.rows import Row
 
 NOW = datetime.datetime.now().timestamp() * 1000
 DAY = 86_400_000
@@ -22,7 +23,15 @@ summaries = st.builds(
     pinned=st.booleans(),
     messages=st.integers(1, 5),
     private=st.booleans(),
+    folder=st.sampled_from(["", "", "Travel", "Travel/Lisbon", "Work", "gone"]),
+    archived=st.sampled_from([False, False, True]),
 )
+FOLDERS = [
+    Folder("Work", position=1),
+    Folder("Travel", position=2),
+    Folder("Travel/Lisbon", position=3),
+    Folder("Folded", position=4, folded=True),
+]
 
 
 def _rows(model: ChatListModel) -> list[tuple[object, object]]:
@@ -30,6 +39,10 @@ def _rows(model: ChatListModel) -> list[tuple[object, object]]:
         (model.data(model.index(number), SECTION), model.data(model.index(number)))
         for number in range(model.rowCount())
     ]
+
+
+def _whole_rows(model: ChatListModel) -> list[Row | None]:
+    return [model.row_at(model.index(number)) for number in range(model.rowCount())]
 
 
 def _order(chat: ChatSummary) -> tuple[bool, bool, int]:
@@ -42,6 +55,7 @@ def test_changing_one_row_at_a_time_gives_the_same_list(
     qapp: QApplication, changes: list[tuple[ChatSummary, bool]]
 ) -> None:
     model, kept = ChatListModel(), dict[str, ChatSummary]()
+    model.set_folders(FOLDERS)
     for chat, gone in changes:
         if any(_order(chat) == _order(other) for other in kept.values()):
             # which of two stands first is the database's to say
@@ -52,8 +66,9 @@ def test_changing_one_row_at_a_time_gives_the_same_list(
             kept[chat.id] = chat
         model.set_chat(chat.id, None if gone else chat)
         whole = ChatListModel()
+        whole.set_folders(FOLDERS)
         whole.set_chats(sorted(kept.values(), key=_order), {})
-        assert _rows(model) == _rows(whole)
+        assert _whole_rows(model) == _whole_rows(whole)
 
 
 def test_the_end_of_a_reply_touches_one_row(qapp: QApplication) -> None:

@@ -4,7 +4,7 @@ of a chat touches its own rows only."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -16,7 +16,8 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.values import ChatSummary, Folder
-from headstart.ui.sidebar.rows import Row, Sections, rows_of
+from headstart.ui.sidebar.row_list import RowList
+from headstart.ui.sidebar.rows import Row
 
 CHAT_ID = int(Qt.ItemDataRole.UserRole)
 SUMMARY = CHAT_ID + 1
@@ -40,45 +41,29 @@ class ChatListModel(QAbstractListModel):
     ) -> None:
         super().__init__(parent)
         self._today = today
-        self._sections = Sections(today())
-        self._chats: dict[str, ChatSummary] = {}
-        self._folders: tuple[Folder, ...] = ()
-        self._rows: list[Row] = []
+        self._list = RowList(self, today())
         self._writing: dict[str, str] = {}
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """Replace all rows; `writing` maps the chats with an open reply to what they are doing."""
-        self._chats = {chat.id: chat for chat in chats}
+        self._list.chats = {chat.id: chat for chat in chats}
         self._writing = dict(writing)
         self._replace_all()
 
     def set_folders(self, folders: Sequence[Folder]) -> None:
         """All folders, in the user's order."""
-        if tuple(folders) != self._folders:
-            self._folders = tuple(folders)
-            self._take(self._made())
+        self._list.set_folders(folders)
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
         """One chat is new or other than it was (None: it is gone)."""
-        if self._today() != self._sections.today:
-            # every heading is another one now
-            self._keep(chat_id, chat)
-            self._replace_all()
-            return
-        if self._chats.get(chat_id) == chat:
-            return
-        number = self.index_of(chat_id).row()
-        self._keep(chat_id, chat)
-        wanted = self._made()
-        if len(wanted) == len(self._rows) and number >= 0 and wanted[number].chat == chat:
-            # where it was
-            self._take(wanted)
-            return
-        # out first, then in: each touches few rows
-        self._take(self._made(without=chat_id))
         if chat is None:
             self._writing.pop(chat_id, None)
-        self._take(wanted)
+        if self._today() != self._list.today:
+            # every heading is another one now
+            self._list.keep(chat_id, chat)
+            self._replace_all()
+        else:
+            self._list.set_chat(chat_id, chat)
 
     def set_writing(self, chat_id: str, text: str | None) -> None:
         if text is None:
@@ -89,88 +74,63 @@ class ChatListModel(QAbstractListModel):
         if index.isValid():
             self.dataChanged.emit(index, index, [WRITING])
 
-    def _keep(self, chat_id: str, chat: ChatSummary | None) -> None:
-        if chat is None:
-            self._chats.pop(chat_id, None)
-        else:
-            self._chats[chat_id] = chat
-
-    def _made(self, without: str = "") -> list[Row]:
-        chats: Iterable[ChatSummary] = self._chats.values()
-        if without:
-            chats = (chat for chat in chats if chat.id != without)
-        return rows_of(chats, self._folders, self._sections)
-
     def _replace_all(self) -> None:
-        self._sections = Sections(self._today())
-        rows = self._made()
-        if rows == self._rows:
+        rows = self._list.made(self._today())
+        if rows == self._list.rows:
+            # what is chosen stays, and where the list is scrolled to
             if rows:
-                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+                self.changed(0, len(rows) - 1)
             return
         self.beginResetModel()
-        self._rows = rows
+        self._list.rows = rows
         self.endResetModel()
 
-    def _take(self, wanted: list[Row]) -> None:
-        """Have these rows: what is the same at both ends is not touched."""
-        rows = self._rows
-        shorter, first = min(len(rows), len(wanted)), 0
-        while first < shorter and rows[first] == wanted[first]:
-            first += 1
-        last = 0
-        while last < shorter - first and rows[-1 - last] == wanted[-1 - last]:
-            last += 1
-        old, new = len(rows) - last, len(wanted) - last
-        if old - first == new - first:
-            if new > first:
-                self._rows = wanted
-                self.dataChanged.emit(self.index(first), self.index(new - 1))
-            return
-        if old > first:
-            self.beginRemoveRows(QModelIndex(), first, old - 1)
-            del rows[first:old]
-            self.endRemoveRows()
-        if new > first:
-            self.beginInsertRows(QModelIndex(), first, new - 1)
-            rows[first:first] = wanted[first:new]
-            self.endInsertRows()
+    # --- what the rows tell --------------------------------------------------------------
+
+    def adding(self, first: int, last: int) -> None:
+        self.beginInsertRows(QModelIndex(), first, last)
+
+    def added(self) -> None:
+        self.endInsertRows()
+
+    def removing(self, first: int, last: int) -> None:
+        self.beginRemoveRows(QModelIndex(), first, last)
+
+    def removed(self) -> None:
+        self.endRemoveRows()
+
+    def changed(self, first: int, last: int) -> None:
+        self.dataChanged.emit(self.index(first), self.index(last))
 
     # --- what there is -------------------------------------------------------------------
 
     def index_of(self, chat_id: str) -> QModelIndex:
-        for number, row in enumerate(self._rows):
-            if row.chat is not None and row.chat.id == chat_id:
-                return self.index(number)
-        return QModelIndex()
+        return self.index(self._list.number_of(chat_id))
 
     def index_of_folder(self, path: str) -> QModelIndex:
-        for number, row in enumerate(self._rows):
-            if row.folder is not None and row.folder.path == path:
-                return self.index(number)
-        return QModelIndex()
+        return self.index(self._list.number_of_folder(path))
 
     def row_at(self, index: Index) -> Row | None:
-        return self._rows[index.row()] if index.isValid() else None
+        return self._list.rows[index.row()] if index.isValid() else None
 
     def is_heading(self, row: int) -> bool:
-        return self._rows[row].chat is None
+        return self._list.rows[row].chat is None
 
     def chat_ids(self) -> list[str]:
-        return [row.chat.id for row in self._rows if row.chat is not None]
+        return [row.chat.id for row in self._list.rows if row.chat is not None]
 
     def summaries(self) -> list[ChatSummary]:
-        return list(self._chats.values())
+        return list(self._list.chats.values())
 
     @property
     def folders(self) -> tuple[Folder, ...]:
-        return self._folders
+        return self._list.folders
 
     def titles(self) -> dict[str, str]:
-        return {chat.id: chat.title for chat in self._chats.values()}
+        return {chat.id: chat.title for chat in self._list.chats.values()}
 
     def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+        return 0 if parent is not None and parent.isValid() else len(self._list.rows)
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> object:
         row = self.row_at(index)
@@ -209,7 +169,7 @@ class ChatListModel(QAbstractListModel):
     def setData(
         self, index: Index, value: object, role: int = int(Qt.ItemDataRole.EditRole)
     ) -> bool:
-        row, name = self._rows[index.row()], str(value).strip()
+        row, name = self._list.rows[index.row()], str(value).strip()
         if row.folder is not None and name and name != row.folder.name:
             self.folder_renamed.emit(row.folder.path, name)
             return True
