@@ -88,6 +88,7 @@ class ActionRow:
         ]  # fmt: skip
         if not row:
             return y
+        self._fit(row, width)
         hints = [widget.sizeHint() for widget in row]
         total = sum(hint.width() + _SPACE for hint in hints)
         x = width - total if self._message().role is Role.USER else -4
@@ -97,6 +98,19 @@ class ActionRow:
             widget.setGeometry(x, top, hint.width(), hint.height())
             x += hint.width() + _SPACE
         return y + _SPACE + height
+
+    def _fit(self, row: Sequence[QWidget], width: int) -> None:
+        """In a narrow window the last ones are pictures only."""
+        styles = Qt.ToolButtonStyle
+        shown = [button for button in self.buttons.values() if button in row]
+        for button in shown:
+            button.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
+            button.setToolTip("")
+        for button in reversed(shown):
+            if sum(widget.sizeHint().width() + _SPACE for widget in row) <= width:
+                return
+            button.setToolButtonStyle(styles.ToolButtonIconOnly)
+            button.setToolTip(button.text())
 
     def _minor(self, message: Message) -> tuple[ItemCommand[Message], ...]:
         return tuple(

@@ -1,0 +1,140 @@
+"""Pictures of reading, finding and order: `python -m tests.ui.looks_reading FOLDER`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import qasync
+from PySide6.QtWidgets import QWidget
+
+from headstart.assembly import App, close_app, open_app
+from headstart.home import Home
+from headstart.launch import make_application
+from tests.ui.looks import fill
+from tests.ui.test_searching import store
+
+ANSWER = r"""You have to give **three months'** notice. The deposit earns interest, where $D_n$ is
+what it is after $n$ years and $\frac{a}{b}$ a fraction[^1]; $5 and $10 stay prices:
+
+$$
+D_n = D_0 \cdot (1 + r)^n = \sum_{k=0}^{n} \binom{n}{k} D_0 r^k \tag{3}
+$$
+
+| Year | Rate | Deposit | What the contract says of it, word for word |
+|-----:|:----:|---------|-----|
+| 1 | 0.8 % | € 2,419.20 | some words, and then some more of them, until they have to be wrapped |
+| 2 | 1.1 % | € 2,445.81 | $x^2$ |
+
+- [x] read the contract
+- [ ] write the letter
+
+1. The matrix $\begin{pmatrix} a & b \\ c & d \end{pmatrix}$ stands in a line
+2. and `code` too
+
+[^1]: A footnote.
+"""
+
+
+async def walk(home: Home, out: Path, look: str, size: tuple[int, int]) -> None:
+    app = await open_app(home)
+    app.services.preferences.update(theme="dark" if look == "dark" else "light")
+    window = app.window
+    window.resize(*size)
+    window.show()
+
+    async def shot(name: str, widget: QWidget | None = None) -> None:
+        await app.controllers.settle()
+        await asyncio.sleep(0.3)
+        (widget or window).grab().save(str(out / f"{look}-{name}.png"))
+
+    long = await fill(app)
+    lease, hotel = await _order(app)
+    window.open_chat(lease)
+    await shot("formulas")
+    window.sidebar.search.setFocus()
+    window.sidebar.search.insert("deposit")
+    await asyncio.sleep(0.4)
+    await shot("search")
+    window.sidebar.results.choose_first()
+    await asyncio.sleep(0.3)
+    await shot("found")
+    window.sidebar.search.clear()
+    window.find_bar.leave()
+    window.commands.run("app.palette")
+    palette = window.palette_opener.palette
+    assert palette is not None
+    palette.edit.insert("li")
+    await asyncio.sleep(0.4)
+    await shot("palette")
+    palette.leave()
+    window.open_chat(hotel)
+    await app.controllers.settle()
+    await _branches(app, shot)
+    window.open_chat(long)
+    await shot("folders")
+    await close_app(app)
+
+
+async def _order(app: App) -> tuple[str, str]:
+    """Folders with chats in them; returns two of these."""
+    hotel, _ = await store(app, "Flights and hotel", "A hotel?", "Many are near the Tejo.")
+    packing, _ = await store(app, "Packing list", "What to pack?", "- shoes\n- hat")
+    lease, _ = await store(app, "Lease, clause by clause", "What notice do I have to give?", ANSWER)
+    for name in ("Lisbon trip", "Work"):
+        app.controllers.folders.make(name)
+        await app.controllers.settle()
+    app.controllers.folders.move([hotel.id, packing.id], "Lisbon trip")
+    await app.services.chat_list.set_unseen(lease.id, unseen=True)
+    await app.services.chat_list.set_tags(hotel.id, ["travel"])
+    return lease.id, hotel.id
+
+
+async def _branches(app: App, shot: object) -> None:
+    window = app.window
+    assert callable(shot)
+    reply = window.transcript.column.items[1].message
+    await app.services.versions.save(reply.chat_id, reply.id, "Some are near the river Tejo.")
+    await app.controllers.settle()
+    reply = window.transcript.column.items[1].message
+    app.controllers.versions.compare(reply.id)
+    await app.controllers.settle()
+    assert window.dialogs.comparing is not None
+    await shot("compare", window.dialogs.comparing)
+    window.dialogs.comparing.accept()
+    window.commands.run("chat.branches")
+    await app.controllers.settle()
+    assert window.dialogs.map is not None
+    await shot("map", window.dialogs.map)
+    window.dialogs.map.accept()
+    window.transcript.begin_edit(reply.id)
+    await shot("edit")
+    window.order.open_settings("Lisbon trip")
+    await app.controllers.settle()
+    assert window.order.settings is not None
+    await shot("folder", window.order.settings)
+    window.order.settings.accept()
+
+
+def main(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    application = make_application()
+    loop = qasync.QEventLoop(application, already_running=False)
+    asyncio.set_event_loop(loop)
+    folder = Path(tempfile.mkdtemp())
+
+    async def all_of_them() -> None:
+        for look, size in (("light", (1360, 860)), ("dark", (1360, 860)), ("narrow", (720, 480))):
+            await walk(Home(folder / look), out, look, size)
+
+    with loop:
+        loop.run_until_complete(all_of_them())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
