@@ -23,6 +23,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from headstart.engine.backends.probe import child_main
 
         return child_main(Path(options.probe_model[0]), options.probe_model[1])
+    if options.read_file is not None:
+        from headstart.extraction.child import main as read_file
+
+        return read_file(options.read_file)
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -58,6 +62,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--demo", action="store_true", help="ask one question offscreen, write demo/, and end"
     )
     parser.add_argument("--probe-model", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--read-file", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 

@@ -111,6 +111,7 @@ async def close_app(app: App) -> None:
     """Store what is being written and end every thread."""
     app.window.hide()
     app.controllers.unsent.flush()
+    app.controllers.attaching.cancel()
     app.controllers.transfer.close()
     app.controllers.backups.cancel()
     app.controllers.chat_list.close()

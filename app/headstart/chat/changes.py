@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headstart.core.downloads import Download
-from headstart.core.events import DraftActivity, GenerationEvent, ResidentModel, SpeedCurve
+from headstart.core.events import (
+    DraftActivity,
+    GenerationEvent,
+    PromptSize,
+    ResidentModel,
+    SpeedCurve,
+)
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import Pair
 from headstart.core.settings import KvType
@@ -138,6 +144,14 @@ class AheadState:
 
 
 @dataclass(frozen=True, slots=True)
+class NextPromptSize:
+    """How large a chat's next prompt is, as far as it is written."""
+
+    chat_id: str
+    size: PromptSize
+
+
+@dataclass(frozen=True, slots=True)
 class PrefixesChanged:
     """What is kept of what models have read was cleared."""
 
@@ -190,6 +204,7 @@ Change = (
     | DraftProgress
     | Calibrated
     | AheadState
+    | NextPromptSize
     | PrefixesChanged
     | ModelsChanged
     | DownloadsChanged

@@ -44,8 +44,8 @@ class Conversation:
         self._answering = answering
         self._broadcast = broadcast
 
-    async def send(self, chat_id: str, text: str) -> None:
-        """Add a user message at the end of the chat and answer it."""
+    async def send(self, chat_id: str, text: str, others: Sequence[OtherPart] = ()) -> None:
+        """Add a user message at the end of the chat and answer it; `others` are attached to it."""
         async with self._replies.starting:
             self._replies.check_free(chat_id)
             chat = await self._branches.chat(chat_id)
@@ -54,9 +54,10 @@ class Conversation:
             model = await self._answering.model_of(chat)
             draft = self._databases.begun(chat_id)
             if draft is not None:
-                chat = draft.chat(title_from(text), model.key)
+                title = title_from(text) if text or not others else title_from(others[0].name)
+                chat = draft.chat(title, model.key)
             branch = await self._branches.whole(chat_id)
-            await self._ask(chat, branch, text, model, fresh=draft is not None)
+            await self._ask(chat, branch, text, model, draft is not None, others)
 
     async def edit(self, chat_id: str, message_id: str, text: str) -> None:
         """A new version of a user message beside the old one, and an answer to it."""

@@ -29,6 +29,7 @@ from headstart.core.requests import (
 from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
 from headstart.core.settings import SamplingChoice, Settings
+from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 
 
@@ -109,17 +110,19 @@ def remote_request(asked: Asked, model: ServerModel, settings: Settings) -> Remo
 def ahead_request(
     chat: Chat,
     branch: Sequence[Message],
-    typed: str,
+    unsent: Unsent,
     wanted: LoadRequest,
     settings: Settings,
 ) -> AheadRequest:
-    """What any next message of the chat needs, and `typed` as far as it is settled."""
+    """What any next message of the chat needs, and what is unsent as far as it is settled."""
+    parts = (*unsent.parts, *text_part(unsent.text))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
         messages=prompt_messages(branch, chosen.system_prompt),
         chat_id=chat.id,
-        typed=typed,
+        typed=prompt_text(parts),
+        attached=tuple(prompt_text([part]) for part in unsent.parts),
         when_full=chosen.when_full,
         thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),

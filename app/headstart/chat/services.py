@@ -12,6 +12,7 @@ from pathlib import Path
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.local_models import LocalModels, make_local_models
 from headstart.chat.answering.servers import ServerAnswerer
+from headstart.chat.attaching import Attaching
 from headstart.chat.background import Background
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
@@ -59,6 +60,7 @@ class Services:
     folders: Folders
     versions: Versions
     unsent: UnsentTexts
+    attaching: Attaching
     conversation: Conversation
     replies: Replies
     exporting: Exporting
@@ -160,6 +162,7 @@ def make_services(
         finding=Finding(databases, background, broadcast),
         folders=Folders(databases, broadcast),
         unsent=UnsentTexts(databases),
+        attaching=Attaching(databases),
         versions=Versions(databases, branches, replies, broadcast),
         conversation=Conversation(databases, branches, replies, answering, broadcast),
         replies=replies,

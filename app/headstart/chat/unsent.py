@@ -3,6 +3,8 @@ thread."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headstart.chat.databases import Databases
 from headstart.core.unsent import Unsent
 
@@ -20,9 +22,9 @@ class UnsentTexts:
                 self._databases.begin_again(one.begun)
         return found
 
-    async def save(self, chat_id: str, text: str) -> None:
+    async def save(self, unsent: Unsent) -> None:
         """Keep what stands in a chat's composer; nothing is forgotten."""
-        if self._databases.is_private(chat_id):
+        if self._databases.is_private(unsent.chat_id):
             return
-        value = Unsent(chat_id, text, begun=self._databases.begun(chat_id))
+        value = replace(unsent, begun=self._databases.begun(unsent.chat_id))
         await self._databases.on_disk.run(lambda store: store.unsent.save(value))

@@ -71,6 +71,17 @@ class InMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptSize:
+    """Tokens of a chat's next prompt as it is being written, and of each file that is attached to
+    it; a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`."""
+
+    tokens: int
+    limit: int
+    size: int
+    attached: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Prefilling:
     """`done` of `total` prompt tokens are in the KV state; `reused` were there before."""
 
@@ -189,6 +200,7 @@ GenerationEvent = (
     | Speculating
     | DraftActivity
     | PrefilledAhead
+    | PromptSize
     | SpeedCurve
     | Finished
     | Failed

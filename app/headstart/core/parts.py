@@ -71,11 +71,18 @@ def is_digest(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """`text` is what can be read of the file; "" where nothing can."""
+    """`text` is what can be read of the file; "" where nothing can.
+
+    Of `pages` pages, or parts (see `unit`), it has those that are `chosen`, as `ranges_text` writes
+    them; "" for all.
+    """
 
     name: str
     blob: BlobRef
     text: str = ""
+    pages: int = 0
+    unit: str = ""
+    chosen: str = ""
     kind: ClassVar[PartKind] = PartKind.FILE
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
@@ -164,8 +171,11 @@ def text_part(text: str) -> tuple[TextPart, ...]:
 def label(part: OtherPart) -> str:
     """What a part is, in a line."""
     match part:
-        case FilePart():
+        case FilePart(chosen=""):
             return f"File {part.name} ({size_text(part.blob.size)})"
+        case FilePart():
+            which = f"{part.unit}s {part.chosen} of {part.pages}"
+            return f"File {part.name} ({size_text(part.blob.size)}), {which}"
         case ImagePart():
             return f"Image {part.name} ({part.width} × {part.height})"
         case ToolCallPart():

@@ -12,6 +12,15 @@ from headstart.core.values import Role
 
 
 @dataclass(frozen=True, slots=True)
+class PromptImage:
+    """An image for a model that sees; `label` is what others get of it."""
+
+    label: str
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PromptMessage:
     """One message as the chat template gets it; `key` names it for context rules.
 
@@ -22,6 +31,8 @@ class PromptMessage:
     text: str
     key: str = ""
     reasoning: str = ""
+    # what stands before the text, for models that see
+    images: tuple[PromptImage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +104,16 @@ class RemoteRequest:
 class AheadRequest:
     """Read what is sure to come: the history, and the settled part of what is being typed.
 
-    Nothing happens when the model is not the one that is loaded.
+    Nothing happens when the model is not the one that is loaded. `attached` are the texts of files
+    that `typed` begins with; without `prefills` tokens are counted only.
     """
 
     load: LoadRequest
     messages: tuple[PromptMessage, ...]
     chat_id: str
     typed: str = ""
+    attached: tuple[str, ...] = ()
+    prefills: bool = True
     when_full: WhenFull = "stop"
     thinking: Thinking = "auto"
     retention: Retention = Retention.DISK

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from headstart.core.events import Emit, PrefilledAhead
+from headstart.core.events import Emit, PrefilledAhead, PromptSize
 from headstart.core.requests import AheadRequest, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.decoder import ContextFull, DecodeAborted
@@ -38,16 +38,27 @@ def sure_tokens(
     typed: str,
 ) -> list[int]:
     """The tokens of every prompt that has these messages and then one that begins with `typed`."""
-    prompts = []
-    for more in (_ONE, _OTHER):
-        # two questions in a row are sent as one, see `chat.assemble`
-        last = messages[-1] if messages and messages[-1].role is Role.USER else None
-        before = messages[:-1] if last is not None else messages
-        text = (typed + more).lstrip()
-        if last is not None:
-            text = f"{last.text}\n\n{text}"
-        prompts.append(encode([*before, PromptMessage(Role.USER, text, "")]))
+    prompts = [encode(_asked(messages, (typed + more).lstrip())) for more in (_ONE, _OTHER)]
     return prompts[0][: common_prefix(prompts[0], prompts[1])]
+
+
+def _asked(messages: Sequence[PromptMessage], text: str) -> list[PromptMessage]:
+    """The messages with a question; two in a row are sent as one, see `chat.requests`."""
+    last = messages[-1] if messages and messages[-1].role is Role.USER else None
+    if last is None:
+        return [*messages, PromptMessage(Role.USER, text, "")]
+    return [*messages[:-1], PromptMessage(Role.USER, f"{last.text}\n\n{text}", "")]
+
+
+def _size(
+    request: AheadRequest, encoder: PromptEncoder, prefiller: Prefiller, size: int
+) -> PromptSize:
+    """How large the next prompt is, with all that is typed, and nothing left out."""
+    fitting = Fitting(encoder, prefiller.resident, request, size)
+    messages = _asked(request.messages, request.typed)
+    tokens = encoder.encode(encoder.render(messages, request.thinking))
+    attached = tuple(encoder.count(text) for text in request.attached)
+    return PromptSize(len(tokens), fitting.limit, size, attached)
 
 
 def prefill_ahead(
@@ -68,6 +79,9 @@ def prefill_ahead(
         # a prompt that does not fit is for the user's rule to decide, with the request
         return tokens if len(tokens) <= fitting.limit else []
 
+    emit(_size(request, encoder, prefiller, size))
+    if not request.prefills:
+        return []
     asked = request.messages, request.thinking
     if prefiller.history is None or prefiller.history[0] != asked:
         # the same for each word that is typed

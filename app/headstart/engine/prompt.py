@@ -125,6 +125,10 @@ class PromptEncoder:
             head, run = "", []
         return other
 
+    def count(self, text: str) -> int:
+        """How many tokens a text has in the middle of a prompt."""
+        return len(self._encode_plain(text))
+
     def _encode_plain(self, text: str) -> tuple[int, ...]:
         known = self._memory.get(text)
         if known is None:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
-from headstart.core.parts import OtherPart, WrittenPart
+from headstart.core.parts import OtherPart, WrittenPart, needed_blobs
 from headstart.core.unsent import Unsent
 from headstart.core.values import ChatDraft, now_ms
 from headstart.storage import rows
@@ -32,6 +32,10 @@ class UnsentTable:
                 Unsent(row.chat_id, row.text, _parts(row.parts), _begun(row.chat_id, row.begun))
                 for row in connection.execute(query)
             ]
+
+    def used_blobs(self) -> set[str]:
+        """The digests of the blobs that unsent messages name."""
+        return {digest for one in self.all() for digest in needed_blobs(one.parts)}
 
     def save(self, value: Unsent) -> None:
         """Keep it; nothing at all is forgotten."""

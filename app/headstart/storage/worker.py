@@ -254,7 +254,8 @@ class Storage:
 
             return named_blobs(self._path, self._backups)
 
-        store.blobs.free(store.messages.used_blobs(), named_by_copies)
+        used = store.messages.used_blobs() | store.unsent.used_blobs()
+        store.blobs.free(used, named_by_copies)
 
     def _close(self) -> None:
         if self._opened.exception() is not None:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from headstart.core.parts import OtherPart
 from headstart.core.settings import ChatOptions
 from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, ChatDraft, Folder
@@ -41,6 +42,7 @@ class OpenChat(QObject):
         super().__init__(parent)
         self._chats = chats
         self._unsent: dict[str, str] = {}
+        self._parts: dict[str, tuple[OtherPart, ...]] = {}
         self._sending: set[str] = set()
         self._chat = chats.begin().chat()
         # new chats that were left while their text was being stored
@@ -71,7 +73,7 @@ class OpenChat(QObject):
         """Open a new chat, or the one that was begun and left with unsent text."""
         other = private or folder is not None
         begun = None if other else self._kept or (None if self.private else self._chat)
-        if begun is not None and begun.id in self._unsent and self._chats.is_begun(begun.id):
+        if begun is not None and self._has(begun.id) and self._chats.is_begun(begun.id):
             self._open(begun)
         else:
             self._open(self._chats.begin(private, folder).chat())
@@ -102,8 +104,9 @@ class OpenChat(QObject):
     def _leave(self, left: Chat) -> None:
         """A chat that was begun is not open any more."""
         # what was begun for a private chat is forgotten with it
-        if left.private or left.id not in self._unsent:
+        if left.private or not self._has(left.id):
             self._unsent.pop(left.id, None)
+            self._parts.pop(left.id, None)
             self.written.emit(left.id)
             self._chats.abandon(left.id)
         else:
@@ -126,20 +129,40 @@ class OpenChat(QObject):
             self._unsent.pop(self._chat.id, None)
         self.written.emit(self._chat.id)
 
-    def unsent_in(self, chat_id: str) -> str:
-        return self._unsent.get(chat_id, "")
+    def unsent_in(self, chat_id: str) -> Unsent:
+        return Unsent(chat_id, self._unsent.get(chat_id, ""), self._parts.get(chat_id, ()))
+
+    @property
+    def parts(self) -> tuple[OtherPart, ...]:
+        """What is attached to the open chat's next message."""
+        return self._parts.get(self._chat.id, ())
+
+    def attach(self, chat_id: str, parts: Sequence[OtherPart]) -> None:
+        """These are what is attached to a chat's next message now."""
+        if parts:
+            self._parts[chat_id] = tuple(parts)
+        else:
+            self._parts.pop(chat_id, None)
+        self.written.emit(chat_id)
+
+    def _has(self, chat_id: str) -> bool:
+        """Whether anything is unsent in it."""
+        return chat_id in self._unsent or chat_id in self._parts
 
     def restore(self, found: Sequence[Unsent], show: bool) -> None:
         """What was left the last time, the last written first; `show`: open the new chat that had
         some, unless something was written meanwhile."""
         for one in found:
-            self._unsent.setdefault(one.chat_id, one.text)
+            if one.text:
+                self._unsent.setdefault(one.chat_id, one.text)
+            if one.parts:
+                self._parts.setdefault(one.chat_id, one.parts)
             if one.begun is not None and self._kept is None and one.chat_id != self._chat.id:
                 self._kept = one.begun.chat()
-        untouched = not self.stored and not self.unsent
+        untouched = not self.stored and not self._has(self.id)
         if show and self._kept is not None and untouched:
             self.begin()
-        elif self.unsent:
+        elif self._has(self.id):
             self.opened.emit()
 
     @property
@@ -159,6 +182,7 @@ class OpenChat(QObject):
             self._leave(left)
         if stored:
             self._unsent.pop(chat_id, None)
+            self._parts.pop(chat_id, None)
             self.written.emit(chat_id)
             if chat_id == self._chat.id:
                 self.sent.emit()

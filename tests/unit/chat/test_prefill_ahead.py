@@ -19,6 +19,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.requests import AheadRequest, LoadRequest
 from headstart.core.settings import Settings
+from headstart.core.unsent import Unsent
 from headstart.storage.settings_file import SettingsFile
 
 MODEL = ModelRef(Path("m.gguf"), "m", 1)
@@ -81,11 +82,12 @@ class World:
             FullBattery(),
         )
 
-    async def prepare(self, chat_id: str, typed: str) -> AheadRequest | None:
+    async def prepare(self, unsent: Unsent) -> AheadRequest | None:
         await asyncio.sleep(0)
         if self.fails:
             raise EnvironmentProblem("as-written", message="The disk is gone.", remedy="")
-        return None if chat_id == "unready" else self.request(chat_id, typed)
+        chat_id = unsent.chat_id
+        return None if chat_id == "unready" else self.request(chat_id, unsent.text)
 
     @staticmethod
     def request(chat_id: str, typed: str) -> AheadRequest:
@@ -158,8 +160,12 @@ async def test_switching_it_off_ends_what_is_read(world: World) -> None:
     world.preferences.update(prefix=PrefixSettings(prefill_ahead=False))
     assert world.streams[0].cancelled
     await first
-    await world.ahead.prefill("a")
-    assert len(world.streams) == 1
+    counted = asyncio.ensure_future(world.ahead.prefill("a"))
+    await _soon()
+    # tokens are counted all the same, and nothing else
+    assert not world.streams[1].request.prefills
+    world.streams[1].finish()
+    await counted
 
 
 async def test_trouble_is_nobodys_error_and_the_next_wish_is_followed(world: World) -> None:

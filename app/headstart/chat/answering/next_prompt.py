@@ -9,6 +9,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.requests import ahead_request
 from headstart.core.errors import ModelProblem
 from headstart.core.requests import AheadRequest
+from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, Message
 
 
@@ -39,22 +40,22 @@ class NextPrompt:
         if since == self._serial:
             self._known = (chat, branch)
 
-    async def request(self, chat_id: str, typed: str) -> AheadRequest | None:
+    async def request(self, unsent: Unsent) -> AheadRequest | None:
         """None where nothing can be prefilled now: a reply is written, or the model is not
         loaded; what is typed for a server stays here until it is sent."""
         if self._loader.busy:
             return None
         try:
-            wanted = await self._drafts.pair(chat_id)
+            wanted = await self._drafts.pair(unsent.chat_id)
         except ModelProblem:
             return None
         if wanted is None or not self._loader.has_loaded(wanted.model):
             return None
-        known = await self._fetch(chat_id)
+        known = await self._fetch(unsent.chat_id)
         if known is None or self._loader.busy:
             return None
         chat, branch = known
-        return ahead_request(chat, branch, typed, wanted, self._preferences.current)
+        return ahead_request(chat, branch, unsent, wanted, self._preferences.current)
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
         if self._known is not None and self._known[0].id == chat_id:

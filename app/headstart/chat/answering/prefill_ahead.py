@@ -7,23 +7,26 @@ first. Only the latest wish counts: one that is being prepared or read is given 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from headstart.chat.answering.battery import Battery
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import AheadState
+from headstart.chat.changes import AheadState, NextPromptSize
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import PrefilledAhead
+from headstart.core.events import PrefilledAhead, PromptSize
+from headstart.core.parts import OtherPart
 from headstart.core.requests import AheadRequest
 from headstart.core.settings import Settings
+from headstart.core.unsent import Unsent
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 
 log = logging.getLogger(__name__)
 
-# what a chat's next prompt begins with; None where nothing can be read now
-Prepare = Callable[[str, str], Awaitable[AheadRequest | None]]
+# what the next prompt of a chat begins with; None where nothing can be read now
+Prepare = Callable[[Unsent], Awaitable[AheadRequest | None]]
 
 
 class PrefillAhead:
@@ -39,7 +42,7 @@ class PrefillAhead:
         self._preferences = preferences
         self._prepare = prepare
         self._broadcast = broadcast
-        self._typed: dict[str, str] = {}
+        self._typed: dict[str, Unsent] = {}
         # the chat that the user looks at
         self._shown: str | None = None
         self._wish: str | None = None
@@ -57,15 +60,16 @@ class PrefillAhead:
         """The user's switch, and enough battery."""
         return self._preferences.current.prefix.prefill_ahead and not await self._battery.low()
 
-    def show(self, chat_id: str, text: str = "") -> None:
-        """The user looks at this chat now; `text` stands in its composer."""
+    def show(self, chat_id: str, text: str = "", parts: Sequence[OtherPart] = ()) -> None:
+        """The user looks at this chat now; this stands in its composer."""
         self._shown = chat_id
-        self._typed = {chat_id: text} if text else {}
+        unsent = Unsent(chat_id, text, tuple(parts))
+        self._typed = {chat_id: unsent} if unsent else {}
 
-    async def typed(self, chat_id: str, text: str) -> None:
-        """The composer of the shown chat holds `text` now."""
+    async def typed(self, chat_id: str, text: str, parts: Sequence[OtherPart] = ()) -> None:
+        """The composer of the shown chat holds this now."""
         if chat_id == self._shown:
-            self._typed = {chat_id: text}
+            self._typed = {chat_id: Unsent(chat_id, text, tuple(parts))}
             await self.prefill(chat_id)
 
     async def prefill_shown(self) -> None:
@@ -99,17 +103,21 @@ class PrefillAhead:
             self._busy = False
 
     async def _follow(self, chat_id: str) -> None:
-        if not await self.allowed():
+        allowed = await self.allowed()
+        if not allowed:
             self.cancel()
-            return
-        request = await self._prepare(chat_id, self._typed.get(chat_id, ""))
+        request = await self._prepare(self._typed.get(chat_id, Unsent(chat_id)))
         if request is None or self._wish is not None:
             return
+        if not allowed:
+            request = replace(request, prefills=False)
         self._reading = chat_id
         stream = self._stream = self._runner.ahead(request)
         async for event in stream:
             if isinstance(event, PrefilledAhead):
                 self._broadcast.tell(AheadState(chat_id, event.tokens, event.typed))
+            elif isinstance(event, PromptSize):
+                self._broadcast.tell(NextPromptSize(chat_id, event))
         if self._stream is stream:
             self._stream = None
 

@@ -49,6 +49,32 @@ class Importing:
         self._broadcast = broadcast
         self._scratch = scratch
 
+    async def recognised(self, paths: Sequence[Path]) -> set[Path]:
+        """Those of the files that are conversations, by what is in them; folders always are."""
+
+        def work() -> set[Path]:
+            from headstart.exchange import detect
+            from headstart.exchange.material import open_material
+            from headstart.exchange.own_format import SUFFIX
+
+            known = set()
+            with scratch_folder(self._scratch) as folder:
+                for path in paths:
+                    if path.is_dir() or path.name.endswith(SUFFIX):
+                        known.add(path)
+                        continue
+                    try:
+                        material = open_material(path, folder)
+                    except EnvironmentProblem:
+                        # whoever reads it says why
+                        continue
+                    with contextlib.closing(material):
+                        if detect.recognise(material, Report()):
+                            known.add(path)
+            return known
+
+        return await asyncio.to_thread(work)
+
     async def plan(self, paths: Sequence[Path], run: Run) -> Plan:
         """What would come in, and what would not; nothing is changed."""
         report = Report()

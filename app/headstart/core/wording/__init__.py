@@ -48,6 +48,7 @@ _HALVES = {"message": slice(0, 1), "remedy": slice(1, 2), "text": slice(0, 2)}
 def catalogue() -> Mapping[str, tuple[str, str]]:
     """The sentences by code: what happened, and what to do."""
     from headstart.core.wording import (
+        attachments,
         chats,
         files,
         home,
@@ -61,7 +62,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
     )
 
     found: dict[str, tuple[str, str]] = {}
-    for room in (chats, files, home, hub, imports, models, servers):
+    for room in (attachments, chats, files, home, hub, imports, models, servers):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
     for table in (notices.NOTICES, reasons.REASONS):

@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from headstart.core import tuning
+from headstart.core import reentry, tuning
 from headstart.core.abilities import LACKS_NOTHING, Ability
 from headstart.core.errors import ModelProblem
 from headstart.core.settings import EngineSettings
@@ -57,7 +56,7 @@ class _Trial:
 
 
 def command(path: Path, trial: str) -> list[str]:
-    return [sys.executable, "-m", "headstart", OPTION, str(path), trial]
+    return reentry.command(OPTION, str(path), trial)
 
 
 def probe(

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from headstart.core.attachments import LARGEST
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.media import LARGEST, Blobs
+from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import Facts, Seen, build
 from headstart.exchange.readers.common import ROLES, each, missing, model_name, objects
 from headstart.exchange.report import Report

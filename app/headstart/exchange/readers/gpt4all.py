@@ -10,11 +10,12 @@ import struct
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote, urlsplit
 
+from headstart.core.attachments import LARGEST
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import time_of
 from headstart.exchange.material import Material
-from headstart.exchange.media import LARGEST, Blobs
+from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import LONGEST_TEXT, Facts, Seen, build, renamed
 from headstart.exchange.readers.common import model_name, thinking_apart
 from headstart.exchange.report import Report

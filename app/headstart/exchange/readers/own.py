@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from headstart.core.attachments import LARGEST
 from headstart.core.parts import needed_blobs
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
 from headstart.exchange.ids import OWN
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.media import LARGEST
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 

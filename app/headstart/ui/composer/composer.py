@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, QSize, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
@@ -12,9 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.events import PromptSize
 from headstart.ui import icons, theme
+from headstart.ui.attachment import Attachment
+from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.tool import dress, small_tool
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
@@ -31,6 +37,7 @@ class Composer(QFrame):
     typing_began = Signal()
     typed = Signal(str)
     text_changed = Signal(str)
+    attach_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,16 +55,25 @@ class Composer(QFrame):
         self.button.setObjectName("primary")
         self.button.setIconSize(QSize(14, 14))
         self.button.clicked.connect(self._on_button)
+        self.attachments = AttachmentRow(self)
+        self.attach = small_tool(self, "paperclip", "Attach", "Attach files to the message")
+        self.attach.clicked.connect(self.attach_requested)
+        self.tokens = QLabel(self)
+        self.tokens.setObjectName("quiet")
+        self.tokens.hide()
         row = QHBoxLayout()
         self.ahead = QLabel(self)
         self.ahead.setObjectName("ahead")
         self.ahead.setAccessibleName("Read while you type")
+        row.addWidget(self.attach)
+        row.addWidget(self.tokens)
         row.addWidget(self._hint, 1)
         row.addWidget(self.ahead)
         row.addWidget(self.button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 12, 14, 10)
         layout.setSpacing(8)
+        layout.addWidget(self.attachments)
         layout.addWidget(self.edit)
         layout.addLayout(row)
         self._had_text = False
@@ -77,16 +93,45 @@ class Composer(QFrame):
         self.button.setText("Stop" if writing else "Send")
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
         colour = theme.current().on_accent
-        enabled = writing or bool(self.edit.toPlainText().strip())
+        enabled = writing or self._sendable
         name = "stop" if writing else "arrow-up"
         self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
         self.button.setEnabled(enabled)
         if writing:
             self.ahead.hide()
 
+    @property
+    def _sendable(self) -> bool:
+        """Whether there is something to send, and all of it is read."""
+        row = self.attachments
+        return row.ready and (bool(row.chips) or bool(self.edit.toPlainText().strip()))
+
     def set_sending(self, sending: bool) -> None:
         """What stands here is being stored: it stays as it was sent."""
         self.edit.setReadOnly(sending)
+        self.attachments.setEnabled(not sending)
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        self.attachments.show_attachments(attachments)
+        self.set_writing(self._writing)
+
+    def set_size(self, size: PromptSize | None) -> None:
+        """How much of the context the next message takes; None: nobody knows."""
+        if size is None:
+            self.tokens.hide()
+            return
+        words = f"{size.tokens:,} of {size.size:,} tokens"
+        over = size.tokens > size.limit
+        self.tokens.setText(f"{words}: too many" if over else words)
+        self.tokens.setToolTip(
+            "What the model gets with this message, and what it can hold"
+            if not over
+            else f"{size.limit:,} tokens leave room for a reply"
+        )
+        self.tokens.setObjectName("warning" if over else "quiet")
+        self.tokens.style().unpolish(self.tokens)
+        self.tokens.style().polish(self.tokens)
+        self.tokens.show()
 
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
@@ -155,6 +200,8 @@ class Composer(QFrame):
 
     def refresh_theme(self) -> None:
         self.set_writing(self._writing)
+        self.attachments.refresh_theme()
+        dress(self.attach, "paperclip")
         self.edit.fit()
 
     def _on_button(self) -> None:
@@ -165,10 +212,10 @@ class Composer(QFrame):
 
     def _submit(self) -> None:
         text = self.edit.toPlainText().strip()
-        if text and self._writing:
+        if self._sendable and self._writing:
             self._told_to_wait = True
             self._show_hint(WRITING_HINT)
-        elif text:
+        elif self._sendable:
             self._telling.stop()
             self.submitted.emit(text)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.typing_help import is_in_code, next_line
@@ -23,6 +23,8 @@ class GrowingEdit(TextEdit):
     """`history` gives what was asked in the open chat, the last one last."""
 
     submitted = Signal()
+    files_pasted = Signal(list)  # paths
+    image_pasted = Signal(object)  # QImage
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -56,7 +58,17 @@ class GrowingEdit(TextEdit):
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         # a dropped file is the window's: it opens models
-        return source.hasText() and not source.hasUrls()
+        return source.hasImage() or (source.hasText() and not source.hasUrls())
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        paths = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
+        if paths:
+            self.files_pasted.emit(paths)
+        elif source.hasImage() and not source.hasText():
+            self.image_pasted.emit(QImage(source.imageData()))
+        elif source.hasText():
+            # other programs offer their text as a picture, too
+            super().insertFromMimeData(source)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         match event.key():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from headstart.chat.preferences import Preferences
 from headstart.ui.composer.composer import Composer
+from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.controllers.everything import Controllers
 
 
-def connect(composer: Composer, controllers: Controllers) -> None:
+def connect(
+    composer: Composer, opener: AttachmentOpener, controllers: Controllers, preferences: Preferences
+) -> None:
     open_chat, ahead = controllers.open, controllers.ahead
     composer.stop_requested.connect(controllers.conversation.stop)
     composer.typing_began.connect(ahead.typing_began)
@@ -17,3 +21,27 @@ def connect(composer: Composer, controllers: Controllers) -> None:
     open_chat.sent.connect(lambda: composer.set_text(""))
     open_chat.sending_changed.connect(composer.set_sending)
     controllers.reply.writing_changed.connect(composer.set_writing)
+    _connect_attachments(composer, opener, controllers, preferences)
+
+
+def _connect_attachments(
+    composer: Composer, opener: AttachmentOpener, controllers: Controllers, preferences: Preferences
+) -> None:
+    attaching, pictures = controllers.attaching, controllers.pictures
+    composer.attach_requested.connect(opener.ask_files)
+    composer.edit.files_pasted.connect(opener.add_files)
+    composer.edit.image_pasted.connect(opener.paste_image)
+    composer.attachments.opened.connect(opener.open)
+    composer.attachments.removed.connect(attaching.remove)
+    attaching.changed.connect(composer.set_attachments)
+    attaching.changed.connect(opener.show_attachments)
+    attaching.sized.connect(composer.set_size)
+    attaching.sized.connect(opener.show_size)
+    attaching.pages_read.connect(opener.show_pages)
+    attaching.attached.connect(lambda: controllers.ahead.typed(composer.text()))
+    attaching.attached.connect(controllers.ahead.typing_began)
+    opener.image_wanted.connect(pictures.open)
+    opener.save_requested.connect(pictures.save)
+    opener.folder = preferences.current.last_folder
+    opener.folder_changed.connect(lambda path: preferences.update(last_folder=path))
+    pictures.opened.connect(opener.show_image)

@@ -42,13 +42,13 @@ class AheadController(QObject):
 
     def typed(self, text: str) -> None:
         """The composer holds this text now: what is settled of it can be prefilled."""
-        self._tasks.spawn(self._ahead.typed(self._open.id, text))
+        self._tasks.spawn(self._ahead.typed(self._open.id, text, self._open.parts))
 
     async def _load(self) -> None:
         await self._preload.load(self._open.id)
 
     def _on_opened(self) -> None:
-        self._ahead.show(self._open.id, self._open.unsent)
+        self._ahead.show(self._open.id, self._open.unsent, self._open.parts)
         if self._open.stored:
             self._tasks.spawn(self._opened(self._open.id))
 

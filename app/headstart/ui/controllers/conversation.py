@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
 from headstart.core.model_ref import AnyModel
+from headstart.core.parts import OtherPart
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 
@@ -36,7 +39,8 @@ class ConversationController(QObject):
             # as things are now: the next key may open another chat
             chat_id = self._open.id
             self._open.begin_sending(chat_id)
-            self._consent.asking(lambda: self._send(chat_id, text))
+            parts = self._open.parts
+            self._consent.asking(lambda: self._send(chat_id, text, parts))
 
     def stop(self) -> None:
         self._replies.stop(self._open.id)
@@ -60,12 +64,12 @@ class ConversationController(QObject):
         if self._replies.reply_in(chat_id) is None:
             self._consent.asking(lambda: self._conversation.show_version(chat_id, message_id, step))
 
-    async def _send(self, chat_id: str, text: str) -> None:
+    async def _send(self, chat_id: str, text: str, parts: Sequence[OtherPart]) -> None:
         self._open.begin_sending(chat_id)
         self._ahead.sent(chat_id)
         stored = False
         try:
-            await self._conversation.send(chat_id, text)
+            await self._conversation.send(chat_id, text, parts)
             stored = True
         finally:
             self._open.end_sending(chat_id, stored)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headstart.chat.changes import Trouble
 from headstart.chat.services import Services
 from headstart.ui.controllers.ahead import AheadController
+from headstart.ui.controllers.attaching import AttachingController
 from headstart.ui.controllers.backups import BackupsController
 from headstart.ui.controllers.branch import BranchController
 from headstart.ui.controllers.chat import ChatController
@@ -20,6 +21,7 @@ from headstart.ui.controllers.folders import FoldersController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
+from headstart.ui.controllers.pictures import PicturesController
 from headstart.ui.controllers.prefixes import PrefixesController
 from headstart.ui.controllers.reply import ReplyController
 from headstart.ui.controllers.servers import ServersController
@@ -44,6 +46,8 @@ class Controllers:
     versions: VersionsController
     finding: FindingController
     unsent: UnsentController
+    attaching: AttachingController
+    pictures: PicturesController
     folders: FoldersController
     reply: ReplyController
     models: ModelsController
@@ -114,6 +118,8 @@ def make_controllers(services: Services) -> Controllers:
             services.folders, services.chat_list, open_chat, tasks, broadcast
         ),
         unsent=UnsentController(services.unsent, open_chat, tasks),
+        attaching=AttachingController(services.attaching, open_chat, tasks, broadcast),
+        pictures=PicturesController(services.attaching, open_chat, tasks),
         finding=FindingController(services.finding, open_chat, tasks, broadcast),
         reply=reply,
         models=ModelsController(services, open_chat, consent, tasks, problems),

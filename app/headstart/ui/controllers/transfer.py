@@ -24,6 +24,7 @@ _TICK = 100
 class TransferController(QObject):
     planned = Signal(object)  # Plan
     imported = Signal(object)  # Result
+    sorted = Signal(list, list)  # paths of conversations, and of other files
     import_failed = Signal(str)  # why the import ended
     export_began = Signal()
     copied = Signal(object, str)  # Copied, which form of it: "markdown", "formatted" or "plain"
@@ -47,6 +48,17 @@ class TransferController(QObject):
         self._timer.timeout.connect(self._tick)
 
     # --- in ------------------------------------------------------------------------------
+
+    def sort(self, paths: Sequence[str]) -> None:
+        """Tell conversations from other files, by what is in them."""
+        self._tasks.spawn(self._sort(paths))
+
+    async def _sort(self, paths: Sequence[str]) -> None:
+        known = await self._importing.recognised([Path(path) for path in paths])
+        self.sorted.emit(
+            [path for path in paths if Path(path) in known],
+            [path for path in paths if Path(path) not in known],
+        )
 
     def plan(self, paths: Sequence[str]) -> None:
         """See what files have, without taking anything in."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QObject, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QMouseEvent
 
+from headstart.core.parts import ImagePart, OtherPart
 from headstart.core.values import Message
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
@@ -27,6 +29,8 @@ class Host(QObject):
     link_hover_changed = Signal(str)
     # code, and its language as the model named it
     save_requested = Signal(str, str)
+    # a file or an image of a message
+    part_opened = Signal(object)
     # something is as high as it was not before
     changed = Signal()
 
@@ -40,6 +44,8 @@ class Host(QObject):
         self.tinted = False
         self.highlighter = Highlighter(self)
         self.hovered_link = ""
+        # an image of a message, if it is here; it is fetched otherwise
+        self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
 
     def use(self, column: Column) -> None:
         self._column = column
@@ -89,6 +95,18 @@ class Host(QObject):
             message.measure_again(block)
 
     # --- what messages ask ---------------------------------------------------------------
+
+    def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None:
+        return self.thumbnails(part, within)
+
+    def open_part(self, part: OtherPart) -> None:
+        self.part_opened.emit(part)
+
+    def picture_ready(self, digest: str) -> None:
+        """An image that was asked for is here."""
+        for item in self._column.items:
+            if item.widget is not None:
+                item.widget.boxes.picture_ready(digest)
 
     def height_changed(self, message: MessageWidget) -> None:
         self._column.height_changed(message)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.parts import OriginRun
+from headstart.core.parts import ImagePart, OriginRun, OtherPart
 from headstart.core.values import Message, MessageStatus, Role
 from headstart.ui import icons
 from headstart.ui.commands import ItemCommand
@@ -43,6 +44,10 @@ class MessageHost(BlockHost, Protocol):
     shows_stats: bool
 
     def height_changed(self, message: MessageWidget) -> None: ...
+
+    def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None: ...
+
+    def open_part(self, part: OtherPart) -> None: ...
 
 
 class MessageWidget(QWidget):
@@ -82,7 +87,7 @@ class MessageWidget(QWidget):
         self.stats_label.setObjectName("quiet")
         self.stats_label.setWordWrap(True)
         # what belongs to the message besides its text
-        self._boxes = PartBoxes(self)
+        self.boxes = PartBoxes(self, host.thumbnail, host.open_part)
         self.message = message
         self.foot = ActionRow(
             self,
@@ -110,7 +115,7 @@ class MessageWidget(QWidget):
             # a text that came in one piece has been parsed as a whole already
             if shown_text:
                 self._settle()
-        self._boxes.show(message)
+        self.boxes.show(message)
         stored = origins_of(message)
         if stored:
             self.set_origins(stored)
@@ -270,7 +275,7 @@ class MessageWidget(QWidget):
         return self.text.at(y)
 
     def _place_user(self, width: int, near: Span) -> int:
-        y = self._boxes.place(0, width)
+        y = self.boxes.place(0, width)
         if self._panel is not None:
             return self._place_panel(y, width)
         if not self.message.text:
@@ -294,7 +299,7 @@ class MessageWidget(QWidget):
                 y = self.reasoning.lay_out(width - _INDENT, _INDENT, y, near) + GAP
             else:
                 self.reasoning.hide()
-        y = self._boxes.place(y, width)
+        y = self.boxes.place(y, width)
         if self._panel is not None:
             return self._place_panel(y, width)
         if not self.text.slots:

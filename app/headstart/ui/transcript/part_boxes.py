@@ -1,26 +1,50 @@
-"""What belongs to a message besides its text, as labelled boxes: files, images, calls of tools."""
+"""What belongs to a message besides its text: files and calls of tools as labelled boxes, images as
+pictures."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+import html
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.parts import OtherPart, label
+from headstart.core.parts import FilePart, ImagePart, OtherPart, label
 from headstart.core.text import shortened
 from headstart.core.values import Message, Role
+from headstart.ui import theme
+from headstart.ui.attachment import facts_of
+from headstart.ui.pictures import fitted
 
 GAP = 6
 # of what a tool tip shows of a file, or a tool's result
 MOST_TIP = 600
+# how large an image is shown in the transcript
+THUMBNAIL = QSize(320, 240)
+
+Thumbnail = Callable[[ImagePart, QSize], "QImage | None"]
+Open = Callable[[OtherPart], None]
 
 
 class PartBoxes:
-    """One below the other, on the side of who wrote the message; widgets of `parent`."""
+    """One below the other, on the side of who wrote the message; widgets of `parent`. `thumbnail`
+    gives an image that is here, `opens` shows what is in a file."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, thumbnail: Thumbnail, opens: Open) -> None:
         self._parent = parent
+        self._thumbnail = thumbnail
+        self._opens = opens
         self._shown: tuple[OtherPart, ...] = ()
-        self._boxes: list[QLabel] = []
+        self.boxes: list[_Box | _Picture] = []
         self._right = False
 
     def show(self, message: Message) -> None:
@@ -28,25 +52,113 @@ class PartBoxes:
         if message.others == self._shown:
             return
         self._shown = message.others
-        for box in self._boxes:
+        for box in self.boxes:
             box.hide()
             box.deleteLater()
-        self._boxes = [self._box(part) for part in message.others]
+        self.boxes = [self._box(part) for part in message.others]
 
     def place(self, y: int, width: int) -> int:
         """From `y` on; returns where they end."""
-        for box in self._boxes:
+        for box in self.boxes:
             hint = box.sizeHint()
             box_width = min(hint.width(), width)
             box.setGeometry(width - box_width if self._right else 0, y, box_width, hint.height())
             y += hint.height() + GAP
         return y
 
-    def _box(self, part: OtherPart) -> QLabel:
-        box = QLabel(label(part), self._parent)
-        box.setObjectName("partBox")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        box.setToolTip(shortened(part.text, MOST_TIP))
+    def picture_ready(self, digest: str) -> None:
+        """An image that was asked for is here."""
+        for box in self.boxes:
+            if isinstance(box, _Picture) and box.part.blob.digest == digest:
+                box.update()
+
+    def _box(self, part: OtherPart) -> _Box | _Picture:
+        box: _Box | _Picture
+        if isinstance(part, ImagePart):
+            box = _Picture(part, self._parent, self._thumbnail, self._opens)
+        else:
+            box = _Box(part, self._parent, self._opens)
         box.show()
         return box
+
+
+class _Box(QLabel):
+    def __init__(self, part: OtherPart, parent: QWidget, opens: Open) -> None:
+        super().__init__(parent)
+        self.part, self._opens = part, opens
+        self.setObjectName("partBox")
+        self.setAccessibleName(label(part))
+        self.setToolTip(shortened(part.text, MOST_TIP))
+        if isinstance(part, FilePart):
+            quiet = theme.current().quiet
+            facts = html.escape(facts_of(part))
+            name = html.escape(shortened(part.name, 60))
+            self.setText(f'<b>{name}</b>&nbsp; <span style="color:{quiet}">{facts}</span>')
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        else:
+            self.setTextFormat(Qt.TextFormat.PlainText)
+            self.setText(label(part))
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        if isinstance(self.part, FilePart) and event.button() is Qt.MouseButton.LeftButton:
+            self._opens(self.part)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if isinstance(self.part, FilePart) and _opens(event):
+            self._opens(self.part)
+        else:
+            super().keyPressEvent(event)
+
+
+class _Picture(QWidget):
+    """As large as it is going to be before it is there."""
+
+    def __init__(self, part: ImagePart, parent: QWidget, thumbnail: Thumbnail, opens: Open) -> None:
+        super().__init__(parent)
+        self.part, self._thumbnail, self._opens = part, thumbnail, opens
+        self._size = fitted(part.width, part.height, THUMBNAIL)
+        self.setAccessibleName(label(part))
+        self.setToolTip(label(part))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        return self._size
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # as sharp as the screen is
+        image = self._thumbnail(self.part, THUMBNAIL * self.devicePixelRatioF())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        shape = QPainterPath()
+        shape.addRoundedRect(self.rect(), 8, 8)
+        painter.setClipPath(shape)
+        painter.fillPath(shape, QColor(theme.current().code))
+        if image is not None:
+            painter.drawImage(self.rect(), image)
+        else:
+            painter.setPen(QColor(theme.current().quiet))
+            painter.setFont(theme.text_font(theme.SMALL_SIZE))
+            words = shortened(self.part.name, 40)
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, words)
+        if self.hasFocus():
+            painter.setPen(QColor(theme.current().accent))
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 8, 8)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._opens(self.part)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _opens(event):
+            self._opens(self.part)
+        else:
+            super().keyPressEvent(event)
+
+
+def _opens(event: QKeyEvent) -> bool:
+    return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

@@ -39,6 +39,8 @@ def connect(
     reply.reply_text.connect(view.reply.show)
     reply.reply_progress.connect(view.show_progress)
     reply.writing_changed.connect(view.set_writing)
+    view.host.thumbnails = controllers.pictures.thumbnail
+    controllers.pictures.ready.connect(view.host.picture_ready)
     _connect_finding(view, bar, controllers)
 
 

@@ -93,6 +93,13 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
         ),
         Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
         Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q"),
+        Command(
+            "composer.attach",
+            "Attach files…",
+            window.attachments.ask_files,
+            "paperclip",
+            "Ctrl+Shift+A",
+        ),
         Command("composer.focus", "Write a message", window.composer.edit.setFocus, keys="Ctrl+L"),
         Command("reply.stop", "Stop writing", window.escape, "stop", "Esc"),
     )

@@ -25,6 +25,7 @@ from headstart.chat.titles import NEW_CHAT
 from headstart.core.values import Folder, Role
 from headstart.ui import theme
 from headstart.ui.composer.composer import Composer
+from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.fields import in_tab_order
 from headstart.ui.inspector.inspector import Inspector
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.settings = SettingsOpener(controllers, preferences, self)
         self.transfer = TransferOpener(controllers, preferences, self)
         self.dialogs = BranchDialogs(self, controllers)
+        self.attachments = AttachmentOpener(controllers.attaching, self)
         self.order = OrderDialogs(self, controllers, preferences)
         self.palette_opener = PaletteOpener(self, controllers)
         self._build()
@@ -168,6 +170,9 @@ class MainWindow(QMainWindow):
 
     def submit(self, text: str) -> None:
         self.inspector.flush()
+        if self._controllers.attaching.too_large and self.attachments.choose_of_largest():
+            # what does not fit is chosen from before it is sent
+            return
         self._controllers.conversation.send(text)
 
     def escape(self) -> None:
@@ -283,11 +288,19 @@ class MainWindow(QMainWindow):
             self.open_files(files)
 
     def open_files(self, files: Sequence[str]) -> None:
-        """What was dropped on the window, or given to the program: a model, or conversations."""
+        """What was dropped on the window, or given to the program: a model, conversations, or what
+        is attached to the message."""
         if is_model(Path(files[0])):
             self._controllers.models.open_file(files[0])
         else:
-            self.transfer.import_files(files)
+            self._controllers.transfer.sort(files)
+
+    def take_files(self, conversations: Sequence[str], others: Sequence[str]) -> None:
+        """Conversations are imported, other files are attached to the message."""
+        if others:
+            self.pages.show_chat()
+            self.attachments.add_files(others)
+        self.transfer.import_files(conversations)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.inspector.flush()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def connect(window: MainWindow, controllers: Controllers, preferences: Preferences) -> None:
     sidebar.connect(window.sidebar, controllers, window.commands)
     transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
-    composer.connect(window.composer, controllers)
+    composer.connect(window.composer, window.attachments, controllers, preferences)
     inspector.connect(window.inspector, controllers, preferences)
     _connect_header(window, controllers)
     _connect_pages(window, controllers)
@@ -53,6 +53,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     focus = window.composer.edit.setFocus
     window.transcript.edit_submitted.connect(lambda *_: focus())
     window.toast.undone.connect(lambda: focus())
+    window.transcript.host.part_opened.connect(window.attachments.show_part)
     window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
     window.inspector.prefix.sizes_requested.connect(window.sizes.open)
@@ -179,6 +180,11 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
         toast.show_text(f"{many} {path}")
 
     controllers.transfer.exported.connect(on_exported)
+    controllers.attaching.refused.connect(
+        lambda told: window.show_problem(told.message, told.remedy)
+    )
+    controllers.pictures.saved.connect(lambda path: toast.show_text(f"Saved to {path}"))
+    controllers.transfer.sorted.connect(window.take_files)
     controllers.backups.made.connect(
         lambda path: toast.show_text(f"Backed up to {path}") if path else None
     )

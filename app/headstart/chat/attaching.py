@@ -1,0 +1,110 @@
+"""Files that are going to be attached to a message: kept, read, and read again to choose pages.
+
+On the event loop's thread; a file is read in a child process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+
+from headstart.chat.databases import Databases
+from headstart.core.attachments import LARGEST, Extracted, ranges_text
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.images import image_of
+from headstart.core.parts import FilePart, ImagePart
+from headstart.extraction.process import Reading, ReadingCancelled
+
+Attached = FilePart | ImagePart
+# files that are read at the same time
+_AT_ONCE = 2
+# of the longer side of an image, in pixels
+_LARGEST_SIDE = 1 << 16
+
+
+class Attaching:
+    def __init__(self, databases: Databases) -> None:
+        self._databases = databases
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def file(
+        self, chat_id: str, path: Path, reading: Reading, progress: Callable[[float], None]
+    ) -> Attached:
+        """A file for a message of a chat; `progress` from 0 to 1. Raises EnvironmentProblem,
+        ReadingCancelled."""
+        data = await asyncio.to_thread(_bytes, path)
+        return await self.content(chat_id, data, path.name, reading, progress)
+
+    async def content(
+        self,
+        chat_id: str,
+        data: bytes,
+        name: str,
+        reading: Reading,
+        progress: Callable[[float], None],
+    ) -> Attached:
+        """The same for what lies in no file: something that was pasted."""
+        image = image_of(data)
+        if image is not None:
+            media_type, width, height = image
+            blob = await self._databases.run(
+                chat_id, lambda store: store.blobs.put(data, media_type)
+            )
+            return ImagePart(name, blob, width, height)
+        found = await self._read(data, name, reading, progress)
+        blob = await self._databases.run(
+            chat_id, lambda store: store.blobs.put(data, found.media_type)
+        )
+        return FilePart(name, blob, found.text, len(found.pages), found.unit.value)
+
+    async def pages(self, chat_id: str, part: FilePart) -> Extracted:
+        """All that a file says, whatever was chosen of it. Raises EnvironmentProblem."""
+        data = await self.data(chat_id, part)
+        return await self._read(data, part.name, Reading(), lambda _fraction: None)
+
+    async def data(self, chat_id: str, part: Attached) -> bytes:
+        """The bytes of what is attached. Raises EnvironmentProblem."""
+        return await self._databases.run(chat_id, lambda store: store.blobs.get(part.blob))
+
+    async def _read(
+        self, data: bytes, name: str, reading: Reading, progress: Callable[[float], None]
+    ) -> Extracted:
+        loop = asyncio.get_running_loop()
+
+        def tell(fraction: float) -> None:
+            loop.call_soon_threadsafe(progress, fraction)
+
+        async with self._places:
+            try:
+                return await asyncio.to_thread(reading.read, data, name, tell)
+            except asyncio.CancelledError:
+                reading.cancel()
+                raise
+
+
+def choose(part: FilePart, found: Extracted, numbers: Collection[int]) -> FilePart:
+    """The file with these pages only."""
+    everything = len(set(numbers)) == len(found.pages)
+    chosen = "" if everything else ranges_text(numbers)
+    return replace(part, text=found.chosen(numbers), chosen=chosen)
+
+
+def _bytes(path: Path) -> bytes:
+    """Of a file; raises EnvironmentProblem. On a worker thread."""
+    try:
+        if path.is_dir():
+            raise EnvironmentProblem("attachment-folder", name=path.name)
+        if not path.is_file():
+            raise EnvironmentProblem("attachment-gone", name=path.name, reason="not a file")
+        if path.stat().st_size > LARGEST:
+            raise EnvironmentProblem("attachment-too-large", name=path.name)
+        return path.read_bytes()
+    except OSError as error:
+        raise EnvironmentProblem(
+            "attachment-gone", name=path.name, reason=error.strerror or error
+        ) from error
+
+
+__all__ = ["Attached", "Attaching", "Reading", "ReadingCancelled", "choose"]

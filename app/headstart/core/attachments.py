@@ -1,0 +1,127 @@
+"""What was read of a file that belongs to a message: its text, in pages or parts. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+# bytes of one attachment that come in
+LARGEST = 64 << 20
+# characters that are taken of one; the longest contexts hold about half of it
+LONGEST = 8_000_000
+# characters of a part of a text that has no pages, about a thousand tokens
+_PART = 4_000
+# of English and code, where nobody has counted
+CHARACTERS_PER_TOKEN = 3.6
+_RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*(\d+))?")
+
+
+class Unit(StrEnum):
+    """What a file is divided into."""
+
+    PAGE = "page"
+    PART = "part"
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The text of a file; each page or part has a number, from 1 on. What a page shows as a picture
+    has no text."""
+
+    media_type: str
+    unit: Unit
+    pages: tuple[str, ...]
+
+    @property
+    def without_text(self) -> list[int]:
+        """The numbers of pages on which there is nothing to read."""
+        return [number for number, text in enumerate(self.pages, 1) if not text.strip()]
+
+    @property
+    def text(self) -> str:
+        """All of it, as a model reads it."""
+        return self.chosen(range(1, len(self.pages) + 1))
+
+    def chosen(self, numbers: Collection[int]) -> str:
+        """What a model reads of it where only these pages are given: what is left out is said."""
+        count = len(self.pages)
+        if self.unit is Unit.PART and len(set(numbers)) == count:
+            return "".join(self.pages)
+        if count == 1:
+            return self.pages[0] if numbers else ""
+        given, pieces, left_out = set(numbers), [], list[int]()
+        for number, text in enumerate(self.pages, 1):
+            if number not in given:
+                left_out.append(number)
+                continue
+            if left_out:
+                pieces.append(self._gap(left_out))
+                left_out = []
+            pieces.append(self._page(number, text))
+        if left_out:
+            pieces.append(self._gap(left_out))
+        return "\n\n".join(pieces)
+
+    def _page(self, number: int, text: str) -> str:
+        name = self.unit.value.capitalize()
+        if not text.strip():
+            return f"[{name} {number} has no text]"
+        return f"[{name} {number}]\n{text.strip()}"
+
+    def _gap(self, numbers: Sequence[int]) -> str:
+        name, one = self.unit.value.capitalize(), len(numbers) == 1
+        which = f"{name} {numbers[0]}" if one else f"{name}s {ranges_text(numbers)}"
+        return f"[{which} of {len(self.pages)} {'is' if one else 'are'} left out]"
+
+
+def in_parts(text: str) -> tuple[str, ...]:
+    """A text in parts of about the same length that end at paragraphs or lines; together they are
+    the text."""
+    parts, start = [], 0
+    while len(text) - start > _PART * 3 // 2:
+        soonest, latest = start + _PART // 2, start + _PART
+        at = -1
+        for mark in ("\n\n", "\n", " "):
+            at = text.rfind(mark, soonest, latest)
+            if at >= 0:
+                at += len(mark)
+                break
+        end = at if at > 0 else latest
+        parts.append(text[start:end])
+        start = end
+    if start < len(text) or not parts:
+        parts.append(text[start:])
+    return tuple(parts)
+
+
+def ranges_text(numbers: Iterable[int]) -> str:
+    """Numbers as people write them: 1–3, 7."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+
+
+def numbers_of(text: str, count: int) -> set[int]:
+    """The numbers that `ranges_text` writes, up to `count`; ValueError where it says none."""
+    found: set[int] = set()
+    for piece in re.split(r"[,;\s]+(?![-–—])", re.sub(r"\s*[-–—]\s*", "-", text.strip())):
+        matched = _RANGE.fullmatch(piece)
+        if matched is None:
+            raise ValueError(piece)
+        first, last = int(matched[1]), int(matched[2] or matched[1])
+        if not 1 <= first <= last or first > count:
+            raise ValueError(piece)
+        found.update(range(first, min(last, count) + 1))
+    return found
+
+
+def about_tokens(text: str) -> int:
+    """How many tokens a text has, about: one of Chinese, Japanese or Korean for each character."""
+    wide = sum(1 for one in text if "\u2e80" <= one <= "\uffdc") if not text.isascii() else 0
+    return round(wide + (len(text) - wide) / CHARACTERS_PER_TOKEN)

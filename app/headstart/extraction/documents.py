@@ -1,0 +1,126 @@
+"""The text of PDF, Word and HTML files, as Markdown where they have structure.
+
+In the child process only: PDFium may crash on a damaged file, and is not safe in threads.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+from headstart.core.attachments import LONGEST
+from headstart.core.errors import EnvironmentProblem
+
+Progress = Callable[[int, int], None]
+# bytes of a Word file, unpacked, and how much more that may be than the file
+_UNPACKED, _RATIO = 400 << 20, 200
+# how PDFium marks a word that goes on in the next line
+_HYPHEN = re.compile("[\x02\ufffe]\r?\n?")
+# what of a page is no text to read
+_NO_TEXT = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object")
+# elements that end where the next of their kind begins, and what they may be nested in again
+_ENDS = (
+    (("li",), ("ul", "ol", "menu")),
+    (("tr",), ("table",)),
+    (("td", "th"), ("tr",)),
+    (("dt", "dd"), ("dl",)),
+    (("p",), ("td", "th", "li", "blockquote")),
+)
+_GAPS = re.compile(r"\n{3,}")
+
+
+def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
+    """One text for each page, "" where there is only a picture. Raises EnvironmentProblem."""
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        encrypted = "password" in str(error).lower() or "security" in str(error).lower()
+        code = "attachment-encrypted" if encrypted else "attachment-damaged"
+        raise EnvironmentProblem(code, name=name) from error
+    count, pages, length = len(document), list[str](), 0
+    if not count:
+        raise EnvironmentProblem("attachment-damaged", name=name)
+    for index in range(count):
+        pages.append(_page_text(document, index))
+        length += len(pages[-1])
+        if length > LONGEST:
+            raise EnvironmentProblem("attachment-too-long", name=name)
+        progress(index + 1, count)
+    return pages
+
+
+def _page_text(document: Any, index: int) -> str:
+    """Of one that cannot be read, nothing: the others can."""
+    import pypdfium2
+
+    try:
+        page = document[index]
+        text_page = page.get_textpage()
+        found = str(text_page.get_text_bounded())
+        text_page.close()
+        page.close()
+    except pypdfium2.PdfiumError:
+        return ""
+    text = _HYPHEN.sub("", found).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    # half characters, which fonts without names for their glyphs give
+    return text.encode("utf-8", "ignore").decode()
+
+
+def read_docx(data: bytes, name: str) -> str:
+    """Headings, lists and tables as Markdown; pictures are left out. Raises EnvironmentProblem."""
+    import mammoth
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > min(_UNPACKED, max(1 << 20, len(data) * _RATIO)):
+            raise EnvironmentProblem("attachment-too-large", name=name)
+    try:
+        html = mammoth.convert_to_html(io.BytesIO(data), convert_image=lambda _image: []).value
+    except RecursionError:
+        raise
+    except Exception as error:
+        # whatever a damaged file does to it
+        raise EnvironmentProblem("attachment-damaged", name=name) from error
+    return read_html(html)
+
+
+def read_html(data: bytes | str) -> str:
+    """A page as Markdown: what it says, without what it does or shows. Raises RecursionError."""
+    import warnings
+
+    from bs4 import BeautifulSoup
+    from markdownify import MarkdownConverter
+
+    class Converter(MarkdownConverter):
+        def convert_img(self, element: Any, _text: str = "", **_: Any) -> str:
+            return str(element.attrs.get("alt") or "")
+
+    with warnings.catch_warnings():
+        # about what looks like another format: it is read all the same
+        warnings.simplefilter("ignore")
+        soup = BeautifulSoup(data, "html.parser")
+        title = soup.title.get_text(" ", strip=True) if soup.title is not None else ""
+        headed = soup.find("h1") is not None
+        for element in soup(_NO_TEXT):
+            element.decompose()
+        _close(soup)
+        made = Converter(heading_style="ATX", bullets="-", strip=[]).convert_soup(soup)
+    text = _GAPS.sub("\n\n", str(made)).strip()
+    return f"# {title}\n\n{text}" if title and not headed and text else text or title
+
+
+def _close(soup: Any) -> None:
+    """End what a page left open, which Python's parser takes as nested."""
+    for names, inside in _ENDS:
+        for element in soup.find_all(list(names)):
+            for outer in element.parents:
+                if outer.name in inside:
+                    break
+                if outer.name in names:
+                    outer.insert_after(element)
+                    break

@@ -1,0 +1,80 @@
+"""What a file is, by what is in it; its name is asked where that does not tell. Pure."""
+
+from __future__ import annotations
+
+import io
+import mimetypes
+import zipfile
+from enum import StrEnum
+
+from headstart.core.errors import EnvironmentProblem
+
+
+class Kind(StrEnum):
+    TEXT = "text"
+    HTML = "html"
+    PDF = "pdf"
+    DOCX = "docx"
+
+
+DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+# how far into a PDF its mark may be
+_PDF_WITHIN = 1024
+_HTML_NAMES = (".html", ".htm", ".xhtml")
+_HTML_STARTS = (b"<!doctype html", b"<html")
+# the first bytes of what is no text, the code of what it is
+_OTHERS: tuple[tuple[bytes, str], ...] = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "attachment-old-office"),
+    (b"{\\rtf", "attachment-old-office"),
+    (b"GGUF", "attachment-model"),
+    (b"\x7fELF", "attachment-no-text"),
+    (b"MZ", "attachment-no-text"),
+)
+# what lies in a zip, the code of what it is
+_IN_ZIP = (
+    ("xl/workbook.xml", "attachment-spreadsheet"),
+    ("xl/workbook.bin", "attachment-spreadsheet"),
+    ("ppt/presentation.xml", "attachment-slides"),
+    ("META-INF/manifest.xml", "attachment-open-document"),
+    ("META-INF/container.xml", "attachment-book"),
+)
+
+
+def kind_of(data: bytes, name: str) -> Kind:
+    """Raises EnvironmentProblem for what cannot be read as text, with what it is."""
+    if not data:
+        raise EnvironmentProblem("attachment-empty", name=name)
+    if b"%PDF-" in data[:_PDF_WITHIN]:
+        return Kind.PDF
+    if data[:4] == b"PK\x03\x04":
+        return _in_zip(data, name)
+    for start, code in _OTHERS:
+        # two letters begin many a text
+        if data.startswith(start) and (len(start) > 2 or b"\0" in data[:_PDF_WITHIN]):
+            raise EnvironmentProblem(code, name=name)
+    begin = data[:_PDF_WITHIN].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if name.lower().endswith(_HTML_NAMES) or begin.startswith(_HTML_STARTS):
+        return Kind.HTML
+    return Kind.TEXT
+
+
+def media_type_of(kind: Kind, name: str) -> str:
+    known = {Kind.PDF: "application/pdf", Kind.DOCX: DOCX_TYPE, Kind.HTML: "text/html"}
+    if kind in known:
+        return known[kind]
+    guessed = mimetypes.guess_type(name, strict=False)[0] or ""
+    return guessed if guessed.startswith("text/") else "text/plain"
+
+
+def _in_zip(data: bytes, name: str) -> Kind:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        raise EnvironmentProblem("attachment-damaged", name=name) from error
+    if "word/document.xml" in names:
+        return Kind.DOCX
+    for member, code in _IN_ZIP:
+        if member in names:
+            raise EnvironmentProblem(code, name=name)
+    raise EnvironmentProblem("attachment-archive", name=name)

@@ -1,0 +1,43 @@
+"""One file of the next message, as the window shows it; and what is said of files. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.core.attachments import about_tokens
+from headstart.core.parts import FilePart, ImagePart
+from headstart.core.text import count_words, size_text
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """`part` when it is read, `fraction` until then; `tokens` when they are counted."""
+
+    id: str
+    name: str
+    part: FilePart | ImagePart | None = None
+    fraction: float = 0.0
+    tokens: int = 0
+
+    @property
+    def facts(self) -> str:
+        if self.part is None:
+            return f"reading… {self.fraction:.0%}" if self.fraction else "reading…"
+        if isinstance(self.part, ImagePart):
+            return facts_of(self.part)
+        tokens = self.tokens or about_tokens(self.part.text)
+        counted = f"{'' if self.tokens else 'about '}{tokens:,} tokens"
+        return " · ".join(fact for fact in (pages_of(self.part), counted) if fact)
+
+
+def facts_of(part: FilePart | ImagePart) -> str:
+    """What is known of a file besides its name."""
+    if isinstance(part, ImagePart):
+        return f"{part.width:,} × {part.height:,}"
+    return pages_of(part) or size_text(part.blob.size)
+
+
+def pages_of(part: FilePart) -> str:
+    if part.chosen:
+        return f"{part.unit}s {part.chosen} of {part.pages}"
+    return count_words(part.pages, part.unit) if part.unit == "page" else ""

@@ -1,0 +1,87 @@
+"""What is in a file that belongs to a message: its text as the model gets it, or its picture."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QImage, QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.parts import FilePart, ImagePart
+from headstart.ui.attachment import facts_of
+from headstart.ui.pictures import fitted
+
+# characters that are shown of a text; the whole of it is in the saved copy
+_SHOWN = 400_000
+
+
+class AttachmentWindow(QDialog):
+    """Emits `save_requested` with the part."""
+
+    save_requested = Signal(object)
+
+    def __init__(self, part: FilePart | ImagePart, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.part = part
+        self._image: QImage | None = None
+        self.setWindowTitle(part.name)
+        self.resize(720, 560)
+        self.picture = QLabel(self)
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.picture.setMinimumSize(QSize(120, 90))
+        self.picture.setAccessibleName(part.name)
+        self.picture.setVisible(isinstance(part, ImagePart))
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName(f"Text of {part.name}")
+        self.text.setVisible(isinstance(part, FilePart))
+        if isinstance(part, FilePart):
+            cut = "\n\n…" if len(part.text) > _SHOWN else ""
+            self.text.setPlainText(part.text[:_SHOWN] + cut)
+        facts = QLabel(facts_of(part), self)
+        facts.setObjectName("quiet")
+        save = QPushButton("Save a copy…", self)
+        save.clicked.connect(lambda: self.save_requested.emit(self.part))
+        close = QPushButton("Close", self)
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        save.setAutoDefault(False)
+        row = QHBoxLayout()
+        row.addWidget(facts, 1)
+        row.addWidget(save)
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        layout.addWidget(self.picture, 1)
+        layout.addWidget(self.text, 1)
+        layout.addLayout(row)
+
+    def set_image(self, image: QImage | None) -> None:
+        self._image = image
+        if image is None:
+            self.picture.setText("This image cannot be shown here.")
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._image is None:
+            return
+        ratio = self.devicePixelRatioF()
+        size = fitted(self._image.width(), self._image.height(), self.picture.size() * ratio)
+        mode = Qt.TransformationMode.SmoothTransformation
+        pixmap = QPixmap.fromImage(
+            self._image.scaled(size, Qt.AspectRatioMode.KeepAspectRatio, mode)
+        )
+        pixmap.setDevicePixelRatio(ratio)
+        self.picture.setPixmap(pixmap)

@@ -1,0 +1,116 @@
+"""What is attached to the next message: a chip for each file, above the text. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+
+from headstart.core.parts import ImagePart
+from headstart.ui import icons
+from headstart.ui.attachment import Attachment
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.flow import FlowLayout
+from headstart.ui.tool import dress, small_tool
+
+# pixels of a name
+_NAME = 240
+
+
+class Chip(QFrame):
+    """Opens with a click or Enter, goes with Del or its cross."""
+
+    opened = Signal(str)
+    removed = Signal(str)
+
+    def __init__(self, attachment: Attachment, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("chip")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.attachment = attachment
+        self._icon = QLabel(self)
+        self._name = ElidedLabel(attachment.name, self, name="chipName")
+        self._name.setMaximumWidth(_NAME)
+        self._facts = QLabel(self)
+        self._facts.setObjectName("quiet")
+        self.cross = small_tool(self, "x", name=f"Remove {attachment.name}")
+        self.cross.clicked.connect(lambda: self.removed.emit(self.attachment.id))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 4, 4, 4)
+        row.setSpacing(6)
+        for widget in (self._icon, self._name, self._facts, self.cross):
+            row.addWidget(widget)
+        self.show_attachment(attachment)
+
+    def show_attachment(self, attachment: Attachment) -> None:
+        self.attachment = attachment
+        self._facts.setText(attachment.facts)
+        self.setAccessibleName(f"{attachment.name}, {attachment.facts}")
+        name = "image" if isinstance(attachment.part, ImagePart) else "file-text"
+        self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
+        self.setToolTip(
+            f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
+        )
+
+    def refresh_theme(self) -> None:
+        self.show_attachment(self.attachment)
+        dress(self.cross, "x")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.attachment.part is not None:
+            self.opened.emit(self.attachment.id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter | Qt.Key.Key_Space:
+                if self.attachment.part is not None:
+                    self.opened.emit(self.attachment.id)
+            case Qt.Key.Key_Delete | Qt.Key.Key_Backspace:
+                self.removed.emit(self.attachment.id)
+            case _:
+                super().keyPressEvent(event)
+
+
+class AttachmentRow(QWidget):
+    """Hidden where nothing is attached."""
+
+    opened = Signal(str)
+    removed = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._layout = FlowLayout(self)
+        self.chips: dict[str, Chip] = {}
+        self.hide()
+
+    def show_attachments(self, attachments: Sequence[Attachment]) -> None:
+        shown = {one.id: one for one in attachments}
+        for gone in set(self.chips) - set(shown):
+            chip = self.chips.pop(gone)
+            self._layout.removeWidget(chip)
+            chip.hide()
+            chip.deleteLater()
+        for which, one in shown.items():
+            if which in self.chips:
+                self.chips[which].show_attachment(one)
+                continue
+            chip = self.chips[which] = Chip(one, self)
+            chip.opened.connect(self.opened)
+            chip.removed.connect(self.removed)
+            self._layout.addWidget(chip)
+            chip.show()
+        self.setVisible(bool(shown))
+        self._layout.invalidate()
+        self.updateGeometry()
+
+    @property
+    def ready(self) -> bool:
+        """Whether every file has been read."""
+        return all(chip.attachment.part is not None for chip in self.chips.values())
+
+    def refresh_theme(self) -> None:
+        for chip in self.chips.values():
+            chip.refresh_theme()

@@ -1,0 +1,141 @@
+"""The windows about files: some to attach, pages of one, what is in it. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from headstart.core.attachments import Extracted
+from headstart.core.events import PromptSize
+from headstart.core.parts import FilePart, ImagePart
+from headstart.ui.attachment import Attachment
+from headstart.ui.attachment_window import AttachmentWindow
+from headstart.ui.composer.pages_window import PagesWindow
+from headstart.ui.pictures import as_png
+
+_FILES = (
+    "Text, documents and images (*.txt *.md *.pdf *.docx *.html *.htm *.csv *.tsv *.json *.xml"
+    " *.py *.js *.ts *.c *.h *.cpp *.rs *.go *.java *.sh *.log *.png *.jpg *.jpeg *.webp *.gif"
+    " *.bmp *.tif *.tiff);;All files (*)"
+)
+
+
+class Verbs(Protocol):
+    """What is done with files; the controller of attachments."""
+
+    def add_files(self, paths: Sequence[str]) -> None: ...
+
+    def add_data(self, data: bytes, name: str) -> None: ...
+
+    def read_pages(self, attachment_id: str) -> None: ...
+
+    def choose(self, attachment_id: str, found: Extracted, numbers: Sequence[int]) -> None: ...
+
+
+class AttachmentOpener(QObject):
+    """One window of each kind at a time; `folder` is where files were chosen last."""
+
+    save_requested = Signal(object, str)  # part, path
+    folder_changed = Signal(str)
+    image_wanted = Signal(object)  # ImagePart
+
+    def __init__(self, verbs: Verbs, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._verbs = verbs
+        self._parent = parent
+        self._attachments: dict[str, Attachment] = {}
+        self._size: PromptSize | None = None
+        self.folder = ""
+        self.pages: PagesWindow | None = None
+        self.window: AttachmentWindow | None = None
+
+    def show_attachments(self, attachments: Sequence[Attachment]) -> None:
+        self._attachments = {one.id: one for one in attachments}
+
+    def show_size(self, size: PromptSize | None) -> None:
+        self._size = size
+
+    # --- into the message ----------------------------------------------------------------
+
+    def ask_files(self) -> None:
+        dialog = QFileDialog(self._parent, "Attach files", self.folder or str(Path.home()))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters(_FILES.split(";;"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.add_files)
+        dialog.open()
+
+    def add_files(self, paths: Sequence[str]) -> None:
+        if paths:
+            self.folder_changed.emit(str(Path(paths[0]).parent))
+        self._verbs.add_files(paths)
+
+    def paste_image(self, image: QImage) -> None:
+        if not image.isNull():
+            self._verbs.add_data(as_png(image), "Pasted image.png")
+
+    # --- looking into it -----------------------------------------------------------------
+
+    def open(self, attachment_id: str) -> None:
+        """Choose pages of a file that has several, or see what is in it."""
+        one = self._attachments.get(attachment_id)
+        if one is None or one.part is None:
+            return
+        if isinstance(one.part, FilePart) and one.part.pages > 1:
+            self._verbs.read_pages(attachment_id)
+        else:
+            self.show_part(one.part)
+
+    def choose_of_largest(self) -> bool:
+        """Choose pages of the file with most tokens; False where there is nothing to choose."""
+        files = [
+            one
+            for one in self._attachments.values()
+            if isinstance(one.part, FilePart) and one.part.pages > 1
+        ]
+        if not files:
+            return False
+        largest = max(files, key=lambda one: one.tokens or len(one.part.text if one.part else ""))
+        self.open(largest.id)
+        return True
+
+    def show_pages(self, attachment_id: str, found: Extracted) -> None:
+        one = self._attachments.get(attachment_id)
+        if one is None or not isinstance(one.part, FilePart):
+            return
+        size, room = self._size, None
+        if size is not None:
+            room = size.limit - size.tokens + one.tokens
+        window = self.pages = PagesWindow(one.part, found, one.tokens, room, self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.chosen.connect(lambda numbers: self._verbs.choose(attachment_id, found, numbers))
+        window.finished.connect(lambda _result: setattr(self, "pages", None))
+        window.open()
+
+    def show_part(self, part: object) -> None:
+        if not isinstance(part, FilePart | ImagePart):
+            return
+        window = self.window = AttachmentWindow(part, self._parent)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        window.save_requested.connect(self._ask_where)
+        window.finished.connect(lambda _result: setattr(self, "window", None))
+        window.open()
+        if isinstance(part, ImagePart):
+            self.image_wanted.emit(part)
+
+    def show_image(self, part: ImagePart, image: QImage | None) -> None:
+        if self.window is not None and self.window.part == part:
+            self.window.set_image(image)
+
+    def _ask_where(self, part: FilePart | ImagePart) -> None:
+        dialog = QFileDialog(self._parent, "Save a copy", self.folder or str(Path.home()))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(part.name)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self.save_requested.emit(part, path))
+        dialog.open()

@@ -1,0 +1,186 @@
+"""Choosing pages, or parts, of a file that is attached: what fits, and what has certain words.
+
+Main thread; the window is made when it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.attachments import Extracted, about_tokens, numbers_of, ranges_text
+from headstart.core.parts import FilePart
+from headstart.core.text import count_words
+
+# of what a page begins with
+_BEGINNING = 90
+
+
+class PagesWindow(QDialog):
+    """Emits `chosen` with the numbers; `room` tokens are left for the file, None: nobody knows."""
+
+    chosen = Signal(tuple)
+
+    def __init__(
+        self,
+        part: FilePart,
+        found: Extracted,
+        tokens: int,
+        room: int | None,
+        parent: QWidget | None,
+    ) -> None:
+        """`tokens`: of what is chosen of it now, 0 where they were not counted."""
+        super().__init__(parent)
+        unit = found.unit.value
+        self.setWindowTitle(f"Choose {unit}s of {part.name}")
+        self.setMinimumSize(560, 420)
+        self._found, self._room, self._unit = found, room, unit
+        about = about_tokens(part.text)
+        share = tokens / about if tokens and about else 1.0
+        self.counts = [round(about_tokens(text) * share) + 1 for text in found.pages]
+        count = len(found.pages)
+        self._all = set(range(1, count + 1))
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(f"Show {unit}s with these words")
+        self.search.setAccessibleName(self.search.placeholderText())
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.list = QTreeWidget(self)
+        self.list.setColumnCount(3)
+        self.list.setHeaderLabels([unit.capitalize(), "Begins with", "Tokens"])
+        self.list.setRootIsDecorated(False)
+        self.list.setUniformRowHeights(True)
+        self.list.setAccessibleName(f"{unit.capitalize()}s of {part.name}")
+        header = self.list.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        for column in (0, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        self._items = [self._row(number, text) for number, text in enumerate(found.pages, 1)]
+        self.list.addTopLevelItems(self._items)
+        self.list.itemChanged.connect(self._on_ticked)
+        self.numbers = QLineEdit(self)
+        self.numbers.setAccessibleName(f"Numbers of {unit}s")
+        self.numbers.setPlaceholderText("1–3, 7")
+        self.numbers.textEdited.connect(self._on_numbers)
+        self.fitting = QPushButton("As many as fit", self)
+        self.fitting.clicked.connect(lambda: self._tick(self._that_fit()))
+        self.fitting.setVisible(room is not None)
+        everything = QPushButton("All", self)
+        everything.clicked.connect(lambda: self._tick(self._visible() or self._all))
+        nothing = QPushButton("None", self)
+        nothing.clicked.connect(lambda: self._tick(()))
+        self.hint = QLabel(self)
+        self.hint.setObjectName("quiet")
+        self.hint.setWordWrap(True)
+        self.use = QPushButton("Use these", self)
+        self.use.setObjectName("primary")
+        self.use.setDefault(True)
+        self.use.clicked.connect(self._accept)
+        cancel = QPushButton("Cancel", self)
+        cancel.clicked.connect(self.reject)
+        for button in (self.fitting, everything, nothing, cancel):
+            button.setAutoDefault(False)
+        top = QHBoxLayout()
+        top.addWidget(self.numbers, 1)
+        for button in (self.fitting, everything, nothing):
+            top.addWidget(button)
+        below = QHBoxLayout()
+        below.addWidget(self.hint, 1)
+        below.addWidget(cancel)
+        below.addWidget(self.use)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(8)
+        layout.addWidget(self.search)
+        layout.addLayout(top)
+        layout.addWidget(self.list, 1)
+        layout.addLayout(below)
+        self._tick(numbers_of(part.chosen, count) if part.chosen else self._all)
+
+    def _row(self, number: int, text: str) -> QTreeWidgetItem:
+        begins = " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING] or "no text, only a picture"
+        item = QTreeWidgetItem([str(number), begins, f"{self.counts[number - 1]:,}"])
+        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight)
+        item.setCheckState(0, Qt.CheckState.Unchecked)
+        return item
+
+    @property
+    def ticked(self) -> list[int]:
+        return [
+            number
+            for number, item in enumerate(self._items, 1)
+            if item.checkState(0) is Qt.CheckState.Checked
+        ]
+
+    def _that_fit(self) -> list[int]:
+        """From the first one on, of those that are shown."""
+        left, fits = self._room or 0, []
+        for number in sorted(self._visible() or self._all):
+            left -= self.counts[number - 1]
+            if left < 0:
+                break
+            fits.append(number)
+        return fits
+
+    def _visible(self) -> set[int]:
+        return {number for number, item in enumerate(self._items, 1) if not item.isHidden()}
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+        for item, page in zip(self._items, self._found.pages, strict=True):
+            folded = page.casefold()
+            item.setHidden(not all(word in folded for word in words))
+
+    def _tick(self, numbers: Collection[int]) -> None:
+        wanted = set(numbers)
+        with QSignalBlocker(self.list):
+            for number, item in enumerate(self._items, 1):
+                on = Qt.CheckState.Checked if number in wanted else Qt.CheckState.Unchecked
+                item.setCheckState(0, on)
+        self.list.viewport().update()
+        self.numbers.setText(ranges_text(wanted))
+        self._show_sum()
+
+    def _on_ticked(self) -> None:
+        self.numbers.setText(ranges_text(self.ticked))
+        self._show_sum()
+
+    def _on_numbers(self, text: str) -> None:
+        try:
+            wanted = numbers_of(text, len(self._items)) if text.strip() else set()
+        except ValueError:
+            return
+        with QSignalBlocker(self.list):
+            for number, item in enumerate(self._items, 1):
+                on = Qt.CheckState.Checked if number in wanted else Qt.CheckState.Unchecked
+                item.setCheckState(0, on)
+        self.list.viewport().update()
+        self._show_sum()
+
+    def _show_sum(self) -> None:
+        numbers = self.ticked
+        tokens = sum(self.counts[number - 1] for number in numbers)
+        words = f"{count_words(len(numbers), self._unit)}, about {tokens:,} tokens"
+        if self._room is not None:
+            words += f"; there is room for {max(0, self._room):,}"
+        self.hint.setText(words)
+        self.use.setEnabled(bool(numbers))
+
+    def _accept(self) -> None:
+        self.chosen.emit(tuple(self.ticked))
+        self.accept()

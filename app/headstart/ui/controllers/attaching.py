@@ -1,0 +1,201 @@
+"""Files that are attached to the next message: read, counted, chosen from, removed. Main thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.attaching import Attached, Attaching, Reading, ReadingCancelled, choose
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import NextPromptSize
+from headstart.core.attachments import Extracted
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import PromptSize
+from headstart.core.parts import FilePart, ImagePart
+from headstart.core.values import new_id
+from headstart.ui.attachment import Attachment
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.pictures import converted
+from headstart.ui.tasks import Tasks
+
+
+class AttachingController(QObject):
+    # those of the open chat, as they are now
+    changed = Signal(tuple)
+    refused = Signal(object)  # Told: why a file could not be attached
+    pages_read = Signal(str, object)  # id, Extracted: what can be chosen of a file
+    attached = Signal()  # the open chat's next message has other files now
+    sized = Signal(object)  # PromptSize of the open chat's next message, or None
+
+    def __init__(
+        self, attaching: Attaching, open_chat: OpenChat, tasks: Tasks, broadcast: Broadcast
+    ) -> None:
+        super().__init__()
+        self._attaching = attaching
+        self._open = open_chat
+        self._tasks = tasks
+        self._reading: dict[str, dict[str, tuple[Attachment, Reading]]] = {}
+        self._ids: dict[tuple[str, str, str], str] = {}
+        self._sizes: dict[str, PromptSize] = {}
+        broadcast.on(NextPromptSize, self._on_size)
+        open_chat.opened.connect(self._show)
+        open_chat.sent.connect(self._on_sent)
+
+    # --- what there is -------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file of the open chat is still being read."""
+        return bool(self._reading.get(self._open.id))
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the next message of the open chat is known to have no room, with files in it."""
+        size = self._sizes.get(self._open.id)
+        return bool(self._files) and size is not None and size.tokens > size.limit
+
+    @property
+    def shown(self) -> tuple[Attachment, ...]:
+        """Of the open chat."""
+        size = self._sizes.get(self._open.id)
+        counts = size.attached if size is not None else ()
+        parts = self._files
+        known = counts if len(counts) == len(parts) else (0,) * len(parts)
+        done = [
+            Attachment(self._id(part), part.name, part, 1.0, tokens)
+            for part, tokens in zip(parts, known, strict=True)
+        ]
+        waiting = [one for one, _ in self._reading.get(self._open.id, {}).values()]
+        return (*done, *waiting)
+
+    @property
+    def _files(self) -> list[Attached]:
+        return [part for part in self._open.parts if isinstance(part, FilePart | ImagePart)]
+
+    def _id(self, part: Attached) -> str:
+        return self._ids.setdefault((self._open.id, part.name, part.blob.digest), new_id())
+
+    def _find(self, attachment_id: str) -> Attached | None:
+        return next((part for part in self._files if self._id(part) == attachment_id), None)
+
+    # --- verbs ---------------------------------------------------------------------------
+
+    def add_files(self, paths: Sequence[str]) -> None:
+        """Attach files to the open chat's next message."""
+        for path in map(Path, paths):
+            self._begin(path.name, path, None)
+
+    def add_data(self, data: bytes, name: str) -> None:
+        """The same for what was pasted."""
+        self._begin(name, None, data)
+
+    def remove(self, attachment_id: str) -> None:
+        for chat in self._reading.values():
+            if attachment_id in chat:
+                chat[attachment_id][1].cancel()
+        gone = self._find(attachment_id)
+        if gone is not None:
+            self._put([part for part in self._open.parts if part is not gone])
+
+    def read_pages(self, attachment_id: str) -> None:
+        """Read a file again, to choose from it."""
+        part = self._find(attachment_id)
+        if isinstance(part, FilePart):
+            self._tasks.spawn(self._pages(self._open.id, attachment_id, part))
+
+    def choose(self, attachment_id: str, found: Extracted, numbers: Sequence[int]) -> None:
+        """Attach these pages of a file only."""
+        part = self._find(attachment_id)
+        if isinstance(part, FilePart):
+            chosen = choose(part, found, numbers)
+            self._put([chosen if one is part else one for one in self._open.parts])
+
+    def cancel(self) -> None:
+        """The program ends."""
+        for chat in self._reading.values():
+            for _, reading in chat.values():
+                reading.cancel()
+
+    # --- inside --------------------------------------------------------------------------
+
+    def _begin(self, name: str, path: Path | None, data: bytes | None) -> None:
+        chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()
+        self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
+        self._show()
+        progress = lambda fraction: self._progress(chat_id, one.id, fraction)  # noqa: E731
+        if path is not None:
+            work = self._file(chat_id, path, reading, progress)
+        else:
+            work = self._attaching.content(chat_id, data or b"", name, reading, progress)
+        self._tasks.spawn(self._read(chat_id, one.id, work))
+
+    async def _file(
+        self, chat_id: str, path: Path, reading: Reading, progress: Callable[[float], None]
+    ) -> Attached:
+        data = await asyncio.to_thread(converted, path)
+        if data is None:
+            return await self._attaching.file(chat_id, path, reading, progress)
+        name = path.with_suffix(".png").name
+        return await self._attaching.content(chat_id, data, name, reading, progress)
+
+    async def _read(self, chat_id: str, which: str, work: Coroutine[Any, Any, Attached]) -> None:
+        try:
+            part = await work
+        except ReadingCancelled:
+            return
+        except EnvironmentProblem as problem:
+            self.refused.emit(problem.told)
+            return
+        finally:
+            self._reading[chat_id].pop(which, None)
+            if chat_id == self._open.id:
+                self._show()
+        self._ids[chat_id, part.name, part.blob.digest] = which
+        others = self._open.unsent_in(chat_id).parts
+        again = any(
+            isinstance(one, FilePart | ImagePart)
+            and (one.name, one.blob.digest) == (part.name, part.blob.digest)
+            for one in others
+        )
+        if not again:
+            self._attach(chat_id, (*others, part))
+
+    def _progress(self, chat_id: str, which: str, fraction: float) -> None:
+        found = self._reading.get(chat_id, {}).get(which)
+        if found is not None:
+            self._reading[chat_id][which] = (replace(found[0], fraction=fraction), found[1])
+            if chat_id == self._open.id:
+                self.changed.emit(self.shown)
+
+    async def _pages(self, chat_id: str, which: str, part: FilePart) -> None:
+        found = await self._attaching.pages(chat_id, part)
+        if chat_id == self._open.id:
+            self.pages_read.emit(which, found)
+
+    def _put(self, parts: Sequence[Any]) -> None:
+        self._attach(self._open.id, tuple(parts))
+
+    def _attach(self, chat_id: str, parts: tuple[Any, ...]) -> None:
+        self._sizes.pop(chat_id, None)
+        self._open.attach(chat_id, parts)
+        if chat_id == self._open.id:
+            self._show()
+            self.attached.emit()
+
+    def _show(self) -> None:
+        self.changed.emit(self.shown)
+        self.sized.emit(self._sizes.get(self._open.id))
+
+    def _on_sent(self) -> None:
+        self._sizes.pop(self._open.id, None)
+        self._show()
+
+    def _on_size(self, change: NextPromptSize) -> None:
+        self._sizes[change.chat_id] = change.size
+        if change.chat_id == self._open.id:
+            self._show()

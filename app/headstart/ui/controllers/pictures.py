@@ -1,0 +1,86 @@
+"""Images of messages for the window: read, decoded off the main thread, and kept while they are
+looked at. Main thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtGui import QImage
+
+from headstart.chat.attaching import Attached, Attaching
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import write_whole
+from headstart.core.parts import ImagePart
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.pictures import decode
+from headstart.ui.tasks import Tasks
+
+# images that are kept decoded, each at the size of a thumbnail
+_KEPT = 48
+
+
+class PicturesController(QObject):
+    ready = Signal(str)  # the digest of an image that is here now
+    opened = Signal(object, object)  # ImagePart, QImage or None
+    saved = Signal(str)  # where a copy of a file is
+
+    def __init__(self, attaching: Attaching, open_chat: OpenChat, tasks: Tasks) -> None:
+        super().__init__()
+        self._attaching = attaching
+        self._open = open_chat
+        self._tasks = tasks
+        self._images: OrderedDict[str, QImage | None] = OrderedDict()
+        self._asked: set[str] = set()
+
+    def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None:
+        """The image if it is here; else it comes with `ready`."""
+        digest = part.blob.digest
+        if digest in self._images:
+            self._images.move_to_end(digest)
+            return self._images[digest]
+        if digest not in self._asked:
+            self._asked.add(digest)
+            self._tasks.spawn(self._fetch(self._open.id, part, within))
+        return None
+
+    def open(self, part: ImagePart) -> None:
+        """The image in its full size, with `opened`."""
+        self._tasks.spawn(self._whole(self._open.id, part))
+
+    def save(self, part: Attached, path: str) -> None:
+        """Write a copy of a file where the user wants it."""
+        self._tasks.spawn(self._save(self._open.id, part, Path(path)))
+
+    async def _fetch(self, chat_id: str, part: ImagePart, within: QSize) -> None:
+        digest = part.blob.digest
+        try:
+            self._images[digest] = await self._decoded(chat_id, part, within)
+        finally:
+            self._asked.discard(digest)
+        while len(self._images) > _KEPT:
+            self._images.popitem(last=False)
+        self.ready.emit(digest)
+
+    async def _whole(self, chat_id: str, part: ImagePart) -> None:
+        self.opened.emit(part, await self._decoded(chat_id, part, None))
+
+    async def _decoded(self, chat_id: str, part: ImagePart, within: QSize | None) -> QImage | None:
+        try:
+            data = await self._attaching.data(chat_id, part)
+        except EnvironmentProblem:
+            # the message says that the file is gone
+            return None
+        return await asyncio.to_thread(decode, data, within)
+
+    async def _save(self, chat_id: str, part: Attached, path: Path) -> None:
+        data = await self._attaching.data(chat_id, part)
+        try:
+            await asyncio.to_thread(write_whole, path, data)
+        except OSError as error:
+            raise EnvironmentProblem(
+                "file-not-written", path=path, reason=error.strerror or error
+            ) from error
+        self.saved.emit(str(path))

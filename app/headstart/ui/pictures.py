@@ -1,0 +1,65 @@
+"""Images that belong to messages: decoded off the main thread, and no larger than they are shown.
+
+Qt reads PNG, JPEG, GIF, WebP, BMP, TIFF and ICO here; `decode` may be called on any thread.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader
+
+from headstart.core.attachments import LARGEST
+
+# bytes that one decoded image may take
+_MOST_MB = 256
+# images that Qt reads and models do not
+_CONVERTED = (".bmp", ".tif", ".tiff", ".ico")
+
+
+def decode(data: bytes, within: QSize | None = None) -> QImage | None:
+    """The image, scaled down to fit into `within` pixels and turned as it was taken; None where it
+    cannot be read."""
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    QImageReader.setAllocationLimit(_MOST_MB)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if within is not None and size.isValid() and not size.isEmpty():
+        turned = reader.transformation().value & 4
+        most = within.transposed() if turned else within
+        if size.width() > most.width() or size.height() > most.height():
+            reader.setScaledSize(size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio))
+    image = reader.read()
+    return None if image.isNull() else image
+
+
+def converted(path: Path) -> bytes | None:
+    """An image in a format that models do not read, as PNG; None for every other file."""
+    if path.suffix.lower() not in _CONVERTED:
+        return None
+    try:
+        image = decode(path.read_bytes()) if path.stat().st_size <= LARGEST else None
+    except OSError:
+        return None
+    return None if image is None else as_png(image)
+
+
+def as_png(image: QImage) -> bytes:
+    """For what comes without a file, or in a format that others do not read."""
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(data.data())
+
+
+def fitted(width: int, height: int, within: QSize) -> QSize:
+    """How large an image of so many pixels is shown: never larger than it is."""
+    size = QSize(max(1, width), max(1, height))
+    if size.width() > within.width() or size.height() > within.height():
+        size.scale(within, Qt.AspectRatioMode.KeepAspectRatio)
+    return size.expandedTo(QSize(1, 1))
