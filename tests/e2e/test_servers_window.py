@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from headstart.ui.settings.servers_page import ConnectionDialog
 from headstart.ui.settings.window import SettingsWindow
 from tests.conftest import OpenApp, until
 from tests.models.tiny_mlx import make_tiny_mlx
+from tests.support.documents import png
 from tests.support.driver import (
     ask,
     begin,
@@ -375,3 +377,24 @@ async def test_a_stop_in_the_middle_keeps_what_was_said(
         answer = await reply_done(app)
         assert answer.status is MessageStatus.STOPPED
         assert answer.text.startswith("Once upon")
+
+
+async def test_images_go_to_the_server_with_every_question(
+    running: OpenApp, server: ScriptedServer, tmp_path: Path
+) -> None:
+    image = png(40, 30)
+    (tmp_path / "flag.png").write_bytes(image)
+    async with running() as app:
+        await _use(app, server)
+        app.window.open_files([str(tmp_path / "flag.png")])
+        await until(lambda: app.window.composer.attachments.chips)
+        await until(lambda: app.window.composer.attachments.ready)
+        await ask(app, "What is on it?")
+        await ask(app, "Which colour?")
+        messages = server.asked[-1].body["messages"]
+        pictures = [one for one in messages if isinstance(one["content"], list)]
+        (picture, text) = pictures[0]["content"]
+        assert base64.b64decode(picture["image_url"]["url"].partition(",")[2]) == image
+        assert text["text"] == "[Image flag.png (40 × 30)]\n\nWhat is on it?"
+        assert len(pictures) == 1
+        assert app.window.banner.text() == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, Notice, TextAdded
 from headstart.core.parts import PartKind
-from headstart.core.requests import PromptMessage, RemoteRequest, WrittenSoFar
+from headstart.core.requests import PromptImage, PromptMessage, RemoteRequest, WrittenSoFar
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import Role, TurnStats
@@ -54,6 +55,7 @@ class Asking:
         cancel: StopSignal | None = None,
         context: int = 0,
         certificate: str = "",
+        images: tuple[PromptImage, ...] = (),
     ) -> TurnStats:
         self.events.clear()
         connection = Connection(
@@ -61,7 +63,7 @@ class Asking:
         )
         request = RemoteRequest(
             ServerModel(connection, "harbour-7b", context),
-            QUESTION,
+            (*QUESTION[:-1], replace(QUESTION[-1], images=images)),
             sampling or Sampling(),
             reply_so_far=WrittenSoFar(thought, so_far, closed=bool(so_far)),
         )

@@ -18,7 +18,7 @@ from headstart.chat.changes import BranchChanged, ChatChanged, What
 from headstart.chat.databases import Databases
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked, new_question, open_reply
-from headstart.chat.titles import title_from
+from headstart.chat.titles import title_from, title_of
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import OtherPart, Part
@@ -54,7 +54,7 @@ class Conversation:
             model = await self._answering.model_of(chat)
             draft = self._databases.begun(chat_id)
             if draft is not None:
-                title = title_from(text) if text or not others else title_from(others[0].name)
+                title = title_from(text) if text or not others else title_of(others[0])
                 chat = draft.chat(title, model.key)
             branch = await self._branches.whole(chat_id)
             await self._ask(chat, branch, text, model, draft is not None, others)

@@ -5,16 +5,18 @@ Pure: what has to be looked up (the model, its draft) is handed in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headstart.core.inheritance import NO_ADVICE, effective
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import (
+    ImagePart,
     OtherPart,
     Part,
     ReasoningPart,
     TextPart,
+    label,
     prompt_text,
     text_part,
 )
@@ -22,6 +24,7 @@ from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
     LoadRequest,
+    PromptImage,
     PromptMessage,
     RemoteRequest,
     WrittenSoFar,
@@ -31,6 +34,10 @@ from headstart.core.servers import ServerModel
 from headstart.core.settings import SamplingChoice, Settings
 from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+
+# bytes of images, by their digests
+Images = Mapping[str, bytes]
+NO_IMAGES: Images = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +104,14 @@ def local_request(
     )
 
 
-def remote_request(asked: Asked, model: ServerModel, settings: Settings) -> RemoteRequest:
+def remote_request(
+    asked: Asked, model: ServerModel, settings: Settings, images: Images = NO_IMAGES
+) -> RemoteRequest:
+    """`images` are the bytes of those that the branch has."""
     chosen = effective(settings, asked.chat.options, model.key, above=asked.chat.above)
     return RemoteRequest(
         model=model,
-        messages=prompt_messages(asked.branch, chosen.system_prompt),
+        messages=prompt_messages(asked.branch, chosen.system_prompt, images),
         sampling=chosen.sampling,
         reply_so_far=asked.so_far(model),
     )
@@ -129,7 +139,9 @@ def ahead_request(
     )
 
 
-def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[PromptMessage, ...]:
+def prompt_messages(
+    branch: Sequence[Message], system_prompt: str, images: Images = NO_IMAGES
+) -> tuple[PromptMessage, ...]:
     """The system prompt and the branch; replies without text are left out.
 
     Two user messages in a row, which many templates refuse, become one.
@@ -138,15 +150,29 @@ def prompt_messages(branch: Sequence[Message], system_prompt: str) -> tuple[Prom
     if system_prompt.strip():
         result.append(PromptMessage(Role.SYSTEM, system_prompt.strip(), "system"))
     for message in branch:
-        text = prompt_text(message.parts)
+        text, seen = prompt_text(message.parts), _images(message.parts, images)
         if not text.strip() and message.role is Role.ASSISTANT:
             continue
         if result and result[-1].role is message.role is Role.USER:
             last = result.pop()
-            text = f"{last.text}\n\n{text}"
+            text, seen = f"{last.text}\n\n{text}", (*last.images, *seen)
         reasoning = _reasoning(message.parts) if message.role is Role.ASSISTANT else ""
-        result.append(PromptMessage(message.role, text, message.id, reasoning))
+        result.append(PromptMessage(message.role, text, message.id, reasoning, seen))
     return tuple(result)
+
+
+def images_in(branch: Sequence[Message]) -> list[ImagePart]:
+    """Every image once."""
+    found = [part for one in branch for part in one.parts if isinstance(part, ImagePart)]
+    return list({part.blob.digest: part for part in found}.values())
+
+
+def _images(parts: Sequence[Part], images: Images) -> tuple[PromptImage, ...]:
+    return tuple(
+        PromptImage(label(part), part.blob.media_type, images[part.blob.digest])
+        for part in parts
+        if isinstance(part, ImagePart) and part.blob.digest in images
+    )
 
 
 def _reasoning(parts: Sequence[Part]) -> str:

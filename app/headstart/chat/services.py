@@ -152,7 +152,9 @@ def make_services(
     prefixes = Prefixes(prefix_store, preferences, broadcast)
     local = make_local_models(runner, models, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
-    answering = Answering(models, local.answerer, ServerAnswerer(session, servers, preferences))
+    answering = Answering(
+        models, local.answerer, ServerAnswerer(session, servers, preferences, databases)
+    )
     return Services(
         preferences=preferences,
         broadcast=broadcast,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from headstart.core.parts import OtherPart
+
 NEW_CHAT = "New chat"
 LONGEST = 48
 # characters of a message that are looked through
@@ -19,6 +21,12 @@ _REQUEST = (
 _POLITE = re.compile(
     rf"^(?:(?:hi|hello|hey)\b(?: there)?[,!. ]+(?={_REQUEST}))?{_REQUEST}+", re.IGNORECASE
 )
+
+
+def title_of(part: OtherPart) -> str:
+    """Of a chat that begins with nothing but this."""
+    name = part.name.strip() or NEW_CHAT
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def title_from(text: str) -> str:

@@ -52,20 +52,21 @@ class Extracted:
         if count == 1:
             return self.pages[0] if numbers else ""
         given, pieces, left_out = set(numbers), [], list[int]()
-        for number, text in enumerate(self.pages, 1):
+        for number in range(1, count + 1):
             if number not in given:
                 left_out.append(number)
                 continue
             if left_out:
                 pieces.append(self._gap(left_out))
                 left_out = []
-            pieces.append(self._page(number, text))
+            pieces.append(self.marked(number))
         if left_out:
             pieces.append(self._gap(left_out))
         return "\n\n".join(pieces)
 
-    def _page(self, number: int, text: str) -> str:
-        name = self.unit.value.capitalize()
+    def marked(self, number: int) -> str:
+        """A page with its number, as a model reads it."""
+        name, text = self.unit.value.capitalize(), self.pages[number - 1]
         if not text.strip():
             return f"[{name} {number} has no text]"
         return f"[{name} {number}]\n{text.strip()}"

@@ -14,8 +14,8 @@ from headstart.core.attachments import LARGEST
 
 # bytes that one decoded image may take
 _MOST_MB = 256
-# images that Qt reads and models do not
-_CONVERTED = (".bmp", ".tif", ".tiff", ".ico")
+# images that Qt reads and most programs for models do not
+_CONVERTED = (".bmp", ".tif", ".tiff", ".ico", ".webp")
 
 
 def decode(data: bytes, within: QSize | None = None) -> QImage | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import threading
 import time
 from collections.abc import Callable
@@ -15,12 +16,14 @@ from headstart.core.events import (
     Prefilling,
 )
 from headstart.core.parts import PartKind
+from headstart.core.requests import PromptImage
 from headstart.core.servers import Connection, ServerKind
 from headstart.core.settings import Sampling
 from headstart.core.values import FinishReason
 from headstart.engine.remote.client import list_models
 from headstart.engine.stop import StopSignal
 from tests.support.asking import STORY, Asking, run
+from tests.support.documents import png
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, chunk
 
 
@@ -137,6 +140,57 @@ def test_a_stop_string_ends_a_reply_even_if_the_server_does_not(
     stats = asking.ask(server.url, sampling=Sampling(stop=(" there",)))
     assert asking.said() == "Once upon a time"
     assert stats.finish is FinishReason.STOP_STRING
+
+
+FLAG = PromptImage("Image flag.png (4 × 3)", "image/png", png(4, 3))
+
+
+def test_images_go_to_the_server_before_the_text(server: ScriptedServer, asking: Asking) -> None:
+    asking.ask(server.url, images=(FLAG,))
+    content = server.asked[0].body["messages"][-1]["content"]
+    assert [part["type"] for part in content] == ["image_url", "text"]
+    head, _, data = content[0]["image_url"]["url"].partition(",")
+    assert head == "data:image/png;base64"
+    assert base64.b64decode(data) == FLAG.data
+    assert content[1]["text"] == "Tell me a story."
+    assert asking.notices == []
+
+
+@pytest.mark.logs("a request failed")
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("500 Internal Server Error", "image input is not supported: provide the mmproj"),
+        ("400 Bad Request", "messages.1.content: Input should be a valid string"),
+        ("404 Not Found", "No endpoints found that support image input"),
+    ],
+)
+def test_a_server_that_sees_no_images_gets_their_names(
+    server: ScriptedServer, asking: Asking, status: str, said: str
+) -> None:
+    async def blind(asked: Asked, answer: Answer) -> None:
+        if isinstance(asked.body["messages"][-1]["content"], str):
+            await answer.stream()
+            await answer.words(WORDS)
+            await answer.end()
+        else:
+            await answer.json({"error": {"message": said}}, status)
+
+    server.handler = blind
+    asking.ask(server.url, images=(FLAG,))
+    assert asking.said() == STORY
+    assert server.asked[-1].body["messages"][-1]["content"] == "Tell me a story."
+    assert asking.notices == [
+        "harbour-7b did not take the images: the reply was written without them."
+    ]
+
+    # without images it is the problem that it is
+    async def broken(asked: Asked, answer: Answer) -> None:
+        await answer.json({"error": {"message": said}}, status)
+
+    server.handler = broken
+    asking.fail(server.url, images=(FLAG,))
+    assert len(server.asked) == 4
 
 
 def test_going_on_sends_what_was_written(server: ScriptedServer, asking: Asking) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import Loader
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
-from headstart.chat.requests import Asked, local_request
-from headstart.core.events import GenerationEvent, Waiting
+from headstart.chat.requests import Asked, images_in, local_request
+from headstart.core.events import GenerationEvent, Notice, Waiting
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
+from headstart.core.told import told
 from headstart.engine.runner import Runner
 
 
@@ -42,17 +43,32 @@ class LocalAnswerer:
         request = local_request(asked, wanted, self._preferences.current, advice)
         waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
-        return _Followed(self._runner.stream(request), self._loader, wanted, waits)
+        first = _first_events(asked, model, waits)
+        return _Followed(self._runner.stream(request), self._loader, wanted, first)
+
+
+def _first_events(asked: Asked, model: ModelRef, waits: bool) -> list[GenerationEvent]:
+    """What is known before the engine says anything."""
+    events: list[GenerationEvent] = []
+    if asked.branch and images_in(asked.branch[-1:]):
+        events.append(Notice("images", told("images-not-seen", name=model.name)))
+    if waits:
+        events.append(Waiting())
+    return events
 
 
 class _Followed:
     """A reply's events, of which the loader learns what is loaded."""
 
     def __init__(
-        self, stream: ReplyStream, loader: Loader, wanted: LoadRequest, waits: bool
+        self,
+        stream: ReplyStream,
+        loader: Loader,
+        wanted: LoadRequest,
+        first: Sequence[GenerationEvent],
     ) -> None:
         self._stream = stream
-        self._waits = waits
+        self._first = first
         self._loader = loader
         self._wanted = wanted
 
@@ -60,8 +76,8 @@ class _Followed:
         self._stream.cancel()
 
     async def __aiter__(self) -> AsyncIterator[GenerationEvent]:
-        if self._waits:
-            yield Waiting()
+        for event in self._first:
+            yield event
         async for event in self._stream:
             self._loader.follow(event, self._wanted)
             yield event

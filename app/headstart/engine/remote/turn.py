@@ -31,6 +31,7 @@ from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
+from headstart.engine.remote.messages import about_images, messages_of
 from headstart.engine.remote.stats import Reported
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
@@ -92,6 +93,7 @@ class RemoteTurn:
         self._reported = Reported()
         self._parameters = self._chosen()
         self._with_usage = True
+        self._with_images = any(message.images for message in request.messages)
 
     async def run(self) -> None:
         """Emit the whole turn; raises EnvironmentProblem after the text that came."""
@@ -203,14 +205,15 @@ class RemoteTurn:
                 return await self._open()
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 # each time something goes, until there is nothing left to leave out
-                if not self._give_way(error):
+                if not self._give_way(error) and not self._without_images(error):
+                    raise
+            except (openai.NotFoundError, openai.InternalServerError) as error:
+                if not self._without_images(error):
                     raise
 
     async def _open(self) -> Any:
         request = self._request
-        messages = [
-            {"role": message.role.value, "content": message.text} for message in request.messages
-        ]
+        messages = messages_of(request.messages, self._with_images)
         extra: dict[str, Any] = {}
         kind = self._connection.kind
         if self._sent:
@@ -267,6 +270,14 @@ class RemoteTurn:
             less = told("server-takes-less", host=self._model.host, settings=", ".join(refused))
             self._emit(Notice("server", less))
         return bool(refused)
+
+    def _without_images(self, error: Any) -> bool:
+        """Leave images out where the server says that its model sees none."""
+        if not self._with_images or not about_images(f"{error.message} {error.body}"):
+            return False
+        self._with_images = False
+        self._emit(Notice("images", told("images-refused", name=self._model.name)))
+        return True
 
     async def _whole(self, response: Any, kind: str) -> Mapping[str, Any]:
         """A reply that came in one piece instead of a stream."""

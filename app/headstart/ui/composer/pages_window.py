@@ -27,6 +27,8 @@ from headstart.core.text import count_words
 
 # of what a page begins with
 _BEGINNING = 90
+# of the room, what pages may take whose tokens are estimated; and tokens that say what is left out
+_SURE, _GAP = 0.98, 24
 
 
 class PagesWindow(QDialog):
@@ -50,8 +52,10 @@ class PagesWindow(QDialog):
         self._found, self._room, self._unit = found, room, unit
         about = about_tokens(part.text)
         share = tokens / about if tokens and about else 1.0
-        self.counts = [round(about_tokens(text) * share) + 1 for text in found.pages]
         count = len(found.pages)
+        self.counts = [
+            round(about_tokens(found.marked(number)) * share) + 1 for number in range(1, count + 1)
+        ]
         self._all = set(range(1, count + 1))
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(f"Show {unit}s with these words")
@@ -129,7 +133,7 @@ class PagesWindow(QDialog):
 
     def _that_fit(self) -> list[int]:
         """From the first one on, of those that are shown."""
-        left, fits = self._room or 0, []
+        left, fits = round((self._room or 0) * _SURE) - _GAP, []
         for number in sorted(self._visible() or self._all):
             left -= self.counts[number - 1]
             if left < 0:

@@ -16,7 +16,7 @@ from headstart.chat.changes import NextPromptSize
 from headstart.core.attachments import Extracted
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PromptSize
-from headstart.core.parts import FilePart, ImagePart
+from headstart.core.parts import FilePart, ImagePart, OtherPart
 from headstart.core.values import new_id
 from headstart.ui.attachment import Attachment
 from headstart.ui.open_chat import OpenChat
@@ -41,6 +41,8 @@ class AttachingController(QObject):
         self._tasks = tasks
         self._reading: dict[str, dict[str, tuple[Attachment, Reading]]] = {}
         self._ids: dict[tuple[str, str, str], str] = {}
+        # ids in the order in which the user named the files; short ones are read before long ones
+        self._order: dict[str, int] = {}
         self._sizes: dict[str, PromptSize] = {}
         broadcast.on(NextPromptSize, self._on_size)
         open_chat.opened.connect(self._show)
@@ -125,6 +127,7 @@ class AttachingController(QObject):
 
     def _begin(self, name: str, path: Path | None, data: bytes | None) -> None:
         chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()
+        self._order[one.id] = len(self._order) + 1
         self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
         self._show()
         progress = lambda fraction: self._progress(chat_id, one.id, fraction)  # noqa: E731
@@ -163,7 +166,15 @@ class AttachingController(QObject):
             for one in others
         )
         if not again:
-            self._attach(chat_id, (*others, part))
+            self._attach(chat_id, self._in_order(chat_id, (*others, part)))
+
+    def _in_order(self, chat_id: str, parts: Sequence[OtherPart]) -> tuple[OtherPart, ...]:
+        def place(part: OtherPart) -> int:
+            if not isinstance(part, FilePart | ImagePart):
+                return 0
+            return self._order.get(self._ids.get((chat_id, part.name, part.blob.digest), ""), 0)
+
+        return tuple(sorted(parts, key=place))
 
     def _progress(self, chat_id: str, which: str, fraction: float) -> None:
         found = self._reading.get(chat_id, {}).get(which)

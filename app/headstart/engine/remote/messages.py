@@ -1,0 +1,42 @@
+"""Messages as servers take them: text, or for models that see, images and text. Pure."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from headstart.core.requests import PromptImage, PromptMessage
+
+# how servers say that the model sees nothing, or that a message has to be plain text
+_BLIND = re.compile(
+    r"image|vision|multi-?modal|mmproj|media|content|string_type|valid string", re.IGNORECASE
+)
+
+
+def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[str, Any]]:
+    """With `images`, or with the labels that stand for them in the text."""
+    return [
+        {
+            "role": message.role.value,
+            "content": _with_images(message) if images and message.images else message.text,
+        }
+        for message in messages
+    ]
+
+
+def about_images(said: str) -> bool:
+    """Whether a refusal may be about images."""
+    return _BLIND.search(said) is not None
+
+
+def _with_images(message: PromptMessage) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": _data_url(image)}} for image in message.images
+    ]
+    return [*content, {"type": "text", "text": message.text}]
+
+
+def _data_url(image: PromptImage) -> str:
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
