@@ -20,7 +20,7 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
 from headstart.engine import reply_emitter
 from headstart.engine.backends import select
-from headstart.engine.decoder import Decoder, Prediction, Sampler
+from headstart.engine.decoder import Constraint, Decoder, Prediction, Sampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -188,9 +188,15 @@ class Replay:
         self.forwards.append((len(tokens), self._inner.n_past()))
         self._inner.forward(tokens, outputs, seq, parents)
 
-    def sampler(self, sampling: Sampling, seed: int, names: Sequence[int] | None = None) -> Sampler:
+    def sampler(
+        self,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None = None,
+        constraint: Constraint | None = None,
+    ) -> Sampler:
         self.start = None
-        return _ReplaySampler(self, self._inner.sampler(sampling, seed, names))
+        return _ReplaySampler(self, self._inner.sampler(sampling, seed, names, constraint))
 
 
 class _ReplaySampler:
@@ -212,6 +218,9 @@ class _ReplaySampler:
 
     def look_ahead(self, position: int) -> None:
         self._inner.look_ahead(position)
+
+    def see(self, tokens: Sequence[int]) -> None:
+        self._inner.see(tokens)
 
     def accept(self, tokens: Sequence[int]) -> None:
         self._inner.accept(tokens)

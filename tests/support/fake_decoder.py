@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import Blob, ContextFull, ModelFacts, Prediction
+from headstart.engine.decoder import Blob, Constraint, ContextFull, ModelFacts, Prediction
 from headstart.engine.noise import gumbel
 from headstart.engine.prefix.keys import pack, unpack
 
@@ -151,7 +151,11 @@ class FakeDecoder:
         return int(self._rows[row].argmax())
 
     def sampler(
-        self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
+        self,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None = None,
+        constraint: Constraint | None = None,
     ) -> FakeSampler:
         return FakeSampler(self, sampling.temperature, seed)
 
@@ -250,6 +254,8 @@ class FakeSampler:
         return Prediction(int(first), int(second), float(scores[first] - scores[second]))
 
     def look_ahead(self, position: int) -> None: ...
+
+    def see(self, tokens: Sequence[int]) -> None: ...
 
     def accept(self, tokens: Sequence[int]) -> None: ...
 

@@ -240,12 +240,16 @@ def test_what_belongs_to_a_message_is_shown_as_a_labelled_box(view: TranscriptVi
     call = ToolCallPart("1", "search", "{}")
     answer = replace(_message(1, ""), parts=(call, TextPart("Notes on rivers.")))
     view.set_branch([question, answer], same_chat=False)
-    for message, text in ((question, "File notes.txt (12 kB)"), (answer, "Call of search")):
+    for message, shown, read in (
+        (question, ["notes.txt", "12 kB"], "File notes.txt (12 kB)"),
+        (answer, ["Call of search"], "Call of search"),
+    ):
         widget = view.widget_of(message.id)
         assert widget is not None
         (box,) = widget.findChildren(QLabel, "partBox")
         assert isinstance(box, QLabel)
-        assert box.text() == text
+        assert all(text in box.text() for text in shown)
+        assert box.accessibleName() == read
         assert box.isVisibleTo(view)
         # above the text, and not over it
         assert box.geometry().bottom() < widget.text.widgets()[0].geometry().top()

@@ -87,7 +87,7 @@ class ServerModel:
     @property
     def settings_taken(self) -> frozenset[str] | None:
         """The sampling settings that it takes, by name."""
-        return frozenset(parameter_names(self.connection.kind))
+        return frozenset((*parameter_names(self.connection.kind), "schema"))
 
 
 def server_key(connection_id: str, model_id: str) -> str:

@@ -36,6 +36,19 @@ _S = TypeVar("_S", bound=Struct)
 LEAST_CONTEXT = 512
 
 
+class Bias(Struct, frozen=True):
+    """A text that is drawn more often, or never: `value` is added to the logit of the token that
+    completes it."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=100)]
+    value: Annotated[float, Meta(ge=-100, le=100)]
+
+
+MOST_BIASES = 64
+Biases = Annotated[tuple[Bias, ...], Meta(max_length=MOST_BIASES)]
+Schema = Annotated[str, Meta(max_length=200_000)]
+
+
 class Sampling(Struct, frozen=True, omit_defaults=True):
     temperature: Annotated[
         float,
@@ -75,6 +88,9 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
         ),
     ] = 0
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] = ()
+    bias: Biases = ()
+    # a JSON Schema that the answer has to fit, as JSON; empty is free text
+    schema: Schema = ""
 
 
 class SamplingChoice(Struct, frozen=True, omit_defaults=True):
@@ -90,6 +106,8 @@ class SamplingChoice(Struct, frozen=True, omit_defaults=True):
     seed: Annotated[int, Meta(ge=0, le=2**32 - 2)] | None = None
     max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] | None = None
     stop: tuple[Annotated[str, Meta(min_length=1, max_length=200)], ...] | None = None
+    bias: Biases | None = None
+    schema: Schema | None = None
 
 
 class Speculation(Struct, frozen=True, omit_defaults=True):

@@ -93,6 +93,27 @@ class Prediction:
     margin: float
 
 
+class Constraint(Protocol):
+    """What of a reply may be drawn; asked by the samplers of a turn, in order."""
+
+    def apply(
+        self, logits: npt.NDArray[np.float32], names: npt.NDArray[np.int32] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """A row as it is to be drawn from: the same array, or a copy. `names` are the ids that its
+        tokens have in the target."""
+        ...
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """The text goes on with these."""
+        ...
+
+    def mark(self) -> None:
+        """Remember this place; `rewind` goes back to it."""
+        ...
+
+    def rewind(self) -> None: ...
+
+
 class Sampler(Protocol):
     """The sampler chain of one turn, with the state of its penalties and its seed.
 
@@ -113,8 +134,12 @@ class Sampler(Protocol):
         is probably decoded after that: a backend may begin with it."""
         ...
 
+    def see(self, tokens: Sequence[int]) -> None:
+        """Let the penalties see tokens of the text that came before."""
+        ...
+
     def accept(self, tokens: Sequence[int]) -> None:
-        """Let the penalties see tokens of the text."""
+        """The text goes on with these: penalties and the constraint see them."""
         ...
 
     def mark(self) -> None:
@@ -179,9 +204,16 @@ class Decoder(Protocol):
         """A copy of a row's logits, of the vocabulary's size; for checks, not for drawing."""
         ...
 
-    def sampler(self, sampling: Sampling, seed: int, names: Sequence[int] | None = None) -> Sampler:
+    def sampler(
+        self,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None = None,
+        constraint: Constraint | None = None,
+    ) -> Sampler:
         """A new chain. `names` gives tokens the ids that they have in another model, for the
-        noise; tokens with -1 there are never chosen."""
+        noise; tokens with -1 there are never chosen. What `constraint` forbids is not drawn; it
+        hears of tokens through the sampler, from the first one drawn on."""
         ...
 
     def checkpoint(self) -> None:

@@ -24,6 +24,7 @@ from headstart.core.values import Role
 from headstart.engine import exactness, room, template
 from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
+from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
@@ -341,7 +342,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     )
     prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)
-    parts = TurnParts(decoder, encoder, prefiller, speculation, tracer, chosen.stop)
+    rules = RuleMaker(decoder, encoder.marks)
+    parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
     lacking = sorted(facts.lacking)
     return LoadedModel(wanted, resources, parts, chosen, measured, untold=lacking)
 

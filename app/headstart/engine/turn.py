@@ -22,8 +22,10 @@ from headstart.core.events import (
 )
 from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
+from headstart.core.settings import Sampling
 from headstart.core.told import Told, told
 from headstart.core.values import FinishReason, PrefixStats, Role, TurnStats
+from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting
 from headstart.engine.markup.text_stream import TextStream
@@ -51,6 +53,7 @@ class TurnParts:
     encoder: PromptEncoder
     prefiller: Prefiller
     speculation: SpeculationState
+    rules: RuleMaker
     tracer: Tracer | None = None
     # what ends a reply by the template
     template_stop: Sequence[str] = ()
@@ -67,6 +70,7 @@ class Turn:
         self._prefiller = prefiller = parts.prefiller
         self._resident = prefiller.resident
         self._tracer = parts.tracer
+        self._rules = parts.rules
         self._request = request
         self._emit = emit
         self._signal = stop
@@ -174,11 +178,12 @@ class Turn:
 
     def _generate(self, rendered: str, prompt: list[int], stream: TextStream) -> FinishReason:
         tokens, kept = self._resident.tokens, self._fitting.kept
-        sampler = self._decoder.sampler(self._request.sampling, self._seed)
+        rules = self._rules.make(*self._beginning())
+        sampler = self._decoder.sampler(self._request.sampling, self._seed, constraint=rules)
         try:
-            sampler.accept(tokens)
+            sampler.see(tokens)
             self._speculator = self._speculation.begin(
-                self._request, tokens, sampler, self._seed, self._emit, self._signal
+                self._request, tokens, sampler, self._seed, self._emit, self._signal, rules
             )
             finish = self._loop(sampler, self._speculator, stream)
         finally:
@@ -193,6 +198,12 @@ class Turn:
                 text = self._so_far(stream).text
                 self._tracer.remember(self._request, self._fitting.kept, text, tokens)
         return finish
+
+    def _beginning(self) -> tuple[Sampling, TextStream, str]:
+        """What the rules of the reply are made of."""
+        stream = self._stream()
+        stream.follow(*self._fitting.start)
+        return self._request.sampling, stream, self._request.reply_so_far.text
 
     def _remember_reply(self, rendered: str, stream: TextStream) -> None:
         """Have the encoder know the reply's tokens, without those of a character cut in two."""

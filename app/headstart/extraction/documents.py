@@ -40,8 +40,9 @@ def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         encrypted = "password" in str(error).lower() or "security" in str(error).lower()
-        code = "attachment-encrypted" if encrypted else "attachment-damaged"
-        raise EnvironmentProblem(code, name=name) from error
+        raise EnvironmentProblem(
+            "attachment-encrypted" if encrypted else "attachment-damaged", name=name
+        ) from error
     count, pages, length = len(document), list[str](), 0
     if not count:
         raise EnvironmentProblem("attachment-damaged", name=name)

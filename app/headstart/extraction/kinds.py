@@ -23,7 +23,7 @@ _PDF_WITHIN = 1024
 _HTML_NAMES = (".html", ".htm", ".xhtml")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 # the first bytes of what is no text, the code of what it is
-_OTHERS: tuple[tuple[bytes, str], ...] = (
+BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "attachment-old-office"),
     (b"{\\rtf", "attachment-old-office"),
     (b"GGUF", "attachment-model"),
@@ -31,7 +31,7 @@ _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"MZ", "attachment-no-text"),
 )
 # what lies in a zip, the code of what it is
-_IN_ZIP = (
+MEMBERS = (
     ("xl/workbook.xml", "attachment-spreadsheet"),
     ("xl/workbook.bin", "attachment-spreadsheet"),
     ("ppt/presentation.xml", "attachment-slides"),
@@ -48,7 +48,7 @@ def kind_of(data: bytes, name: str) -> Kind:
         return Kind.PDF
     if data[:4] == b"PK\x03\x04":
         return _in_zip(data, name)
-    for start, code in _OTHERS:
+    for start, code in BEGINNINGS:
         # two letters begin many a text
         if data.startswith(start) and (len(start) > 2 or b"\0" in data[:_PDF_WITHIN]):
             raise EnvironmentProblem(code, name=name)
@@ -74,7 +74,7 @@ def _in_zip(data: bytes, name: str) -> Kind:
         raise EnvironmentProblem("attachment-damaged", name=name) from error
     if "word/document.xml" in names:
         return Kind.DOCX
-    for member, code in _IN_ZIP:
+    for member, code in MEMBERS:
         if member in names:
             raise EnvironmentProblem(code, name=name)
     raise EnvironmentProblem("attachment-archive", name=name)

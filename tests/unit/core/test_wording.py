@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from headstart.core.told import Told, about, from_stored, told
 from headstart.core.wording import catalogue
 from headstart.core.wording.phrases import PHRASES
+from headstart.extraction.kinds import BEGINNINGS, MEMBERS
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
 MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "DownloadProblem"}
@@ -98,6 +99,8 @@ def test_no_sentence_is_left_over() -> None:
     used |= {code for code in catalogue() if code.startswith(_CHOSEN)}
     # phrases that other sentences name by their code
     used |= _constants() & set(PHRASES)
+    # kinds of files that are not read, by what they begin with or contain
+    used |= {code for _, code in (*BEGINNINGS, *MEMBERS)}
     assert set(catalogue()) - used == {"as-written", "consent-needed"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -191,6 +192,22 @@ def test_a_server_that_sees_no_images_gets_their_names(
     server.handler = broken
     asking.fail(server.url, images=(FLAG,))
     assert len(server.asked) == 4
+
+
+@pytest.mark.logs("a request failed")
+@pytest.mark.parametrize("kind", ["", "llama-cpp-python"])
+def test_an_answer_format_goes_to_the_server(
+    server: ScriptedServer, asking: Asking, kind: ServerKind
+) -> None:
+    schema = {"type": "object", "required": ["city"]}
+    asking.ask(server.url, kind, sampling=Sampling(schema=json.dumps(schema)))
+    sent = server.asked[0].body["response_format"]
+    if kind:
+        assert sent == {"type": "json_object", "schema": schema}
+    else:
+        assert (sent["type"], sent["json_schema"]["schema"]) == ("json_schema", schema)
+    asking.fail(server.url, kind=kind, sampling=Sampling(schema="{"))
+    assert len(server.asked) == 1
 
 
 def test_going_on_sends_what_was_written(server: ScriptedServer, asking: Asking) -> None:

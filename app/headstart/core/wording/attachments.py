@@ -39,10 +39,6 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} is a model.",
         "Open it with “Open model file…”.",
     ),
-    "attachment-no-image": (
-        "{name} is an image that cannot be shown here.",
-        "Save it as PNG or JPEG, and attach that.",
-    ),
     "attachment-no-text": (
         "{name} is neither text nor an image.",
         "Text and code, PDF, Word (DOCX), HTML, CSV and images can be attached.",

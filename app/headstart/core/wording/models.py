@@ -26,6 +26,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
             "the model is of a kind that this version cannot run."
         ),
     ),
+    "format-is-no-json": (
+        "The answer format is not valid JSON: {reason}.",
+        "Correct it in the chat's settings, or answer in free text.",
+    ),
+    "format-is-no-schema": (
+        "The answer format is no JSON Schema: it has to be an object in braces.",
+        'Write, for example, {{"type": "object"}}, or answer in free text.',
+    ),
+    "format-not-possible": (
+        "No answer can be held to this format: {reason}.",
+        "Leave out the part of the schema that it names, or answer in free text.",
+    ),
     "does-not-fit": (
         _DOES_NOT_FIT,
         (

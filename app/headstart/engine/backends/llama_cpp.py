@@ -30,6 +30,7 @@ from headstart.engine.backends.llama_state import Apart, SequenceState
 from headstart.engine.backends.thread_count import ThreadCount
 from headstart.engine.decoder import (
     Blob,
+    Constraint,
     ContextFull,
     DecodeAborted,
     ModelFacts,
@@ -192,11 +193,15 @@ class LlamaCppDecoder(DecoderBase):
         return view
 
     def sampler(
-        self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
+        self,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None = None,
+        constraint: Constraint | None = None,
     ) -> LlamaCppSampler:
         if self._candidates is None:
             self._candidates = Candidates(self._vocabulary, self._facts.suppressed)
-        return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names)
+        return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names, constraint)
 
     def checkpoint(self) -> None:
         if not self._recurrent or Ability.CUTTING in self._facts.lacking:

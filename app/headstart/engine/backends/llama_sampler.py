@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from headstart.core.settings import Sampling
 from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
-from headstart.engine.decoder import Prediction
+from headstart.engine.decoder import Constraint, Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -59,12 +59,16 @@ class LlamaCppSampler:
         sampling: Sampling,
         seed: int,
         names: Sequence[int] | None,
+        constraint: Constraint | None = None,
     ) -> None:
         self.logits = rows
+        self._constraint = constraint
         self.candidates = candidates
         self._seed = seed
         self._greedy = sampling.temperature == 0
         self._names, self._masked = named_and_masked(names, candidates.suppressed)
+        # whether a row's likeliest token is what is drawn
+        self._bare = self._greedy and self._masked is None and constraint is None
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self.chain: Any = None
         self._marked: Any = None
@@ -72,13 +76,13 @@ class LlamaCppSampler:
             self.chain = _chain(sampling, self._penalties, len(candidates._ids))
 
     def draw(self, row: int, position: int) -> int:
-        if self.chain is None and self._masked is None:
+        if self._bare and self.chain is None:
             return int(self.logits(row).argmax())
         ids, scores = self._scores(row, position)
         return int(ids[scores.argmax()])
 
     def predict(self, row: int, position: int) -> Prediction:
-        if self.chain is None and self._masked is None:
+        if self._bare and self.chain is None:
             return best_two(self.logits(row))
         return best_two_of(*self._scores(row, position))
 
@@ -86,12 +90,14 @@ class LlamaCppSampler:
         self, row: int, position: int
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:
         """Tokens that can be drawn and what the highest of them is drawn by; ours to change."""
-        logits = self.logits(row)
+        logits = raw = self.logits(row)
+        if self._constraint is not None:
+            logits = self._constraint.apply(logits)
         if self._masked is not None:
-            logits = logits.copy()
+            logits = logits.copy() if logits is raw else logits
             logits[self._masked] = _NEVER
         if self.chain is None:
-            return self.candidates._ids, logits
+            return self.candidates._ids, logits.copy() if logits is raw else logits
         ids, left = self.candidates.survivors(self.chain, logits)
         if self._greedy:
             return ids, left.copy()
@@ -102,16 +108,25 @@ class LlamaCppSampler:
         """llama.cpp computes at once: there is nothing to begin with."""
 
     def accept(self, tokens: Sequence[int]) -> None:
+        self.see(tokens)
+        if self._constraint is not None:
+            self._constraint.accept(tokens)
+
+    def see(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             for token in tokens[-PENALTY_WINDOW:]:
                 lib.llama_sampler_accept(self.chain, token)
 
     def mark(self) -> None:
+        if self._constraint is not None:
+            self._constraint.mark()
         if self._penalties:
             self._free_mark()
             self._marked = lib.llama_sampler_clone(self.chain)
 
     def rewind(self) -> None:
+        if self._constraint is not None:
+            self._constraint.rewind()
         if self._marked is not None:
             lib.llama_sampler_free(self.chain)
             self.chain, self._marked = self._marked, None

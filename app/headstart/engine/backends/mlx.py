@@ -23,7 +23,7 @@ from headstart.engine.backends.mlx_library import clear_memory, mx, on_gpu
 from headstart.engine.backends.mlx_model import MlxModel, first_line
 from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
 from headstart.engine.backends.mlx_state import CacheState
-from headstart.engine.decoder import Blob, DecodeAborted
+from headstart.engine.decoder import Blob, Constraint, DecodeAborted
 
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
 # 105 ms, however many there are), and an abort is to be seen within a second
@@ -230,13 +230,17 @@ class MlxDecoder(DecoderBase):
         return view
 
     def sampler(
-        self, sampling: Sampling, seed: int, names: Sequence[int] | None = None
+        self,
+        sampling: Sampling,
+        seed: int,
+        names: Sequence[int] | None = None,
+        constraint: Constraint | None = None,
     ) -> MlxSampler:
         def tell(foresee: Foresee | None) -> None:
             self._foresee = foresee
 
         foresight = Foresight(tell, self._tokenizer.size, self._facts.suppressed)
-        return MlxSampler(self.logits, sampling, seed, names, foresight)
+        return MlxSampler(self.logits, sampling, seed, names, foresight, constraint)
 
     def checkpoint(self) -> None:
         lane = self._live

@@ -15,6 +15,7 @@ import numpy as np
 from headstart.core.settings import Sampling
 from headstart.engine.backends.mlx_library import mx
 from headstart.engine.backends.numpy_sampler import NumpySampler, Row
+from headstart.engine.decoder import Constraint
 from headstart.engine.noise import gumbel
 
 Foresee = Callable[[mx.array], mx.array]
@@ -37,11 +38,14 @@ class MlxSampler(NumpySampler):
         seed: int,
         names: Sequence[int] | None,
         foresight: Foresight,
+        constraint: Constraint | None = None,
     ) -> None:
-        super().__init__(rows, sampling, seed, names, foresight.suppressed)
+        super().__init__(rows, sampling, seed, names, foresight.suppressed, constraint)
         self._tell = foresight.tell
-        # penalties look at tokens that are not drawn yet
-        self._foresees = not self._penalties and names is None and self._masked is None
+        # penalties and formats look at tokens that are not drawn yet
+        self._foresees = (
+            not self._penalties and names is None and self._masked is None and constraint is None
+        )
         self._every = np.arange(foresight.size, dtype=np.int32)
 
     def look_ahead(self, position: int) -> None:

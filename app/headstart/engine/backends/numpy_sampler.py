@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from headstart.core.settings import Sampling
 from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
-from headstart.engine.decoder import Prediction
+from headstart.engine.decoder import Constraint, Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -36,7 +36,9 @@ class NumpySampler:
         seed: int,
         names: Sequence[int] | None,
         suppressed: Sequence[int] = (),
+        constraint: Constraint | None = None,
     ) -> None:
+        self._constraint = constraint
         self._rows = rows
         self._sampling = sampling
         self._seed = seed
@@ -63,13 +65,22 @@ class NumpySampler:
         """Nothing is begun early here."""
 
     def accept(self, tokens: Sequence[int]) -> None:
+        self.see(tokens)
+        if self._constraint is not None:
+            self._constraint.accept(tokens)
+
+    def see(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             self._last.extend(tokens[-PENALTY_WINDOW:])
 
     def mark(self) -> None:
+        if self._constraint is not None:
+            self._constraint.mark()
         self._marked = self._last.copy()
 
     def rewind(self) -> None:
+        if self._constraint is not None:
+            self._constraint.rewind()
         if self._marked is not None:
             self._last, self._marked = self._marked, None
 
@@ -79,6 +90,8 @@ class NumpySampler:
     def _penalised(self, row: int) -> Row:
         """The row's logits; a copy where something of them is changed for good."""
         logits = self._rows(row)
+        if self._constraint is not None:
+            logits = self._constraint.apply(logits)
         if self._masked is None and not self._penalties:
             return logits
         logits = logits.copy()

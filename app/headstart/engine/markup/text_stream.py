@@ -70,6 +70,11 @@ class TextStream:
         """Whether what comes next is reasoning."""
         return self._header is None and self._kind is PartKind.REASONING
 
+    @property
+    def in_text(self) -> bool:
+        """Whether what comes next is the answer: not reasoning, and no words about what comes."""
+        return self._header is None and self._kind is PartKind.TEXT and not self._closing
+
     def follow(self, prompt: str, so_far: str = "") -> None:
         """Begin in the state that the end of a prompt, after the last message's text, and what the
         reply has already led to."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import PromptImage, PromptMessage
+from headstart.core.servers import ServerKind
 
 # how servers say that the model sees nothing, or that a message has to be plain text
 _BLIND = re.compile(
@@ -24,6 +27,22 @@ def messages_of(messages: Sequence[PromptMessage], images: bool) -> list[dict[st
         }
         for message in messages
     ]
+
+
+def response_format(schema: str, kind: ServerKind) -> dict[str, Any]:
+    """What holds an answer to a JSON Schema; raises EnvironmentProblem where it is none."""
+    try:
+        parsed = json.loads(schema)
+    except ValueError as error:
+        raise EnvironmentProblem("format-is-no-json", reason=error) from error
+    if not isinstance(parsed, dict):
+        raise EnvironmentProblem("format-is-no-schema")
+    if kind == "llama-cpp-python":
+        return {"type": "json_object", "schema": parsed}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": parsed, "strict": True},
+    }
 
 
 def about_images(said: str) -> bool:

@@ -31,7 +31,7 @@ from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
-from headstart.engine.remote.messages import about_images, messages_of
+from headstart.engine.remote.messages import about_images, messages_of, response_format
 from headstart.engine.remote.stats import Reported
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
@@ -245,6 +245,8 @@ class RemoteTurn:
             chosen["top_k"] = -1 if self._connection.kind in ("vllm", "sglang") else 0
         if "stop" in chosen:
             chosen["stop"] = list(sampling.stop)
+        if sampling.schema:
+            chosen["response_format"] = response_format(sampling.schema, self._connection.kind)
         return chosen
 
     def _give_way(self, error: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 from headstart.core.settings import Sampling, changed
+from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
@@ -38,21 +39,34 @@ class DraftModel:
         self.good = 0
         self.offset = 0
         self._sampler: Sampler | None = None
+        self._constraint: DraftRules | None = None
         self._next: Prediction | None = None
         self._context = decoder.facts.context_length
         self.stop = NEVER
 
     # --- the text ------------------------------------------------------------------------
 
-    def begin(self, tokens: Sequence[int], sampling: Sampling, seed: int, stop: StopSignal) -> None:
-        """A new turn over the text `tokens`; what was read of it before is kept."""
+    def begin(
+        self,
+        tokens: Sequence[int],
+        sampling: Sampling,
+        seed: int,
+        stop: StopSignal,
+        rules: Rules | None = None,
+    ) -> None:
+        """A new turn over the text `tokens`; what was read of it before is kept. `rules` are those
+        of the target's sampler."""
         self.end()
         self._mapping.begin(tokens)
         self.stop = stop
         if self._mapping.greedy:
             sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
-        self._sampler = self.decoder.sampler(sampling, seed, self._mapping.names)
-        self._sampler.accept(self._mapping.tokens)
+            # its tokens are others altogether
+            rules = None
+        names = self._mapping.names
+        self._constraint = None if rules is None else DraftRules(rules, names)
+        self._sampler = self.decoder.sampler(sampling, seed, names, self._constraint)
+        self._sampler.see(self._mapping.tokens)
         self.good = 0
         if self.offset and (
             self.offset >= len(self._mapping.tokens)
@@ -65,7 +79,7 @@ class DraftModel:
         """The text grew."""
         changed_from = self._mapping.extend(more)
         if self._sampler is not None:
-            self._sampler.accept(self._mapping.tokens[changed_from:])
+            self._sampler.see(self._mapping.tokens[changed_from:])
         self.good = min(self.good, max(0, changed_from - self.offset))
         self._next = None
         self._match()
@@ -73,7 +87,7 @@ class DraftModel:
     def end(self) -> None:
         if self._sampler is not None:
             self._sampler.close()
-            self._sampler = None
+            self._sampler = self._constraint = None
         self._next = None
         self.stop = NEVER
 
@@ -186,7 +200,8 @@ class DraftModel:
             self._forward(tokens[at:end], [index - at for index in rows])
             self.good = len(self.held)
             for row, index in enumerate(rows):
-                prediction = self._predict(row, index + 1)
+                # of what was written before, no format is known any more
+                prediction = self._predict(row, index + 1, free=index + 1 < len(tokens))
                 if index + 1 < len(tokens):
                     scores.append((prediction.margin, prediction.token == tokens[index + 1]))
                 else:
@@ -273,8 +288,10 @@ class DraftModel:
 
     # --- inside --------------------------------------------------------------------------
 
-    def _predict(self, row: int, position: int) -> Prediction:
+    def _predict(self, row: int, position: int, free: bool = False) -> Prediction:
         assert self._sampler is not None
+        if self._constraint is not None:
+            self._constraint.off = free
         return self._sampler.predict(row, position + self._mapping.shift)
 
     def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:

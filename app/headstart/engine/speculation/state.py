@@ -29,6 +29,7 @@ from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.split_files import parts
 from headstart.core.told import Told, about, told
+from headstart.engine.constraints.rules import Rules
 from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
@@ -204,8 +205,10 @@ class SpeculationState:
         seed: int,
         emit: Emit,
         stop: StopSignal,
+        rules: Rules | None = None,
     ) -> Speculator:
-        """The loop for one reply after the text `tokens`, which it lets grow."""
+        """The loop for one reply after the text `tokens`, which it lets grow; `rules` are those of
+        its sampler."""
         wanted = request.speculation
         if Ability.CUTTING in self._target.facts.lacking:
             # a wrong draft token could not be taken back
@@ -231,7 +234,7 @@ class SpeculationState:
         def begin_draft(text: Sequence[int]) -> None:
             assert draft is not None
             self.free_draft()
-            draft.begin(text, request.sampling, seed, stop)
+            draft.begin(text, request.sampling, seed, stop, rules)
             self.draft_chat = (request.chat_id,)
 
         def on_draft_failed(reason: str) -> None:

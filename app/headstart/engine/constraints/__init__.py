@@ -1,0 +1,1 @@
+"""What of a reply may be drawn."""

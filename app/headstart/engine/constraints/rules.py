@@ -1,0 +1,200 @@
+"""What of a reply may be drawn: its answer format, and words that are favoured or kept away.
+
+Engine thread. One object follows a reply; the samplers of the target and of its draft ask it, both
+in the target's token ids.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from headstart.core.settings import Bias, Sampling
+from headstart.engine.constraints.answer_format import Allowed, AnswerFormat, Tokenizers
+from headstart.engine.decoder import Decoder
+from headstart.engine.markup.text_stream import TextStream
+
+log = logging.getLogger(__name__)
+
+Row = npt.NDArray[np.float32]
+Names = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Favoured:
+    """`token` gets `value` where the text ends with `before`."""
+
+    before: tuple[int, ...]
+    token: int
+    value: float
+
+
+class Rules:
+    """A `Constraint` of the target."""
+
+    def __init__(
+        self,
+        favoured: Sequence[_Favoured],
+        form: AnswerFormat | None,
+        stream: TextStream,
+        piece: Callable[[int], bytes],
+        marks: Mapping[int, str],
+    ) -> None:
+        """`stream` stands where the reply begins; `marks` are the tokens that divide reasoning from
+        the answer."""
+        self._favoured = favoured
+        longest = max((len(one.before) for one in favoured), default=0)
+        self._last: deque[int] = deque(maxlen=longest)
+        self._form = form
+        self._stream = stream
+        self._piece, self._marks = piece, marks
+        # the format counts from where the answer begins, and may still be led by a mark
+        self._in_answer = form is not None and stream.in_text
+        self._begun = False
+        self._allowed: Allowed | None = None
+        self._marked: tuple[deque[int], bool, bool] | None = None
+        self._taken = 0
+
+    def apply(self, logits: Row, names: Names | None = None) -> Row:
+        """A row of logits as it is to be drawn from: the same array where nothing changes. `names`:
+        the ids that its tokens have in the target, -1 for none."""
+        row = logits
+        for one in self._favoured:
+            if not one.before or tuple(self._last)[-len(one.before) :] == one.before:
+                row = row.copy() if row is logits else row
+                if names is None:
+                    row[one.token] += one.value
+                else:
+                    row[names == one.token] += one.value
+        if self._form is None or not self._in_answer:
+            return row
+        allowed = self._mask(len(row) if names is None else int(names.max()) + 1)
+        if names is not None:
+            allowed = np.where(names >= 0, allowed[names], False)
+        if not allowed.any():
+            # the draft has no such token: what it drafts is verified anyway
+            return row
+        return np.where(allowed, row, np.float32(-np.inf))
+
+    def _mask(self, size: int) -> Allowed:
+        known = self._allowed
+        if known is not None and len(known) == size:
+            return known
+        assert self._form is not None
+        allowed = self._form.allowed(size)
+        if not self._begun:
+            for token in self._marks:
+                if token < size:
+                    allowed[token] = True
+        self._allowed = allowed
+        return allowed
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """The reply goes on with these."""
+        self._last.extend(tokens)
+        if self._form is None:
+            return
+        for token in tokens:
+            self._allowed = None
+            self._follow(self._form, token)
+
+    def _follow(self, form: AnswerFormat, token: int) -> None:
+        if self._in_answer and (self._begun or token not in self._marks):
+            if form.accept(token):
+                self._begun = True
+                self._taken += 1
+            return
+        if self._begun or self._marked is not None:
+            return
+        before = len(self._stream.text)
+        self._stream.push(self._piece(token), mark=self._marks.get(token))
+        self._in_answer = self._stream.in_text
+        rest = self._stream.text[before:]
+        if self._in_answer and rest.strip():
+            # the token that ended the reasoning went on into the answer
+            self._begun = form.accept_text(rest)
+
+    def mark(self) -> None:
+        """Remember this place; `rewind` goes back to it."""
+        self._marked = (self._last.copy(), self._in_answer, self._begun)
+        self._taken = 0
+
+    def rewind(self) -> None:
+        if self._marked is None:
+            return
+        self._last, self._in_answer, self._begun = self._marked
+        self._marked = None
+        if self._form is not None and self._taken:
+            self._form.rollback(self._taken)
+            self._allowed = None
+
+
+class DraftRules:
+    """The same for a draft: it looks ahead of the reply, and goes back."""
+
+    def __init__(self, rules: Rules, names: Sequence[int] | None) -> None:
+        self._rules = rules
+        self._names = None if names is None else np.asarray(names, np.int32)
+        self._ahead = False
+        # rows of what was written before are not held to anything
+        self.off = False
+
+    def apply(self, logits: Row, names: Names | None = None) -> Row:
+        if self.off:
+            return logits
+        return self._rules.apply(logits, self._names if names is None else names)
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """What the reply has is the target's to tell; what is drafted is not known there."""
+        if self._ahead:
+            names = self._names
+            self._rules.accept(tokens if names is None else [int(names[token]) for token in tokens])
+
+    def mark(self) -> None:
+        self._ahead = True
+        self._rules.mark()
+
+    def rewind(self) -> None:
+        self._ahead = False
+        self._rules.rewind()
+
+
+class RuleMaker:
+    """Makes the rules of replies, for one loaded model."""
+
+    def __init__(self, decoder: Decoder, marks: Mapping[int, str]) -> None:
+        self._decoder = decoder
+        self._marks = marks
+        self._tokenizers: Tokenizers | None = None
+
+    def make(self, sampling: Sampling, stream: TextStream, written: str = "") -> Rules | None:
+        """The rules of a reply, None where there are none. `stream` is at its beginning; `written`
+        is what the answer has already. Raises EnvironmentProblem where no grammar can be made."""
+        favoured = [each for bias in sampling.bias for each in self._sequences(bias)]
+        if not favoured and not sampling.schema:
+            return None
+        form = self._form(sampling.schema, stream, written) if sampling.schema else None
+        return Rules(favoured, form, stream, self._decoder.piece, self._marks)
+
+    def _form(self, schema: str, stream: TextStream, written: str) -> AnswerFormat | None:
+        if self._tokenizers is None:
+            self._tokenizers = Tokenizers(self._decoder)
+        tokenizers = self._tokenizers
+        gap = bool(self._marks) or not stream.in_text
+        form = AnswerFormat(tokenizers.get(), schema, tokenizers.ends, gap)
+        if written.strip() and not form.accept_text(written):
+            log.info("what is written does not have the answer's format: it goes on without")
+            return None
+        return form
+
+    def _sequences(self, bias: Bias) -> list[_Favoured]:
+        """A text is favoured as its tokens spell it, with and without a space in front."""
+        found = dict.fromkeys(
+            tuple(self._decoder.encode(text)) for text in (bias.text, f" {bias.text.lstrip()}")
+        )
+        return [_Favoured(each[:-1], each[-1], bias.value) for each in found if each]
