@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from headstart.chat.changes import BranchChanged, ReplyEvent
 from headstart.core.errors import EnvironmentProblem
@@ -45,7 +46,7 @@ async def test_in_a_narrow_window_no_pane_lies_over_another(running: OpenApp) ->
         QApplication.processEvents()
         for _ in range(4):
             window.panels.toggle_inspector()
-            QTest.qWait(20)
+            await asyncio.sleep(0.02)
             panes = [
                 pane.geometry()
                 for pane in (window.sidebar, window.pages, window.inspector)
@@ -103,7 +104,7 @@ async def test_a_title_keeps_its_room_beside_model_and_draft(running: OpenApp) -
         header.set_title("A question about rivers and the hills that they come from")
         header.pill.set_current("SmolLM2-1.7B-Instruct-Q4_K_M-with-a-long-name")
         header.show_draft("SmolLM2-135M-Instruct-Q8_0", loaded=False, room=True)
-        QTest.qWait(20)
+        await asyncio.sleep(0.02)
         assert len(header.title.text()) > 12
         assert header.title.text().endswith("…")
 
@@ -196,9 +197,10 @@ async def test_the_inspector_begins_with_what_everybody_needs(running: OpenApp) 
         ]
         assert tops == sorted(tops)
         assert not inspector.speculation.isVisible()
-        assert [fold.findChildren(QToolButton)[0].text() for fold in inspector.folds.values()] == [
-            "Speculation", "Prompt cache",
+        assert [fold.button.text() for fold in inspector.folds.values()] == [
+            "More", "Speculation", "Prompt cache", "Answer format", "Context",
         ]  # fmt: skip
+        assert not any(fold.open for fold in inspector.folds.values())
 
 
 async def test_a_draft_that_is_the_model_itself_is_not_shown(

@@ -6,13 +6,14 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from headstart.core.settings import ChatOptions, SamplingChoice, Settings
+from headstart.core.values import Chat
 from headstart.ui.inspector.inspector import Inspector
 
 
 def _inspector(qtbot: QtBot, options: ChatOptions | None = None) -> Inspector:
     inspector = Inspector(Settings())
     qtbot.addWidget(inspector)
-    inspector.set_chat("a", options or ChatOptions())
+    inspector.set_chat(Chat("a", "", 0, 0, options=options or ChatOptions()))
     return inspector
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pytestqt.qtbot import QtBot
 
 from headstart.core.settings import ChatOptions, Settings
+from headstart.core.values import Chat
 from headstart.ui.inspector.inspector import Inspector
 
 
 def test_the_row_offers_what_the_model_can_be_told(qtbot: QtBot) -> None:
     inspector = Inspector(Settings())
     qtbot.addWidget(inspector)
-    inspector.set_chat("a", ChatOptions())
+    inspector.set_chat(Chat("a", "", 0, 0, options=ChatOptions()))
     row = inspector.thinking
     assert row.isHidden()
     row.set_choices(("auto",))
@@ -28,7 +29,7 @@ def test_the_row_offers_what_the_model_can_be_told(qtbot: QtBot) -> None:
 def test_a_choice_is_the_chats_own_and_goes_with_a_reset(qtbot: QtBot) -> None:
     inspector = Inspector(Settings(thinking="on"))
     qtbot.addWidget(inspector)
-    inspector.set_chat("a", ChatOptions())
+    inspector.set_chat(Chat("a", "", 0, 0, options=ChatOptions()))
     inspector.thinking.set_choices(("auto", "off", "on"))
     assert inspector.thinking.box.currentData() == "on"
     with qtbot.waitSignal(inspector.options_changed) as told:
@@ -38,5 +39,5 @@ def test_a_choice_is_the_chats_own_and_goes_with_a_reset(qtbot: QtBot) -> None:
     # another model knows levels only
     inspector.thinking.set_choices(("auto", "low", "high"))
     assert inspector.thinking.box.currentData() == "auto"
-    inspector.set_chat("b", ChatOptions(thinking="high"))
+    inspector.set_chat(Chat("b", "", 0, 0, options=ChatOptions(thinking="high")))
     assert inspector.thinking.box.currentData() == "high"

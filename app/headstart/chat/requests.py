@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from headstart.core.inheritance import NO_ADVICE, effective
+from headstart.core.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import (
     ImagePart,
@@ -34,7 +35,10 @@ from headstart.core.servers import ServerModel
 from headstart.core.settings import SamplingChoice, Settings
 from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.variables import filled
 
+# of the year 9998: what an import says of a time may be anything
+_LAST_SECOND = 253_370_764_800
 # bytes of images, by their digests
 Images = Mapping[str, bytes]
 NO_IMAGES: Images = {}
@@ -92,7 +96,7 @@ def local_request(
     chosen = effective(settings, chat.options, wanted.model.key, advice, chat.above)
     return GenerationRequest(
         load=wanted,
-        messages=prompt_messages(asked.branch, chosen.system_prompt),
+        messages=prompt_messages(asked.branch, system_prompt(chat, chosen)),
         sampling=chosen.sampling,
         when_full=chosen.when_full,
         chat_id=asked.chat.id,
@@ -111,7 +115,7 @@ def remote_request(
     chosen = effective(settings, asked.chat.options, model.key, above=asked.chat.above)
     return RemoteRequest(
         model=model,
-        messages=prompt_messages(asked.branch, chosen.system_prompt, images),
+        messages=prompt_messages(asked.branch, system_prompt(asked.chat, chosen), images),
         sampling=chosen.sampling,
         reply_so_far=asked.so_far(model),
     )
@@ -129,7 +133,7 @@ def ahead_request(
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
-        messages=prompt_messages(branch, chosen.system_prompt),
+        messages=prompt_messages(branch, system_prompt(chat, chosen)),
         chat_id=chat.id,
         typed=prompt_text(parts),
         attached=tuple(prompt_text([part]) for part in unsent.parts),
@@ -137,6 +141,13 @@ def ahead_request(
         thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),
     )
+
+
+def system_prompt(chat: Chat, chosen: Effective) -> str:
+    """What the model is told first, with the values that this chat began with."""
+    seconds = min(max(0, chat.created_at // 1000), _LAST_SECOND)
+    began = datetime.fromtimestamp(seconds).date()
+    return filled(chosen.system_prompt, chat.options.values, began)
 
 
 def prompt_messages(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import Reply
+from headstart.chat.requests import system_prompt
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.inheritance import effective
@@ -141,7 +142,7 @@ class Exporting:
         """The one that holds for a chat, wherever it is set."""
         settings, chat = self._preferences.current, tree.chat
         model = chat.model or settings.model
-        return effective(settings, chat.options, model, above=chat.above).system_prompt
+        return system_prompt(chat, effective(settings, chat.options, model, above=chat.above))
 
 
 def formats() -> tuple[FileFormat, ...]:

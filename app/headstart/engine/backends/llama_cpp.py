@@ -27,6 +27,7 @@ from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
 from headstart.engine.backends.llama_library import recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.llama_state import Apart, SequenceState
+from headstart.engine.backends.predictions import Draws
 from headstart.engine.backends.thread_count import ThreadCount
 from headstart.engine.decoder import (
     Blob,
@@ -201,7 +202,9 @@ class LlamaCppDecoder(DecoderBase):
     ) -> LlamaCppSampler:
         if self._candidates is None:
             self._candidates = Candidates(self._vocabulary, self._facts.suppressed)
-        return LlamaCppSampler(self.logits, self._candidates, sampling, seed, names, constraint)
+        return LlamaCppSampler(
+            self.logits, self._candidates, sampling, Draws(seed, names, constraint)
+        )
 
     def checkpoint(self) -> None:
         if not self._recurrent or Ability.CUTTING in self._facts.lacking:

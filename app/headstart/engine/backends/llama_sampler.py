@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
-from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
-from headstart.engine.decoder import Constraint, Prediction
+from headstart.engine.backends.predictions import Draws, best_two, best_two_of, named_and_masked
+from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -57,18 +57,16 @@ class LlamaCppSampler:
         rows: Any,
         candidates: Candidates,
         sampling: Sampling,
-        seed: int,
-        names: Sequence[int] | None,
-        constraint: Constraint | None = None,
+        draws: Draws,
     ) -> None:
         self.logits = rows
-        self._constraint = constraint
+        self._constraint = draws.constraint
         self.candidates = candidates
-        self._seed = seed
+        self._seed = draws.seed
         self._greedy = sampling.temperature == 0
-        self._names, self._masked = named_and_masked(names, candidates.suppressed)
+        self._names, self._masked = named_and_masked(draws.names, candidates.suppressed)
         # whether a row's likeliest token is what is drawn
-        self._bare = self._greedy and self._masked is None and constraint is None
+        self._bare = self._greedy and self._masked is None and draws.constraint is None
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self.chain: Any = None
         self._marked: Any = None

@@ -23,6 +23,7 @@ from headstart.engine.backends.mlx_library import clear_memory, mx, on_gpu
 from headstart.engine.backends.mlx_model import MlxModel, first_line
 from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
 from headstart.engine.backends.mlx_state import CacheState
+from headstart.engine.backends.predictions import Draws
 from headstart.engine.decoder import Blob, Constraint, DecodeAborted
 
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
@@ -240,7 +241,7 @@ class MlxDecoder(DecoderBase):
             self._foresee = foresee
 
         foresight = Foresight(tell, self._tokenizer.size, self._facts.suppressed)
-        return MlxSampler(self.logits, sampling, seed, names, foresight, constraint)
+        return MlxSampler(self.logits, sampling, Draws(seed, names, constraint), foresight)
 
     def checkpoint(self) -> None:
         lane = self._live

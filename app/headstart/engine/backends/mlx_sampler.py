@@ -15,7 +15,7 @@ import numpy as np
 from headstart.core.settings import Sampling
 from headstart.engine.backends.mlx_library import mx
 from headstart.engine.backends.numpy_sampler import NumpySampler, Row
-from headstart.engine.decoder import Constraint
+from headstart.engine.backends.predictions import Draws
 from headstart.engine.noise import gumbel
 
 Foresee = Callable[[mx.array], mx.array]
@@ -35,16 +35,17 @@ class MlxSampler(NumpySampler):
         self,
         rows: Callable[[int], Row],
         sampling: Sampling,
-        seed: int,
-        names: Sequence[int] | None,
+        draws: Draws,
         foresight: Foresight,
-        constraint: Constraint | None = None,
     ) -> None:
-        super().__init__(rows, sampling, seed, names, foresight.suppressed, constraint)
+        super().__init__(rows, sampling, draws, foresight.suppressed)
         self._tell = foresight.tell
         # penalties and formats look at tokens that are not drawn yet
         self._foresees = (
-            not self._penalties and names is None and self._masked is None and constraint is None
+            not self._penalties
+            and draws.names is None
+            and draws.constraint is None
+            and self._masked is None
         )
         self._every = np.arange(foresight.size, dtype=np.int32)
 

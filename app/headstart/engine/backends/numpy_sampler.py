@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import Sampling
-from headstart.engine.backends.predictions import best_two, best_two_of, named_and_masked
-from headstart.engine.decoder import Constraint, Prediction
+from headstart.engine.backends.predictions import Draws, best_two, best_two_of, named_and_masked
+from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel
 
 PENALTY_WINDOW = 256
@@ -33,17 +33,15 @@ class NumpySampler:
         self,
         rows: Callable[[int], Row],
         sampling: Sampling,
-        seed: int,
-        names: Sequence[int] | None,
+        draws: Draws,
         suppressed: Sequence[int] = (),
-        constraint: Constraint | None = None,
     ) -> None:
-        self._constraint = constraint
+        self._constraint = draws.constraint
         self._rows = rows
         self._sampling = sampling
-        self._seed = seed
+        self._seed = draws.seed
         self._greedy = sampling.temperature == 0
-        self._names, self._masked = named_and_masked(names, suppressed)
+        self._names, self._masked = named_and_masked(draws.names, suppressed)
         self._penalties = sampling.repeat_penalty != 1 or sampling.presence_penalty != 0
         self._last: deque[int] = deque(maxlen=PENALTY_WINDOW)
         self._marked: deque[int] | None = None

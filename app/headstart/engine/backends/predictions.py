@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from headstart.engine.decoder import Prediction
+from headstart.engine.decoder import Constraint, Prediction
 
 Scores = npt.NDArray[np.floating]
+
+
+class Draws(NamedTuple):
+    """What decides the draws of a turn besides its sampling; see `Decoder.sampler`."""
+
+    seed: int
+    names: Sequence[int] | None = None
+    constraint: Constraint | None = None
 
 
 def best_two(logits: npt.NDArray[np.float32]) -> Prediction:

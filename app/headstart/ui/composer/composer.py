@@ -9,7 +9,9 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -19,6 +21,7 @@ from headstart.ui import icons, theme
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
+from headstart.ui.composer.slash_menu import SlashMenu
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.tool import dress, small_tool
 
@@ -58,6 +61,11 @@ class Composer(QFrame):
         self.attachments = AttachmentRow(self)
         self.attach = small_tool(self, "paperclip", "Attach", "Attach files to the message")
         self.attach.clicked.connect(self.attach_requested)
+        self.prompts = small_tool(self, "slash", "Prompts", "Your prompts; or type / in a message")
+        self.prompts.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.prompts_menu = QMenu(self.prompts)
+        self.prompts.setMenu(self.prompts_menu)
+        self.slash = SlashMenu(self.edit)
         self.tokens = QLabel(self)
         self.tokens.setObjectName("quiet")
         self.tokens.hide()
@@ -66,6 +74,7 @@ class Composer(QFrame):
         self.ahead.setObjectName("ahead")
         self.ahead.setAccessibleName("Read while you type")
         row.addWidget(self.attach)
+        row.addWidget(self.prompts)
         row.addWidget(self.tokens)
         row.addWidget(self._hint, 1)
         row.addWidget(self.ahead)
@@ -202,6 +211,7 @@ class Composer(QFrame):
         self.set_writing(self._writing)
         self.attachments.refresh_theme()
         dress(self.attach, "paperclip")
+        dress(self.prompts, "slash")
         self.edit.fit()
 
     def _on_button(self) -> None:

@@ -18,6 +18,7 @@ from headstart.ui.controllers.discover import DiscoverController
 from headstart.ui.controllers.downloads import DownloadsController
 from headstart.ui.controllers.finding import FindingController
 from headstart.ui.controllers.folders import FoldersController
+from headstart.ui.controllers.formats import FormatsController
 from headstart.ui.controllers.getting import GettingController
 from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
@@ -49,6 +50,7 @@ class Controllers:
     attaching: AttachingController
     pictures: PicturesController
     folders: FoldersController
+    formats: FormatsController
     reply: ReplyController
     models: ModelsController
     servers: ServersController
@@ -117,6 +119,7 @@ def make_controllers(services: Services) -> Controllers:
         folders=FoldersController(
             services.folders, services.chat_list, open_chat, tasks, broadcast
         ),
+        formats=FormatsController(tasks),
         unsent=UnsentController(services.unsent, open_chat, tasks),
         attaching=AttachingController(services.attaching, open_chat, tasks, broadcast),
         pictures=PicturesController(services.attaching, open_chat, tasks),

@@ -6,14 +6,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from headstart.ui import icons
+from headstart.ui.inspector.own import back_button
 
 
 class Fold(QWidget):
     """`toggled` when the user opens or closes it."""
 
     toggled = Signal(bool)
+    reset = Signal()
 
-    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, title: str, content: QWidget, parent: QWidget | None = None, resets: bool = False
+    ) -> None:
+        """`resets`: whether all that is in it goes back together."""
         super().__init__(parent)
         self._content = content
         self.button = QToolButton(self)
@@ -24,14 +29,23 @@ class Fold(QWidget):
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.toggled.connect(self._show)
         self.button.clicked.connect(lambda: self.toggled.emit(self.button.isChecked()))
-        self._summary = QLabel(self)
-        self._summary.setObjectName("quiet")
-        self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.summary = QLabel(self)
+        self.summary.setObjectName("quiet")
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._dot = QLabel("●", self)
+        self._dot.setObjectName("dot")
+        self._dot.setToolTip("This chat decides it for itself")
+        self._back = back_button(title, self)
+        self._back.clicked.connect(self.reset)
+        self._resets = resets
+        self.set_own(False)
         line = QHBoxLayout()
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
-        line.addWidget(self._summary, 1)
+        line.addWidget(self._dot)
+        line.addWidget(self.summary, 1)
+        line.addWidget(self._back)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -48,13 +62,19 @@ class Fold(QWidget):
 
     def set_summary(self, text: str) -> None:
         """What is in it, in a few words; shown while it is folded."""
-        self._summary.setText(text)
-        self._summary.setToolTip(text)
+        self.summary.setText(text)
+        self.summary.setToolTip(text)
+
+    def set_own(self, own: bool) -> None:
+        """Whether the chat decides something of it for itself."""
+        self._dot.setVisible(own)
+        self._back.setVisible(own and self._resets)
+        self._back.setEnabled(own)
 
     def refresh_theme(self) -> None:
         self.button.setIcon(icons.icon("chevron-down" if self.open else "chevron-right"))
 
     def _show(self, on: bool) -> None:
         self._content.setVisible(on)
-        self._summary.setVisible(not on)
+        self.summary.setVisible(not on)
         self.refresh_theme()

@@ -8,20 +8,26 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from headstart.core.inheritance import Effective
-from headstart.core.settings import Sampling
+from headstart.core.settings import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.settings_fields import describe
-from headstart.ui.fields import ResetButton, SliderField, take_typed
+from headstart.ui.fields import SliderField, take_typed
+from headstart.ui.inspector.fold import Fold
+from headstart.ui.inspector.own import OwnRow
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
+_MORE = ("top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "stop", "bias")
+_SUMMARY = "top-p, top-k, min-p, penalties, seed"
 _LAST_SEED = 2**32 - 2
+# without a number a word is kept away altogether
+_NEVER = -100.0
 
 
 class SamplingPanel(QWidget):
@@ -33,51 +39,76 @@ class SamplingPanel(QWidget):
         super().__init__(parent)
         self._title_width = title_width
         self._quiet = False
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(8)
+        self._shown = Sampling()
+        self.rows: dict[str, OwnRow | SliderField] = {}
         fields = describe(Sampling)
         self.sliders: dict[str, SliderField] = {}
         for name in SLIDERS:
-            slider = SliderField(fields[name], self)
+            slider = self.sliders[name] = self.rows[name] = SliderField(fields[name], self)
             slider.changed.connect(partial(self._edit, name))
             slider.reset.connect(partial(self._edit, name, None))
-            self._layout.addWidget(slider)
-            self.sliders[name] = slider
         self.top_k = QSpinBox(self)
         self.top_k.setRange(0, 1000)
         self.top_k.setSpecialValueText("off")
         self.top_k.setAccessibleName("Top-k")
         self.top_k.setToolTip(fields["top_k"].description)
         self.top_k.valueChanged.connect(partial(self._edit, "top_k"))
-        self._reset_top_k = ResetButton("Top-k", self)
-        self._reset_top_k.clicked.connect(partial(self._edit, "top_k", None))
-        self._row("Top-k", self.top_k, self._reset_top_k)
+        self._row("top_k", "Top-k", self.top_k)
         self.max_tokens = QSpinBox(self)
         self.max_tokens.setRange(0, 1_000_000)
         self.max_tokens.setSpecialValueText("no limit")
         self.max_tokens.setSingleStep(64)
         self.max_tokens.setAccessibleName("Max tokens of a reply")
         self.max_tokens.valueChanged.connect(partial(self._edit, "max_tokens"))
-        self._row("Max tokens", self.max_tokens)
-        self.fixed_seed = QCheckBox("Fixed seed", self)
-        self.fixed_seed.setToolTip("the same seed and text give the same reply")
-        self._seed = QLineEdit(self)
-        self._seed.setAccessibleName("Seed")
-        self._seed.setFixedWidth(110)
-        self.fixed_seed.toggled.connect(lambda fixed: self._edit("seed", 42 if fixed else None))
-        self._seed.editingFinished.connect(self._seed_edited)
-        row = QHBoxLayout()
-        row.addWidget(self.fixed_seed, 1)
-        row.addWidget(self._seed)
-        self._layout.addLayout(row)
+        self._row("max_tokens", "Max tokens", self.max_tokens)
+        self._build_seed()
         self.stop = QLineEdit(self)
         self.stop.setAccessibleName("Stop strings, separated by |")
         self.stop.setPlaceholderText("none")
         self.stop.setToolTip("the reply ends before any of these; separate them with |")
         self.stop.editingFinished.connect(self._stop_edited)
-        self._row("Stop at", self.stop)
-        self._shown = Sampling()
+        self._row("stop", "Stop at", self.stop)
+        self.bias = QPlainTextEdit(self)
+        self.bias.setAccessibleName("Favoured and forbidden words")
+        self.bias.setPlaceholderText("delve = never\ntea = 2")
+        self.bias.setToolTip(
+            "a word or phrase on each line, and how much likelier it becomes: 5 is much, -5 seldom,"
+            " never is never"
+        )
+        self.bias.setTabChangesFocus(True)
+        self.bias.setFixedHeight(58)
+        self.bias.installEventFilter(self)
+        self.bias.textChanged.connect(self._on_bias)
+        self._row("bias", "Words", self.bias)
+        more = QWidget(self)
+        self._put(more, _MORE)
+        self.more = Fold("More", more, self)
+        self.more.set_summary(_SUMMARY)
+        layout = self._put(self, ("temperature", "max_tokens"))
+        layout.addWidget(self.more)
+
+    def _build_seed(self) -> None:
+        box = QWidget(self)
+        self.fixed_seed = QCheckBox("fixed", self)
+        self.fixed_seed.setAccessibleName("Fixed seed")
+        self.fixed_seed.setToolTip("the same seed and text give the same reply")
+        self._seed = QLineEdit(self)
+        self._seed.setAccessibleName("Seed")
+        self.fixed_seed.toggled.connect(lambda fixed: self._edit("seed", 42 if fixed else None))
+        self._seed.editingFinished.connect(self._seed_edited)
+        row = QHBoxLayout(box)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.fixed_seed)
+        row.addWidget(self._seed, 1)
+        self._row("seed", "Seed", box)
+
+    def _put(self, parent: QWidget, names: tuple[str, ...]) -> QVBoxLayout:
+        layout = QVBoxLayout(parent)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for name in names:
+            layout.addWidget(self.rows[name])
+        return layout
 
     @property
     def controls(self) -> dict[str, QWidget]:
@@ -88,25 +119,33 @@ class SamplingPanel(QWidget):
             "max_tokens": self.max_tokens,
             "seed": self.fixed_seed,
             "stop": self.stop,
+            "bias": self.bias,
         }
 
-    def show_values(self, holding: Effective) -> None:
-        """What holds for the chat, and which of it nobody chose."""
-        sampling, chosen = holding.sampling, holding.chosen
+    def show_values(self, holding: Effective, own: SamplingChoice) -> None:
+        """What holds for the chat, and what of it is its own."""
+        sampling = holding.sampling
         self._quiet, self._shown = True, sampling
         try:
             for name, slider in self.sliders.items():
                 slider.set_value(getattr(sampling, name))
-                slider.set_automatic(getattr(chosen, name) is None)
             self.top_k.setValue(sampling.top_k)
-            self._reset_top_k.setEnabled(chosen.top_k is not None)
             self.max_tokens.setValue(sampling.max_tokens)
             self.fixed_seed.setChecked(sampling.seed is not None)
             self._seed.setEnabled(sampling.seed is not None)
             self._seed.setText("" if sampling.seed is None else str(sampling.seed))
             self.stop.setText("|".join(sampling.stop))
+            if biases_of(self.bias.toPlainText()) != sampling.bias:
+                self.bias.setPlainText(bias_text(sampling.bias))
+            for name, row in self.rows.items():
+                row.set_own(getattr(own, name) is not None)
+            self.more.set_own(any(getattr(own, name) is not None for name in _MORE))
         finally:
             self._quiet = False
+
+    def refresh_theme(self) -> None:
+        for row in (*self.rows.values(), self.more):
+            row.refresh_theme()
 
     def flush(self) -> None:
         """Take what was typed so far."""
@@ -116,15 +155,9 @@ class SamplingPanel(QWidget):
                 take()
         take_typed(self.top_k, self.max_tokens)
 
-    def _row(self, title: str, widget: QWidget, button: QWidget | None = None) -> None:
-        row = QHBoxLayout()
-        label = QLabel(title, self)
-        label.setMinimumWidth(self._title_width)
-        row.addWidget(label)
-        row.addWidget(widget, 1)
-        if button is not None:
-            row.addWidget(button)
-        self._layout.addLayout(row)
+    def _row(self, name: str, title: str, control: QWidget) -> None:
+        row = self.rows[name] = OwnRow(title, control, self, self._title_width)
+        row.reset.connect(partial(self._edit, name, None))
 
     def _edit(self, name: str, value: object = None, *_: object) -> None:
         if not self._quiet:
@@ -143,3 +176,37 @@ class SamplingPanel(QWidget):
         stop = tuple(text[:200] for text in self.stop.text().split("|") if text)
         if stop != self._shown.stop:
             self._edit("stop", stop or None)
+
+    def _on_bias(self) -> None:
+        found = biases_of(self.bias.toPlainText())
+        if not self._quiet and found != self._shown.bias:
+            self._edit("bias", found or None)
+
+
+def biases_of(text: str) -> tuple[Bias, ...]:
+    """What lines like “tea = 2” and “delve = never” say; a line without a number forbids."""
+    found = []
+    for line in text.splitlines():
+        words, sign, number = line.rpartition("=")
+        value = _value(number) if sign else None
+        words = (words if value is not None else line).strip()
+        if words:
+            found.append(Bias(words[:100], _NEVER if value is None else value))
+    return tuple(found[:MOST_BIASES])
+
+
+def bias_text(biases: tuple[Bias, ...]) -> str:
+    """The same as lines."""
+    return "\n".join(
+        f"{one.text} = {'never' if one.value == _NEVER else f'{one.value:g}'}" for one in biases
+    )
+
+
+def _value(text: str) -> float | None:
+    if text.strip().casefold() == "never":
+        return _NEVER
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(_NEVER, min(-_NEVER, value)) if value == value else None

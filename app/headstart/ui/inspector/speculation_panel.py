@@ -71,6 +71,7 @@ class SpeculationPanel(QWidget):
 
     edited = Signal(object)
     tint_changed = Signal(bool)
+    gain_changed = Signal()
     calibrate_requested = Signal()
     cancel_requested = Signal()
 
@@ -80,6 +81,8 @@ class SpeculationPanel(QWidget):
         self._choices: list[DraftChoice] = []
         self._quiet = False
         self.calibrating = False
+        # how much faster the last replies were, in a few words
+        self.gain = ""
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(8)
@@ -340,6 +343,10 @@ class SpeculationPanel(QWidget):
             rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
         if against_plain is not None:
             speed = f"{against_plain:.1f}× plain"
+        gain = "" if against_plain is None else f"{against_plain:.1f}× as fast"
+        if gain != self.gain:
+            self.gain = gain
+            self.gain_changed.emit()
         for name, text in (("Accepted", accepted), ("Tokens per round", rounds), ("Speed", speed)):
             self.live[name].setText(text)
 

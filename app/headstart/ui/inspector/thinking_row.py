@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from headstart.core.settings import Settings, Thinking
 from headstart.core.settings_fields import describe
+from headstart.ui.inspector.own import OwnRow
 
 
 class ThinkingRow(QWidget):
     """Emits `chosen` with the value that the user chose."""
 
     chosen = Signal(str)
+    reset = Signal()
 
     def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._info = describe(Settings)["thinking"]
         self._value: str = self._info.default
-        label = QLabel(self._info.title, self)
-        label.setMinimumWidth(title_width)
         self.box = QComboBox(self)
         self.box.setAccessibleName(self._info.title)
         self.box.setToolTip(self._info.description)
         self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.box.activated.connect(self._choose)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(label)
-        row.addWidget(self.box, 1)
+        self._row = OwnRow(self._info.title, self.box, self, title_width)
+        self._row.reset.connect(self.reset)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._row)
         self.set_choices(())
 
     def set_choices(self, choices: Sequence[Thinking]) -> None:
@@ -46,6 +46,12 @@ class ThinkingRow(QWidget):
         """A value that was chosen for another model's choices shows as the automatic one."""
         self._value = value
         self.box.setCurrentIndex(max(0, self.box.findData(value)))
+
+    def set_own(self, own: bool) -> None:
+        self._row.set_own(own)
+
+    def refresh_theme(self) -> None:
+        self._row.refresh_theme()
 
     def _choose(self) -> None:
         value = str(self.box.currentData())

@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 
 def connect(inspector: Inspector, controllers: Controllers, preferences: Preferences) -> None:
     branch, speculation = controllers.branch, controllers.speculation
-    panel, prefix = inspector.speculation, inspector.prefix
+    panel, prefix, form = inspector.speculation, inspector.prefix, inspector.answer_format
 
     def show(chat: Chat, _page: object, same_chat: bool) -> None:
         if not same_chat:
-            inspector.set_chat(chat.id, chat.options, chat.private)
+            inspector.set_chat(chat)
+        else:
+            inspector.set_above(chat.above)
 
     inspector.options_changed.connect(controllers.chat.set_options)
     inspector.sections_changed.connect(lambda names: preferences.update(open_sections=names))
     branch.chat_shown.connect(show)
-    branch.stats_shown.connect(panel.set_stats)
-    branch.stats_shown.connect(prefix.set_stats)
+    branch.stats_shown.connect(inspector.set_stats)
+    inspector.presets_changed.connect(lambda presets: preferences.update(presets=presets))
+    form.check_requested.connect(controllers.formats.check)
+    controllers.formats.checked.connect(form.set_checked)
     controllers.models.advised.connect(inspector.set_advice)
     controllers.models.thinking_known.connect(inspector.thinking.set_choices)
     controllers.reply.context_changed.connect(inspector.set_context)

@@ -100,6 +100,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "paperclip",
             "Ctrl+Shift+A",
         ),
+        Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
         Command("composer.focus", "Write a message", window.composer.edit.setFocus, keys="Ctrl+L"),
         Command("reply.stop", "Stop writing", window.escape, "stop", "Esc"),
     )

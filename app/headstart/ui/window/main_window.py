@@ -45,6 +45,7 @@ from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
 from headstart.ui.window.palette_wiring import PaletteOpener
 from headstart.ui.window.panels import Panels
+from headstart.ui.window.prompts import Prompts
 from headstart.ui.window.suggestion import SuggestionLine
 
 
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self.attachments = AttachmentOpener(controllers.attaching, self)
         self.order = OrderDialogs(self, controllers, preferences)
         self.palette_opener = PaletteOpener(self, controllers)
+        self.prompts = Prompts(self, preferences)
         self._build()
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)
@@ -173,7 +175,8 @@ class MainWindow(QMainWindow):
         if self._controllers.attaching.too_large and self.attachments.choose_of_largest():
             # what does not fit is chosen from before it is sent
             return
-        self._controllers.conversation.send(text)
+        if self.prompts.complete(lambda: self.submit(text)):
+            self._controllers.conversation.send(text)
 
     def escape(self) -> None:
         """Leave a search, the page about models, or what is being edited, or else stop the

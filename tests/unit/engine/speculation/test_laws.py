@@ -10,6 +10,7 @@ import pytest
 
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
+from headstart.engine.backends.predictions import Draws
 from headstart.engine.noise import gumbel
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
@@ -60,7 +61,7 @@ def test_seeds_and_places_do_not_share_their_noise() -> None:
 def test_draws_through_llama_cpps_chain_follow_its_distribution(sampling: Sampling) -> None:
     logits = np.random.default_rng(3).normal(0, 1.5, 12).astype(np.float32)
     seen = [1, 4, 4, 7]
-    sampler = LlamaCppSampler(lambda _row: logits, Candidates(12), sampling, 5, None)
+    sampler = LlamaCppSampler(lambda _row: logits, Candidates(12), sampling, Draws(5))
     sampler.accept(seen)
     counts = np.zeros(12)
     for place in range(20_000):

@@ -1,0 +1,36 @@
+"""Formats of answers, checked before a model is held to them. On the event loop's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.json_sample import sample
+from headstart.core.told import Told
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFormat:
+    """A schema as it was typed; why it cannot be used, or an answer that it could get."""
+
+    schema: str
+    problem: Told | None = None
+    sample: str = ""
+
+
+async def check(schema: str) -> CheckedFormat:
+    return await asyncio.to_thread(_check, schema)
+
+
+def _check(schema: str) -> CheckedFormat:
+    # what makes grammars is imported when somebody asks for one
+    from headstart.engine.constraints.answer_format import check_schema, fits
+
+    try:
+        check_schema(schema)
+    except EnvironmentProblem as problem:
+        return CheckedFormat(schema, problem.told)
+    shown = sample(json.loads(schema))
+    return CheckedFormat(schema, sample=shown if fits(schema, shown) else "")

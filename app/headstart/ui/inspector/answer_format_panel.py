@@ -1,0 +1,137 @@
+"""The answer's format: free text, JSON, or JSON that fits a schema, checked as it is typed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
+from headstart.chat.answer_formats import CheckedFormat
+from headstart.ui.wrapping import TextEdit
+
+ANY = '{"type": "object"}'
+EXAMPLE = """{
+  "type": "object",
+  "properties": {
+    "answer": {"type": "string"},
+    "confidence": {"type": "number", "minimum": 0, "maximum": 1}
+  },
+  "required": ["answer", "confidence"],
+  "additionalProperties": false
+}"""
+_FREE, _JSON, _SCHEMA = range(3)
+# a pause after which typing counts as meant
+_PAUSE_MS = 500
+
+
+class AnswerFormatPanel(QWidget):
+    """Emits `edited` with a schema that can be used, "" for free text, None to follow again; and
+    `check_requested` with one that was typed."""
+
+    edited = Signal(object)
+    check_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._value = ""
+        self._quiet = False
+        self.kind = QComboBox(self)
+        self.kind.setAccessibleName("Answer format")
+        self.kind.addItems(["Free text", "JSON", "JSON that fits a schema"])
+        self.kind.activated.connect(self._choose)
+        self.schema = TextEdit(self)
+        self.schema.setObjectName("code")
+        self.schema.setAccessibleName("JSON Schema")
+        self.schema.setTabChangesFocus(True)
+        self.schema.setFixedHeight(150)
+        self.schema.textChanged.connect(self._on_typing)
+        self.said = QLabel(self)
+        self.said.setObjectName("quiet")
+        self.said.setWordWrap(True)
+        self.sample = QLabel(self)
+        self.sample.setObjectName("sample")
+        self.sample.setAccessibleName("A sample of an answer")
+        self.sample.setTextFormat(self.sample.textFormat().PlainText)
+        self.sample.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        for widget in (self.kind, self.schema, self.said, self.sample):
+            layout.addWidget(widget)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(lambda: self.check_requested.emit(self.schema.toPlainText()))
+        self.set_value("")
+
+    @property
+    def summary(self) -> str:
+        return ("free text", "JSON", "JSON that fits a schema")[self._kind_of(self._value)]
+
+    def set_value(self, schema: str) -> None:
+        """The format that holds."""
+        if self._pause.isActive() and self._kind_of(schema) == _SCHEMA:
+            # what is being typed is not taken away
+            return
+        changed = schema != self._value
+        self._value = schema
+        self.kind.setCurrentIndex(self._kind_of(schema))
+        if self._kind_of(schema) == _SCHEMA and (changed or not self.schema.toPlainText()):
+            self._put(schema)
+            self.check_requested.emit(schema)
+        self._show()
+
+    def set_checked(self, checked: CheckedFormat) -> None:
+        """What was found of a schema; one that can be used is taken."""
+        if self._shown_kind != _SCHEMA or checked.schema != self.schema.toPlainText():
+            return
+        problem = checked.problem
+        self.said.setText("Such an answer would fit:" if problem is None else problem.text)
+        self.said.setObjectName("quiet" if problem is None else "warning")
+        self.said.style().unpolish(self.said)
+        self.said.style().polish(self.said)
+        self.sample.setText(checked.sample)
+        self.said.setVisible(problem is not None or bool(checked.sample))
+        self.sample.setVisible(bool(checked.sample))
+        if problem is None and checked.schema != self._value:
+            self._value = checked.schema
+            self.edited.emit(checked.schema)
+
+    def flush(self) -> None:
+        """What was typed is looked at, whatever comes next."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self.check_requested.emit(self.schema.toPlainText())
+
+    @staticmethod
+    def _kind_of(schema: str) -> int:
+        return _FREE if not schema else _JSON if schema == ANY else _SCHEMA
+
+    @property
+    def _shown_kind(self) -> int:
+        return self.kind.currentIndex()
+
+    def _choose(self, kind: int) -> None:
+        self._pause.stop()
+        if kind == _SCHEMA:
+            if not self.schema.toPlainText().strip():
+                self._put(EXAMPLE)
+            self.check_requested.emit(self.schema.toPlainText())
+        else:
+            self._value = ANY if kind == _JSON else ""
+            self.edited.emit(self._value)
+        self._show()
+
+    def _put(self, schema: str) -> None:
+        self._quiet = True
+        self.schema.setPlainText(schema)
+        self._quiet = False
+
+    def _on_typing(self) -> None:
+        if not self._quiet:
+            self._pause.start()
+
+    def _show(self) -> None:
+        typed = self._shown_kind == _SCHEMA
+        self.schema.setVisible(typed)
+        for widget in (self.said, self.sample):
+            widget.setVisible(typed and bool(widget.text()))

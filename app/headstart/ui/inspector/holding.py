@@ -1,0 +1,55 @@
+"""What holds for the chat that the inspector shows, and what of it is the chat's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from headstart.core.inheritance import NO_ADVICE, Effective, effective
+from headstart.core.model_ref import AnyModel
+from headstart.core.settings import ChatOptions, Overrides, Preset, SamplingChoice, Settings
+
+
+@dataclass(slots=True)
+class Holding:
+    settings: Settings
+    options: ChatOptions = field(default_factory=ChatOptions)
+    # what the chat's folders say, the innermost first
+    above: Sequence[Overrides] = ()
+    model: AnyModel | None = None
+    # of the model's makers
+    advice: SamplingChoice = NO_ADVICE
+
+    @property
+    def effective(self) -> Effective:
+        return effective(self.settings, self.options, self.model_key, self.advice, self.above)
+
+    @property
+    def model_key(self) -> str:
+        return "" if self.model is None else self.model.key
+
+    @property
+    def sampling(self) -> SamplingChoice:
+        """The chat's own."""
+        return self.options.sampling or SamplingChoice()
+
+    @property
+    def preset(self) -> str:
+        """The name of the preset that the chat is like, "" for none."""
+        own = decisions(self.options)
+        alike = (one.name for one in self.settings.presets if decisions(one) == own)
+        return next(alike, "")
+
+    def with_preset(self, name: str) -> tuple[Preset, ...]:
+        """All presets, with what the chat decides under this name."""
+        new = msgspec.structs.replace(Preset(name=name), **decisions(self.options))
+        others = [one for one in self.settings.presets if one.name != name]
+        return tuple(sorted([*others, new], key=lambda one: one.name.casefold()))
+
+
+def decisions(options: Overrides) -> dict[str, object]:
+    """What presets and chats have alike."""
+    own = msgspec.structs.asdict(options)
+    return {name: own[name] for name in Overrides.__struct_fields__}

@@ -1,0 +1,132 @@
+"""The system prompt of the open chat, and what a change of it costs. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from headstart.core.values import TurnStats
+from headstart.ui.inspector.own import OwnTitle, back_button
+from headstart.ui.wrapping import TextEdit
+
+# a pause after which typing counts as meant
+TYPING_PAUSE_MS = 600
+# from so many tokens on a change is worth a word, and a prefill says how fast they are
+_MANY, _TELLING = 200, 64
+
+
+class SystemPromptSection(QWidget):
+    """Emits `edited` with the text, and `reset`."""
+
+    edited = Signal(str)
+    reset = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._quiet = False
+        # what the model has read: a prompt, tokens in all, and its speed
+        self._read: str | None = None
+        self._used = 0
+        self._speed = 0.0
+        self.title = OwnTitle("System prompt", self, section=True)
+        self._back = back_button("System prompt", self)
+        self._back.clicked.connect(self._on_back)
+        self.edit = TextEdit(self)
+        self.edit.setAccessibleName("System prompt")
+        self.edit.setPlaceholderText(
+            "What the model should know or be, in this chat. {{date}} and {{name}} are filled in"
+        )
+        self.edit.setTabChangesFocus(True)
+        self.edit.setFixedHeight(96)
+        self.edit.textChanged.connect(self._on_typing)
+        self.cost = QLabel(self)
+        self.cost.setObjectName("quiet")
+        self.cost.setWordWrap(True)
+        self.cost.hide()
+        top = QHBoxLayout()
+        top.addWidget(self.title, 1)
+        top.addWidget(self._back)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.edit)
+        layout.addWidget(self.cost)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(TYPING_PAUSE_MS)
+        self._pause.timeout.connect(self.take)
+
+    def show_text(self, text: str, own: bool) -> None:
+        self._quiet = True
+        if text != self.edit.toPlainText():
+            self.edit.setPlainText(text)
+        self._quiet = False
+        self.set_own(own)
+        self._show_cost()
+
+    def set_own(self, own: bool) -> None:
+        self.title.set_own(own)
+        self._back.setEnabled(own)
+
+    def begin(self, text: str) -> None:
+        """Another chat is shown: so far the model has read this."""
+        self._read, self._used = text, 0
+        self._show_cost()
+
+    def set_used(self, tokens: int) -> None:
+        """How much of the chat the model has read."""
+        self._used = tokens
+        self._show_cost()
+
+    def set_stats(self, stats: TurnStats | None) -> None:
+        """A reply was written: the model has read what stands here now."""
+        if stats is None:
+            return
+        self._read = self.edit.toPlainText()
+        new = stats.prompt_tokens - stats.reused_tokens
+        if new >= _TELLING and stats.prefill_seconds > 0:
+            self._speed = new / stats.prefill_seconds
+        self._show_cost()
+
+    def flush(self) -> None:
+        """Take what was typed so far, without waiting for the pause."""
+        if self._pause.isActive():
+            self.take()
+
+    def forget_typing(self) -> None:
+        self._pause.stop()
+
+    def take(self) -> None:
+        self._pause.stop()
+        self.edited.emit(self.edit.toPlainText())
+
+    def refresh_theme(self) -> None:
+        self.title.refresh_theme()
+
+    def _on_back(self) -> None:
+        self._pause.stop()
+        self.reset.emit()
+
+    def _on_typing(self) -> None:
+        if not self._quiet:
+            self._pause.start()
+            self._show_cost()
+
+    def _show_cost(self) -> None:
+        changed = self._read is not None and self.edit.toPlainText().strip() != self._read.strip()
+        shown = changed and self._used >= _MANY
+        if shown:
+            seconds = round(self._used / self._speed) if self._speed else 0
+            long = f", about {_duration(seconds)}" if seconds >= 1 else ""
+            self.cost.setText(
+                f"Another system prompt: all {self._used:,} tokens of this chat are processed "
+                f"again{long}."
+            )
+        self.cost.setVisible(shown)
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 90:
+        return f"{seconds} s"
+    return f"{round(seconds / 60)} minutes"
