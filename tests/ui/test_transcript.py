@@ -275,3 +275,22 @@ def test_boxes_stay_above_the_editor_and_a_file_alone_has_no_empty_bubble(
     other = view.widget_of(alone.id)
     assert other is not None
     assert not other.text.widgets()
+
+
+async def test_a_long_reply_is_parsed_as_a_whole_beside_the_window(view: TranscriptView) -> None:
+    """A definition at its end makes a link of words at its beginning."""
+    opened = _message(1, "", MessageStatus.OPEN)
+    view.set_branch([opened], same_chat=False)
+    text = "See [the source].\n\n" + "A paragraph of the reply.\n\n" * 600
+    text += "[the source]: https://example.org\n"
+    widget = view.widget_of(opened.id)
+    assert widget is not None
+    for end in (100, len(text) // 2, len(text)):
+        widget.show_reply(text[:end], "")
+    assert "https://example.org" not in widget.text.slots[0].block.html
+    view.set_message(_message(1, text))
+    await until(lambda: "https://example.org" in widget.text.slots[0].block.html)
+    # what comes for another text is not taken
+    before = [slot.block for slot in widget.text.slots]
+    widget.take_parsed("Another text", [])
+    assert [slot.block for slot in widget.text.slots] == before

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -71,6 +72,12 @@ class LibraryWindow(QDialog):
         layout.setContentsMargins(16, 12, 16, 16)
         layout.addWidget(self.tabs, 1)
         layout.addWidget(buttons)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        for shelf in (self.prompts, self.presets):
+            # rows are as high as the style sheet says, which holds from now on
+            shelf.list.doItemsLayout()
 
     def _tell_prompts(self, items: Sequence[_Item]) -> None:
         self.prompts_changed.emit(

@@ -126,8 +126,10 @@ class Composer(QFrame):
 
     def set_size(self, size: PromptSize | None) -> None:
         """How much of the context the next message takes; None: nobody knows."""
+        self.tokens.setVisible(size is not None)
+        if self.hint in ("", HINT):
+            self.set_hint("")
         if size is None:
-            self.tokens.hide()
             return
         words = f"{size.tokens:,} of {size.size:,} tokens"
         over = size.tokens > size.limit
@@ -140,7 +142,6 @@ class Composer(QFrame):
         self.tokens.setObjectName("warning" if over else "quiet")
         self.tokens.style().unpolish(self.tokens)
         self.tokens.style().polish(self.tokens)
-        self.tokens.show()
 
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
@@ -183,7 +184,8 @@ class Composer(QFrame):
     @property
     def _waiting_hint(self) -> str:
         waits = self._told_to_wait and self._writing
-        return WRITING_HINT if waits else HINT
+        # how much of the context is used matters more
+        return WRITING_HINT if waits else HINT if self.tokens.isHidden() else ""
 
     _told_to_wait = False
 

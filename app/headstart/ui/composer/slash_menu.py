@@ -16,7 +16,7 @@ from headstart.core.matching import score
 from headstart.ui import icons
 
 # rows that are seen at once, and a name's longest beginning that is looked for
-_ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
+_ROWS, _ROW_HEIGHT, _LONGEST = 8, 35, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class SlashMenu(QFrame):
         # what was typed when the user sent it away
         self._left = False
         self.list = QListWidget(self)
+        self.list.setObjectName("plainList")
         self.list.setAccessibleName("Prompts and commands")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setIconSize(QSize(16, 16))
@@ -88,9 +89,11 @@ class SlashMenu(QFrame):
             self.hide()
             return
         self.list.setCurrentRow(0)
-        height = min(_ROWS, len(self._found)) * _ROW_HEIGHT + 20
-        place = self._edit.mapTo(self.window(), QPoint(-8, -8))
-        width = min(self._edit.width() + 16, 460)
+        height = min(_ROWS, len(self._found)) * _ROW_HEIGHT + 16
+        # above all of the composer
+        over = self._edit.parentWidget() or self._edit
+        place = over.mapTo(self.window(), QPoint(0, 0))
+        width = min(over.width(), 460)
         self.setGeometry(place.x(), max(0, place.y() - height - 6), width, height)
         self.show()
         self.raise_()

@@ -73,7 +73,7 @@ class AttachingController(QObject):
             for part, tokens in zip(parts, known, strict=True)
         ]
         waiting = [one for one, _ in self._reading.get(self._open.id, {}).values()]
-        return (*done, *waiting)
+        return tuple(sorted((*done, *waiting), key=lambda one: self._order.get(one.id, 0)))
 
     @property
     def _files(self) -> list[Attached]:
@@ -147,17 +147,19 @@ class AttachingController(QObject):
         return await self._attaching.content(chat_id, data, name, reading, progress)
 
     async def _read(self, chat_id: str, which: str, work: Coroutine[Any, Any, Attached]) -> None:
+        part = None
         try:
             part = await work
         except ReadingCancelled:
-            return
+            pass
         except EnvironmentProblem as problem:
             self.refused.emit(problem.told)
-            return
         finally:
             self._reading[chat_id].pop(which, None)
-            if chat_id == self._open.id:
+            if part is None and chat_id == self._open.id:
                 self._show()
+        if part is None:
+            return
         self._ids[chat_id, part.name, part.blob.digest] = which
         others = self._open.unsent_in(chat_id).parts
         again = any(
@@ -165,8 +167,7 @@ class AttachingController(QObject):
             and (one.name, one.blob.digest) == (part.name, part.blob.digest)
             for one in others
         )
-        if not again:
-            self._attach(chat_id, self._in_order(chat_id, (*others, part)))
+        self._attach(chat_id, others if again else self._in_order(chat_id, (*others, part)))
 
     def _in_order(self, chat_id: str, parts: Sequence[OtherPart]) -> tuple[OtherPart, ...]:
         def place(part: OtherPart) -> int:

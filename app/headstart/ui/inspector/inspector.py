@@ -276,7 +276,7 @@ class Inspector(QFrame):
         self.thinking.set_own(own.thinking is not None)
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
-        self.folds["context"].set_summary(self.when_full.currentText().casefold())
+        self.folds["context"].set_summary(f"when full: {self.when_full.currentText().lower()}")
         self.folds["speculation"].set_own(own.speculation is not None)
         self.folds["speculation"].set_summary(self.speculation.summary)
         self.folds["format"].set_own(sampling.schema is not None)

@@ -1,4 +1,4 @@
-"""Syntax colours for code blocks, worked out on one worker thread.
+"""Syntax colours for code blocks, and the blocks of long texts, worked out on one worker thread.
 
 The lexer's spans come back to the main thread as plain tuples; a newer request for the same
 block makes an older answer worthless, which the caller checks by its serial number.
@@ -23,6 +23,8 @@ class Highlighter(QObject):
     """Ask with `request`, hear back by `highlighted(block id, serial, spans)`."""
 
     highlighted = Signal(int, int, object)
+    # a key, a text and its blocks
+    parsed = Signal(str, str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +41,11 @@ class Highlighter(QObject):
         if not queued:
             self._executor.submit(self._work, block)
 
+    def parse(self, key: str, text: str) -> None:
+        """Parse a long text as a whole; `parsed` tells."""
+        if not self._closed:
+            self._executor.submit(self._parse, key, text)
+
     def prepare(self) -> None:
         """Import the Markdown parser here, a fifth of a second, before the window needs it; an
         address has it compile its longest expression."""
@@ -48,6 +55,11 @@ class Highlighter(QObject):
     def close(self) -> None:
         self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _parse(self, key: str, text: str) -> None:
+        blocks = parse(text)
+        if not self._closed:
+            self.parsed.emit(key, text, blocks)
 
     def _work(self, block: int) -> None:
         serial, code, language = self._waiting.pop(block)

@@ -14,6 +14,7 @@ from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.finding import Finding
 from headstart.ui.transcript.highlight import Highlighter
+from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.selecting import Selecting
 
@@ -43,6 +44,7 @@ class Host(QObject):
         # whether drafted text is marked
         self.tinted = False
         self.highlighter = Highlighter(self)
+        self.highlighter.parsed.connect(self._on_parsed)
         self.hovered_link = ""
         # an image of a message, if it is here; it is fetched otherwise
         self.thumbnails: Callable[[ImagePart, QSize], QImage | None] = lambda _part, _size: None
@@ -81,6 +83,15 @@ class Host(QObject):
 
     def double_click(self, block: TextBlock, position: int) -> None:
         self.selecting.select_word(block, position)
+
+    def parse_later(self, message_id: str, text: str) -> None:
+        """Have the whole text of a message parsed beside the window."""
+        self.highlighter.parse(message_id, text)
+
+    def _on_parsed(self, message_id: str, text: str, blocks: list[Block]) -> None:
+        item = self._column.find(message_id)
+        if item is not None and item.widget is not None:
+            item.widget.take_parsed(text, blocks)
 
     def link_hovered(self, url: str) -> None:
         self.hovered_link = url

@@ -21,7 +21,7 @@ from headstart.ui.transcript.action_row import ActionRow
 from headstart.ui.transcript.block_stack import EVERYTHING, GAP, SMALL, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock
 from headstart.ui.transcript.editor import EditPanel, MessageEditor
-from headstart.ui.transcript.markdown import StreamingMarkdown, plain
+from headstart.ui.transcript.markdown import Block, StreamingMarkdown, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
 from headstart.ui.transcript.words import origins_of, reasoning_text, stats_text, status_text
 
@@ -33,6 +33,8 @@ STATS_TIP = (
     "× plain: how much faster that was than writing one token after another\n"
     "Can be switched off in the settings."
 )
+# characters that take more than some milliseconds to parse
+_LONG = 8_000
 # room left of reasoning
 _INDENT = 20
 
@@ -44,6 +46,8 @@ class MessageHost(BlockHost, Protocol):
     shows_stats: bool
 
     def height_changed(self, message: MessageWidget) -> None: ...
+
+    def parse_later(self, message_id: str, text: str) -> None: ...
 
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None: ...
 
@@ -113,8 +117,12 @@ class MessageWidget(QWidget):
         if not writing and text != self._settled:
             self._settled = text
             # a text that came in one piece has been parsed as a whole already
-            if shown_text:
-                self._settle()
+            if shown_text and message.role is not Role.USER:
+                if len(text) > _LONG:
+                    # what was parsed piece by piece stays until then
+                    self._host.parse_later(message.id, text)
+                else:
+                    self.take_parsed(text, self._markdown.finished())
         self.boxes.show(message)
         stored = origins_of(message)
         if stored:
@@ -172,11 +180,14 @@ class MessageWidget(QWidget):
         self._placed = None
         self._host.height_changed(self)
 
-    def _settle(self) -> None:
-        """The text is complete: parse it once as a whole."""
-        if self.message.role is not Role.USER:
-            changed = self._markdown.finish()
-            self.text.set_blocks(self._markdown.blocks, changed)
+    def take_parsed(self, text: str, blocks: list[Block]) -> None:
+        """The text is complete: these are its blocks, parsed as a whole."""
+        if text == self._markdown.text:
+            changed = self._markdown.adopt(blocks)
+            if changed < len(self._markdown.blocks):
+                self._placed = None
+                self.text.set_blocks(self._markdown.blocks, changed)
+                self._host.height_changed(self)
 
     def _toggle_reasoning(self) -> None:
         self._reasoning_open = not self._reasoning_open
