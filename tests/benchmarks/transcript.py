@@ -38,7 +38,9 @@ from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, no
 from headstart.home import Home
 from headstart.storage import rows, tables
 from headstart.storage.worker import Storage, Store
+from headstart.ui.transcript.markdown import parse
 from tests.benchmarks.attached import first_question, second_question
+from tests.benchmarks.beside import with_window, without_window
 from tests.benchmarks.hub_window import Frames
 from tests.benchmarks.report import Report, json_path, spread
 from tests.benchmarks.searching import search, words
@@ -255,10 +257,27 @@ STEPS = {
     "search": search,
     "first": first_question,
     "second": second_question,
+    "beside": with_window,
 }
 
 
+def markdown_times() -> list[float]:
+    """Milliseconds for 10 kB of a mixed reply."""
+    text = _reply_text()
+    parse(text)
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        parse(text)
+        times.append((time.perf_counter() - began) * 1000 / (len(text) / 10_000))
+    return times
+
+
 def child(step: str, home: str) -> int:
+    if step == "alone":
+        print(json.dumps(without_window()), flush=True)
+        return 0
+
     async def measure(app: App) -> int:
         await app.controllers.settle()
         await asyncio.sleep(1.0)
@@ -331,6 +350,16 @@ def main() -> None:
         )
         lists = [measure_once("list", home) for _ in range(RUNS)]
         report.add("list_5000_ms", statistics.median(lists), "at most 100", spread(lists))
+    times = markdown_times()
+    report.add("markdown_ms_per_10kb", statistics.median(times), "at most 50", _notes(times))
+    beside = []
+    for number in range(6):
+        # in turns, A B B A, so that a drift of the machine cancels out
+        order = ("beside", "alone") if number % 2 else ("alone", "beside")
+        with tempfile.TemporaryDirectory() as place:
+            found = {step: measure_once(step, Path(place))["speeds"] for step in order}
+        beside.append(statistics.median(found["beside"]) / statistics.median(found["alone"]))
+    report.add("engine_beside_window", statistics.median(beside), "at least 0.97", spread(beside))
     firsts, seconds = [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as place:

@@ -38,6 +38,8 @@ CITY: dict[str, Any] = {
     "additionalProperties": False,
 }
 QUESTION = "Tell me about Lisbon."
+# the others are proof
+_SAMPLED = ("fixed 3", "repeats", "tree", "other vocabulary", "nearly the same vocabulary")
 
 
 class Engine:
@@ -110,7 +112,10 @@ def assert_city(text: str) -> None:
     assert fits(json.dumps(CITY), text)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode",
+    [each if each in _SAMPLED else pytest.param(each, marks=pytest.mark.proof) for each in MODES],
+)
 def test_an_answer_has_its_format_and_drafts_change_no_word(
     engine: Engine, drafts: dict[str, ModelRef], mode: str
 ) -> None:

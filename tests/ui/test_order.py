@@ -13,7 +13,7 @@ from headstart.core.settings import SamplingChoice
 from headstart.core.values import Chat, Folder
 from headstart.ui.dragging import chats_as_mime, folder_as_mime
 from tests.conftest import OpenApp, until
-from tests.support.driver import ask, branch, use_sampling
+from tests.support.driver import ask, begin, branch, reply_done, use_sampling
 from tests.ui.test_searching import store
 
 
@@ -233,3 +233,25 @@ async def test_a_chat_that_answered_out_of_sight_is_marked_until_it_is_seen(
         await ask(app, "And now?")
         await app.controllers.settle()
         assert not unseen()
+
+
+async def test_a_reply_that_comes_while_the_window_is_away_has_a_mark(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        await begin(app, "Name a river.")
+        chat = app.controllers.open.id
+
+        def unseen() -> bool:
+            return any(c.id == chat and c.unseen for c in app.window.sidebar.model.summaries())
+
+        app.window.showMinimized()
+        await reply_done(app)
+        await until(unseen)
+        app.window.showNormal()
+        await until(lambda: not unseen())
+        await begin(app, "And another one.")
+        app.window.pages.show_models()
+        await reply_done(app)
+        await until(unseen)
+        app.window.pages.show_chat()
+        await until(lambda: not unseen())

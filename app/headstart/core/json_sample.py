@@ -154,10 +154,11 @@ def _joined(schemas: list[Any], without: str) -> dict[str, Any]:
         for name, value in one.items():
             if name == without and one is schemas[0]:
                 continue
-            if name == "properties" and isinstance(value, Mapping):
-                joined[name] = {**joined.get(name, {}), **value}
-            elif name == "required" and isinstance(value, list):
-                joined[name] = [*joined.get(name, []), *value]
+            before = joined.get(name)
+            if name == "properties" and isinstance(value, Mapping) and isinstance(before, Mapping):
+                joined[name] = {**before, **value}
+            elif name == "required" and isinstance(value, list) and isinstance(before, list):
+                joined[name] = [*before, *value]
             else:
                 joined[name] = value
     return joined

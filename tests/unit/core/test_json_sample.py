@@ -67,6 +67,6 @@ _ANY = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["type", "properties", "items", "anyOf", "$ref"]), _ANY))
-@settings(max_examples=200)
+@settings(max_examples=300)
 def test_any_json_gives_a_sample(schema: dict[str, Any]) -> None:
     json.loads(sample(schema))

@@ -41,7 +41,7 @@ class FoldersController(QObject):
         broadcast.on(ChatsChanged, lambda _change: self.list())
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(ReplyEnded, lambda change: self._on_reply(change.chat_id))
-        open_chat.opened.connect(self.see)
+        open_chat.opened.connect(lambda: self.see(self.seen))
 
     # --- folders -------------------------------------------------------------------------
 
@@ -88,9 +88,10 @@ class FoldersController(QObject):
     def list_archive(self) -> None:
         self._tasks.spawn(self._list_archive())
 
-    def see(self) -> None:
-        """The user sees the open chat."""
-        if self._open.stored:
+    def see(self, seen: bool = True) -> None:
+        """Whether the user sees the open chat."""
+        self.seen = seen
+        if seen and self._open.stored:
             self._tasks.spawn(self._see(self._open.id))
 
     # --- inside --------------------------------------------------------------------------

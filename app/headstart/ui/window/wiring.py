@@ -22,6 +22,7 @@ from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
 from headstart.ui.window.notify import Notifier
 from headstart.ui.window.open_chat_view import OpenChatView
+from headstart.ui.window.sight import Sight
 from headstart.ui.window.suggestion import Suggesting
 
 # below this share of the context a notice that it is full is out of date
@@ -85,6 +86,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
     Suggesting(window.suggestion, controllers, window.commands)
     pages.changed.connect(show)
+    Sight(window, controllers.folders)
     pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
 

@@ -1,0 +1,73 @@
+"""How fast the engine writes with a window that shows it, against no window at all."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from headstart.assembly import App
+from headstart.core.events import Finished
+from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation, changed
+from headstart.core.values import Role, TurnStats
+from headstart.engine.local import LocalGenerator
+from headstart.engine.stop import StopSignal
+from headstart.hub.checked import CheckedModels
+from headstart.hub.library import starter_model
+from tests.conftest import until
+from tests.support.driver import reply_done
+
+# one that the starter model answers at length
+PROMPT = "Write a long story about a lighthouse keeper, with many details, in ten chapters."
+TOKENS, CONTEXT = 600, 2_048
+SECONDS = 300.0
+
+
+def _speed(stats: TurnStats) -> float:
+    return (stats.generated_tokens - 1) / stats.generate_seconds
+
+
+async def with_window(app: App) -> dict[str, Any]:
+    app.services.preferences.update(
+        engine=changed(EngineSettings(), context_length=CONTEXT),
+        sampling=SamplingChoice(temperature=0.0, max_tokens=TOKENS),
+        speculation=Speculation(enabled=False),
+    )
+    speeds = []
+    for _ in range(3):
+        app.window.new_chat()
+        app.window.composer.set_text(PROMPT)
+        app.window.composer.button.click()
+        await until(lambda: app.controllers.reply.writing, SECONDS)
+        await until(lambda: not app.controllers.reply.writing, SECONDS)
+        stats = (await reply_done(app)).stats
+        assert stats is not None
+        speeds.append(_speed(stats))
+    # the first one meets a cold computer
+    return {"speeds": speeds[1:]}
+
+
+def without_window() -> dict[str, Any]:
+    """The same on this thread."""
+    model = starter_model()
+    assert model is not None
+    settings = EngineSettings(context_length=CONTEXT)
+    speeds: list[float] = []
+    with tempfile.TemporaryDirectory() as place:
+        checked = CheckedModels(Path(place) / "checked.json")
+        checked.add(model, settings)
+        generator = LocalGenerator(checked)
+        for _ in range(3):
+            events: list[Any] = []
+            request = GenerationRequest(
+                LoadRequest(model, settings),
+                (PromptMessage(Role.USER, PROMPT, "q"),),
+                Sampling(temperature=0.0, max_tokens=TOKENS),
+                speculation=Speculation(enabled=False),
+            )
+            generator.generate(request, events.append, StopSignal())
+            assert isinstance(events[-1], Finished)
+            speeds.append(_speed(events[-1].stats))
+        generator.close()
+    return {"speeds": speeds[1:]}
