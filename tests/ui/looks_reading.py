@@ -1,4 +1,7 @@
-"""Pictures of reading, finding and order: `python -m tests.ui.looks_reading FOLDER`."""
+"""Pictures of reading, finding and order: `python -m tests.ui.looks_reading FOLDER`.
+
+`--docs docs` takes those of the documentation; with QT_SCALE_FACTOR=1.5 the one at 150 %.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -14,9 +18,12 @@ import qasync
 from PySide6.QtWidgets import QWidget
 
 from headstart.assembly import App, close_app, open_app
+from headstart.core.parts import BlobRef, FilePart, text_part
+from headstart.core.settings import Preset, Theme, changed
+from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.home import Home
 from headstart.launch import make_application
-from tests.ui.looks import fill
+from tests.ui.looks import FIGURES, fill
 from tests.ui.test_searching import store
 
 ANSWER = r"""You have to give **three months'** notice. The deposit earns interest, where $D_n$ is
@@ -121,7 +128,40 @@ async def _branches(app: App, shot: object) -> None:
     window.order.settings.accept()
 
 
-def main(out: Path) -> None:
+async def take_for_docs(home: Home, out: Path, look: str, size: tuple[int, int]) -> None:
+    """A contract, a question about it, an answer with a formula, and what was chosen for it."""
+    app = await open_app(home)
+    prompt = "Answer from the attached contract. Name the page for every claim."
+    preset = changed(Preset(name="Contract reader"), system_prompt=prompt)
+    theme: Theme = "dark" if look == "dark" else "light"
+    app.services.preferences.update(theme=theme, presets=(preset,))
+    window = app.window
+    window.resize(*size)
+    window.show()
+    await _order(app)
+    blob = BlobRef("0" * 64, 61_000, "application/pdf")
+    file = FilePart("lease.pdf", blob, "[Page 1]\nThe lease.", 30, "page")
+    chat = Chat(new_id(), "Lease, clause by clause", now_ms(), now_ms())
+    done, words = MessageStatus.COMPLETE, "What notice do I have to give, and what do I get back?"
+    asked = Message(new_id(), chat.id, None, Role.USER, done, (file, *text_part(words)), now_ms())
+    answer = Message(
+        new_id(), chat.id, asked.id, Role.ASSISTANT, done, text_part(ANSWER), now_ms(),
+        stats=replace(FIGURES, prompt_tokens=14_251, reused_tokens=14_236),
+    )  # fmt: skip
+    await app.storage.run(lambda store: store.messages.add([asked, answer], chat))
+    app.controllers.chat_list.list()
+    window.open_chat(chat.id)
+    await app.controllers.settle()
+    window.inspector.apply_preset(preset)
+    window.inspector.set_context(15_100, 32_768)
+    window.inspector.system.begin(prompt)
+    await app.controllers.settle()
+    await asyncio.sleep(0.5)
+    window.grab().save(str(out / f"reading-{look}.png"))
+    await close_app(app)
+
+
+def main(out: Path, docs: bool = False) -> None:
     out.mkdir(parents=True, exist_ok=True)
     application = make_application()
     loop = qasync.QEventLoop(application, already_running=False)
@@ -129,12 +169,15 @@ def main(out: Path) -> None:
     folder = Path(tempfile.mkdtemp())
 
     async def all_of_them() -> None:
-        for look, size in (("light", (1360, 860)), ("dark", (1360, 860)), ("narrow", (720, 480))):
-            await walk(Home(folder / look), out, look, size)
+        looks = [("light", (1360, 860)), ("dark", (1360, 860)), ("narrow", (720, 480))]
+        if docs and os.environ.get("QT_SCALE_FACTOR"):
+            looks = [("150", (1000, 700))]
+        for look, size in looks:
+            await (take_for_docs if docs else walk)(Home(folder / look), out, look, size)
 
     with loop:
         loop.run_until_complete(all_of_them())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[-1]), docs="--docs" in sys.argv)

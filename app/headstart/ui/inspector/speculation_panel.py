@@ -34,6 +34,8 @@ from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
+# from here on it is called faster
+_GAIN = 1.05
 MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
 
 
@@ -343,7 +345,8 @@ class SpeculationPanel(QWidget):
             rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
         if against_plain is not None:
             speed = f"{against_plain:.1f}× plain"
-        gain = "" if against_plain is None else f"{against_plain:.1f}× as fast"
+        gains = against_plain is not None and against_plain >= _GAIN
+        gain = f"{against_plain:.1f}× as fast" if gains else ""
         if gain != self.gain:
             self.gain = gain
             self.gain_changed.emit()
