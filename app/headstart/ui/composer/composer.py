@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,6 +28,8 @@ from headstart.ui.tool import dress, small_tool
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
+# pixels below which the buttons have no words
+_NARROW = 480
 HINT = "Enter sends, Shift+Enter starts a new line"
 WRITING_HINT = "A reply is being written: stop it first, or wait for its end"
 
@@ -215,6 +218,15 @@ class Composer(QFrame):
         dress(self.attach, "paperclip")
         dress(self.prompts, "slash")
         self.edit.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # where there is little room, what the context holds matters more than words on buttons
+        styles = Qt.ToolButtonStyle
+        narrow = event.size().width() < _NARROW
+        style = styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon
+        for button in (self.attach, self.prompts):
+            button.setToolButtonStyle(style)
 
     def _on_button(self) -> None:
         if self._writing:
