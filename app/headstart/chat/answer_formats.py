@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.json_sample import sample
 from headstart.core.told import Told
 
 
@@ -26,6 +25,7 @@ async def check(schema: str) -> CheckedFormat:
 
 def _check(schema: str) -> CheckedFormat:
     # what makes grammars is imported when somebody asks for one
+    from headstart.core.json_sample import sample
     from headstart.engine.constraints.answer_format import check_schema, fits
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
@@ -14,9 +14,11 @@ from headstart.core.attachments import Extracted
 from headstart.core.events import PromptSize
 from headstart.core.parts import FilePart, ImagePart
 from headstart.ui.attachment import Attachment
-from headstart.ui.attachment_window import AttachmentWindow
-from headstart.ui.composer.pages_window import PagesWindow
 from headstart.ui.pictures import as_png
+
+if TYPE_CHECKING:
+    from headstart.ui.attachment_window import AttachmentWindow
+    from headstart.ui.composer.pages_window import PagesWindow
 
 _FILES = (
     "Text, documents and images (*.txt *.md *.pdf *.docx *.html *.htm *.csv *.tsv *.json *.xml"
@@ -111,6 +113,9 @@ class AttachmentOpener(QObject):
         size, room = self._size, None
         if size is not None:
             room = size.limit - size.tokens + one.tokens
+        # with the first use, not with the program
+        from headstart.ui.composer.pages_window import PagesWindow
+
         window = self.pages = PagesWindow(one.part, found, one.tokens, room, self._parent)
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.chosen.connect(lambda numbers: self._verbs.choose(attachment_id, found, numbers))
@@ -120,6 +125,8 @@ class AttachmentOpener(QObject):
     def show_part(self, part: object) -> None:
         if not isinstance(part, FilePart | ImagePart):
             return
+        from headstart.ui.attachment_window import AttachmentWindow
+
         window = self.window = AttachmentWindow(part, self._parent)
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         window.save_requested.connect(self._ask_where)
