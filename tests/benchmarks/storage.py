@@ -14,15 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.starting import run_watched
 
 # isort: split
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QWidget
 from sqlalchemy import insert
 
 from headstart.assembly import App
@@ -32,6 +29,7 @@ from headstart.core.values import new_id, now_ms
 from headstart.home import Home
 from headstart.storage import rows, tables
 from headstart.storage.worker import Storage, Store
+from tests.benchmarks.painting import Painted
 from tests.benchmarks.report import Report, json_path, spread
 from tests.support.scripted_server import ScriptedServer
 
@@ -90,28 +88,7 @@ def fill(home: Home) -> None:
     storage.close()
 
 
-class _Painted(QObject):
-    """Done when a widget is painted the next time that `ready` holds."""
-
-    def __init__(self, widget: QWidget, ready: Callable[[], bool]) -> None:
-        super().__init__()
-        self._widget, self._ready = widget, ready
-        self.done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.Paint and self._ready() and not self.done.done():
-            # after this event has been handled
-            asyncio.get_running_loop().call_soon(self._finish)
-        return False
-
-    def _finish(self) -> None:
-        if not self.done.done():
-            self._widget.removeEventFilter(self)
-            self.done.set_result(time.perf_counter())
-
-
-_Ended = asyncio.Future[tuple[float, _Painted]]
+_Ended = asyncio.Future[tuple[float, Painted]]
 
 
 async def _connect(app: App, url: str) -> None:
@@ -125,16 +102,16 @@ async def _connect(app: App, url: str) -> None:
     await app.controllers.settle()
 
 
-def _listed(app: App) -> _Painted:
+def _listed(app: App) -> Painted:
     """When all chats were painted."""
     sidebar = app.window.sidebar
-    return _Painted(sidebar.view.viewport(), lambda: sidebar.model.rowCount() >= CHATS)
+    return Painted(sidebar.view.viewport(), lambda: sidebar.model.rowCount() >= CHATS)
 
 
 async def _measure(app: App) -> dict[str, float]:
     window, services, loop = app.window, app.services, asyncio.get_running_loop()
     transcript = window.transcript
-    painted = _Painted(transcript.viewport(), lambda: any(transcript.column.shown_blocks()))
+    painted = Painted(transcript.viewport(), lambda: any(transcript.column.shown_blocks()))
     began = time.perf_counter()
     window.sidebar.chat_chosen.emit(LONG)
     opened = (await painted.done - began) * 1000
@@ -155,12 +132,12 @@ async def _measure(app: App) -> dict[str, float]:
     with ScriptedServer() as server:
         await _connect(app, server.url)
         for number in range(ENDS):
-            ended: asyncio.Future[tuple[float, _Painted]] = loop.create_future()
+            ended: asyncio.Future[tuple[float, Painted]] = loop.create_future()
 
             def on_ended(_change: ReplyEnded, ended: _Ended = ended) -> None:
                 nonlocal counted
                 counted = 0
-                painted = _Painted(window.sidebar.view.viewport(), lambda: True)
+                painted = Painted(window.sidebar.view.viewport(), lambda: True)
                 ended.set_result((time.perf_counter(), painted))
 
             forget = services.broadcast.on(ReplyEnded, on_ended)
@@ -179,7 +156,7 @@ async def _measure(app: App) -> dict[str, float]:
 
 
 def child(home: str) -> int:
-    listed: list[_Painted] = []
+    listed: list[Painted] = []
 
     async def measure(app: App) -> int:
         # both clocks are the same one on Linux

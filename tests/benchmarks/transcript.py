@@ -24,9 +24,8 @@ from tests.benchmarks.starting import run_watched
 
 # isort: split
 import psutil
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 from sqlalchemy import insert
 
 from headstart.assembly import App
@@ -42,6 +41,7 @@ from headstart.ui.transcript.markdown import parse
 from tests.benchmarks.attached import first_question, second_question
 from tests.benchmarks.beside import with_window, without_window
 from tests.benchmarks.hub_window import Frames
+from tests.benchmarks.painting import Painted
 from tests.benchmarks.report import Report, json_path, spread
 from tests.benchmarks.searching import search, words
 from tests.support.scripted_server import ScriptedServer
@@ -112,26 +112,6 @@ def fill(home: Home) -> None:
 
     storage.submit(write).result()
     storage.close()
-
-
-class Painted(QObject):
-    """When a widget is painted the next time that `ready` holds."""
-
-    def __init__(self, widget: QWidget, ready: Callable[[], bool]) -> None:
-        super().__init__()
-        self._widget, self._ready = widget, ready
-        self.done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.Paint and self._ready() and not self.done.done():
-            asyncio.get_running_loop().call_soon(self._finish)
-        return False
-
-    def _finish(self) -> None:
-        if not self.done.done():
-            self._widget.removeEventFilter(self)
-            self.done.set_result(time.perf_counter())
 
 
 def memory() -> float:

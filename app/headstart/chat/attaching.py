@@ -20,8 +20,6 @@ from headstart.extraction.process import Reading, ReadingCancelled
 Attached = FilePart | ImagePart
 # files that are read at the same time
 _AT_ONCE = 2
-# of the longer side of an image, in pixels
-_LARGEST_SIDE = 1 << 16
 
 
 class Attaching:

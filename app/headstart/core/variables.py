@@ -1,6 +1,6 @@
 """Variables in prompts: `{{date}}`, `{{clipboard}}`, and names that the user is asked for. Pure.
 
-What a system prompt says must stay the same through a chat, or all of it is read again: a chat
+What a system prompt says must stay the same through a chat, or all of it is recomputed: a chat
 keeps the values that it began with, and its date is the day on which it began.
 """
 

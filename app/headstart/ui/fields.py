@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings_fields import FieldInfo
-from headstart.ui import theme
 from headstart.ui.icons import icon
+from headstart.ui.own_title import OwnTitle
 
 SLIDER_STEPS = 100
 
@@ -59,10 +59,8 @@ class SliderField(QWidget):
         assert info.maximum is not None
         self._low, self._high = info.minimum, info.maximum
         self._quiet = False
-        self._title = info.title
-        self._own = False
-        self._label = QLabel(info.title, self)
-        self._label.setMinimumWidth(120)
+        self._title = OwnTitle(info.title, self)
+        self._title.setMinimumWidth(120)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
         self.slider.setRange(0, SLIDER_STEPS)
         self.slider.setMinimumHeight(22)
@@ -72,7 +70,7 @@ class SliderField(QWidget):
         self._value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._label)
+        layout.addWidget(self._title)
         layout.addWidget(self.slider, 1)
         layout.addWidget(self._value)
         self._reset = ResetButton(info.title, self)
@@ -90,13 +88,11 @@ class SliderField(QWidget):
 
     def set_own(self, own: bool) -> None:
         """Whether the value is not the one that is inherited: a dot says so."""
-        self._own = own
-        dot = f'&nbsp; <span style="color:{theme.current().accent}">●</span>'
-        self._label.setText(f"{self._title}{dot}" if own else self._title)
+        self._title.set_own(own)
         self._reset.setEnabled(own)
 
     def refresh_theme(self) -> None:
-        self.set_own(self._own)
+        self._title.refresh_theme()
 
     def _on_slider(self, step: int) -> None:
         value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)

@@ -117,7 +117,7 @@ class Inspector(QFrame):
     # --- building ------------------------------------------------------------------------
 
     def _build_overview(self) -> None:
-        self.overview = Overview(TITLE_WIDTH, self)
+        self.overview = Overview(self)
         self.overview.preset_chosen.connect(self.apply_preset)
         self.overview.speculation_toggled.connect(
             lambda on: self._speculation_edited(changed(self.speculation.value, enabled=on))

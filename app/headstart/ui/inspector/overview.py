@@ -29,7 +29,7 @@ class Overview(QWidget):
     library_requested = Signal()
     speculation_toggled = Signal(bool)
 
-    def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._presets: Sequence[Preset] = ()
         self._current = ""
@@ -60,7 +60,6 @@ class Overview(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        self._draft_row = QWidget(self)
         pairs: tuple[tuple[QWidget, QWidget], ...] = (
             (title, self.preset),
             (QLabel("Model", self), self.model),

@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from headstart.ui import theme
 from headstart.ui.fields import ResetButton
+from headstart.ui.own_title import OwnTitle
 
 BACK = "Back to what the chat follows: its folder, its model, the app"
-
-
-class OwnTitle(QLabel):
-    """A title with a dot behind it where the chat differs."""
-
-    def __init__(self, text: str, parent: QWidget | None = None, section: bool = False) -> None:
-        super().__init__(text, parent)
-        self._plain = text
-        self.own = False
-        if section:
-            self.setObjectName("sectionTitle")
-
-    def set_own(self, own: bool) -> None:
-        self.own = own
-        dot = f'&nbsp; <span style="color:{theme.current().accent}">●</span>'
-        self.setText(f"{self._plain}{dot}" if own else self._plain)
-        self.setToolTip("This chat decides it for itself" if own else "")
-        self.setAccessibleName(f"{self._plain}, of this chat" if own else self._plain)
-
-    def refresh_theme(self) -> None:
-        self.set_own(self.own)
 
 
 class OwnRow(QWidget):
@@ -63,14 +42,6 @@ class OwnRow(QWidget):
 
     def refresh_theme(self) -> None:
         self.title.refresh_theme()
-
-
-class Blank(QWidget):
-    """Takes the room that is left."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
 
 def back_button(title: str, parent: QWidget) -> ResetButton:

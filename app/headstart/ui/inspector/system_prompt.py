@@ -6,7 +6,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from headstart.core.values import TurnStats
-from headstart.ui.inspector.own import OwnTitle, back_button
+from headstart.ui.inspector.own import back_button
+from headstart.ui.own_title import OwnTitle
 from headstart.ui.wrapping import TextEdit
 
 # a pause after which typing counts as meant
@@ -24,7 +25,7 @@ class SystemPromptSection(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._quiet = False
-        # what the model has read: a prompt, tokens in all, and its speed
+        # what has been prefilled: a prompt, tokens in all, and how fast that was
         self._read: str | None = None
         self._used = 0
         self._speed = 0.0
@@ -70,17 +71,17 @@ class SystemPromptSection(QWidget):
         self._back.setEnabled(own)
 
     def begin(self, text: str) -> None:
-        """Another chat is shown: so far the model has read this."""
+        """Another chat is shown: this prompt has been prefilled so far."""
         self._read, self._used = text, 0
         self._show_cost()
 
     def set_used(self, tokens: int) -> None:
-        """How much of the chat the model has read."""
+        """How many tokens of the chat have been prefilled."""
         self._used = tokens
         self._show_cost()
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """A reply was written: the model has read what stands here now."""
+        """A reply was written: what stands here has been prefilled."""
         if stats is None:
             return
         self._read = self.edit.toPlainText()
