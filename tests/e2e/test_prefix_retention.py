@@ -143,6 +143,24 @@ def test_forgetting_a_chat_removes_what_only_it_needs(engine: PrefixEngine) -> N
     assert engine.files() == []
 
 
+@pytest.mark.parametrize("all_chats", [True, False])
+def test_what_was_cleared_is_not_written_again_until_the_chat_is_used(
+    engine: PrefixEngine, all_chats: bool
+) -> None:
+    """Its text is still in the model's context, and was not all kept when it was cleared."""
+    messages = [user(LONG)]
+    engine.ask("c", messages)
+    if all_chats:
+        engine.store.clear()
+    else:
+        engine.store.forget_chat("c")
+    engine.leave()
+    assert engine.files() == []
+    engine.ask("c", messages)
+    engine.leave()
+    assert engine.store.use_of_disk().by_chat["c"] > 10_000_000
+
+
 def test_switched_off_nothing_more_is_written(engine: PrefixEngine) -> None:
     engine.store.set_limits(False, 8)
     talk(engine)

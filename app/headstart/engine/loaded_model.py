@@ -107,6 +107,8 @@ class LoadedModel:
             if store is not None:
                 # files wait until the reply is written
                 store.pause()
+                if request.owner is not None:
+                    store.begin(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
