@@ -26,7 +26,7 @@ from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.running import RunningFile
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
-from headstart.ui import theme
+from headstart.ui import pictures, theme
 from headstart.ui.controllers.everything import Controllers, make_controllers
 from headstart.ui.transfer.renderers import RENDERERS
 from headstart.ui.window.main_window import MainWindow
@@ -66,13 +66,15 @@ async def open_app(home: Home) -> App:
         from headstart.hub.checked import CheckedModels
         from headstart.storage.profiles import StoredProfiles
 
-        return LocalGenerator(
+        generator = LocalGenerator(
             CheckedModels(home.checked_models),
             StoredProfiles(storage),
             prefix_store,
             StoredTraces(storage),
             running,
         )
+        generator.decode_images_with(pictures.pixels)
+        return generator
 
     keychain = Keychain()
     hub = Hub(keychain, preferences)

@@ -57,7 +57,7 @@ def make_tiny(
     """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`.
 
     `blocks` as in `Weights`."""
-    shape = FAMILIES[family]
+    shape = (FAMILIES | SEEING)[family]
     kinds = [shape.kinds[n % len(shape.kinds)] for n in range(layers or shape.layers)]
     if len(kinds) < min(2, len(shape.kinds)):
         raise ValueError(f"without an attention layer, llama.cpp ends the process: {family}")
@@ -220,6 +220,12 @@ FAMILIES: dict[str, Family] = {
         },
         layers=6,
     ),
+}
+
+
+# of models that see, what no other family has: places apart for the rows and columns of images
+SEEING = {
+    "qwen2vl": Family("attention", (_LLAMA,), _HEADS | {"rope.dimension_sections": _SECTIONS}),
 }
 
 

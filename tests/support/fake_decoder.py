@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from headstart.core.models import Vocabulary
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import Blob, Constraint, ContextFull, ModelFacts, Prediction
+from headstart.engine.decoder import (
+    Blob,
+    Constraint,
+    ContextFull,
+    ModelFacts,
+    Prediction,
+    ReadImage,
+)
 from headstart.engine.noise import gumbel
 from headstart.engine.prefix.keys import pack, unpack
 
@@ -81,6 +88,12 @@ class FakeDecoder:
 
     def encode(self, text: str) -> list[int]:
         return [ord(character) % len(self._logits) for character in text]
+
+    def image(self, _digest: str, _read: ReadImage) -> list[int] | None:
+        return None
+
+    def lay_out(self, _tokens: Sequence[int]) -> None:
+        pass
 
     def piece(self, token: int) -> bytes:
         return bytes([65 + token])

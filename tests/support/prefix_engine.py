@@ -13,7 +13,13 @@ import pytest
 
 from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
 from headstart.core.model_ref import ModelRef
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.requests import (
+    AheadRequest,
+    GenerationRequest,
+    LoadRequest,
+    PromptImage,
+    PromptMessage,
+)
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation, WindowCache
 from headstart.core.values import Chat, Role, TurnStats
 from headstart.engine.local import LocalGenerator
@@ -23,6 +29,7 @@ from headstart.hub.checked import CheckedModels
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.profiles import StoredProfiles
 from headstart.storage.worker import Storage
+from headstart.ui import pictures
 
 OFF = Speculation(enabled=False)
 BANK = """river stone winter garden paper window morning letter music quiet harbour engine yellow
@@ -52,6 +59,8 @@ class PrefixEngine:
     ) -> None:
         self.folder = folder
         self.model = model
+        # with which it sees
+        self.projector: Path | None = None
         self.settings = EngineSettings(
             context_length=context, kv_type=kv, window_cache=window_cache
         )
@@ -65,6 +74,7 @@ class PrefixEngine:
         self.generator = LocalGenerator(
             checked, StoredProfiles(self.storage), self.store, StoredTraces(self.storage)
         )
+        self.generator.decode_images_with(pictures.pixels)
 
     def stop(self, save: bool = True) -> None:
         """End the program; without `save` as if it were killed (what is written, is written)."""
@@ -93,6 +103,7 @@ class PrefixEngine:
             more.pop("model", self.model),
             more.pop("engine", self.settings),
             more.pop("draft", None),
+            self.projector,
         )
         return GenerationRequest(
             load,
@@ -122,7 +133,7 @@ class PrefixEngine:
         self, chat_id: str, messages: Sequence[PromptMessage], typed: str = "", **more: Any
     ) -> PrefilledAhead | None:
         events: list[GenerationEvent] = []
-        load = LoadRequest(self.model, self.settings, more.pop("draft", None))
+        load = LoadRequest(self.model, self.settings, more.pop("draft", None), self.projector)
         request = AheadRequest(load, tuple(messages), chat_id, typed, **more)
         self.generator.ahead(request, events.append, StopSignal())
         found = [event for event in events if isinstance(event, PrefilledAhead)]
@@ -148,8 +159,8 @@ class PrefixEngine:
         return sorted(path for path in self.store.disk.folder.glob("*/*") if path.is_file())
 
 
-def user(text: str, key: str = "q") -> PromptMessage:
-    return PromptMessage(Role.USER, text, key)
+def user(text: str, key: str = "q", *images: PromptImage) -> PromptMessage:
+    return PromptMessage(Role.USER, text, key, images=images)
 
 
 def assistant(text: str, key: str = "a") -> PromptMessage:

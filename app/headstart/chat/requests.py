@@ -5,7 +5,7 @@ Pure: what has to be looked up (the model, its draft) is handed in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -89,14 +89,19 @@ def open_reply(chat_id: str, parent: str | None, model: AnyModel) -> Message:
 
 
 def local_request(
-    asked: Asked, wanted: LoadRequest, settings: Settings, advice: SamplingChoice = NO_ADVICE
+    asked: Asked,
+    wanted: LoadRequest,
+    settings: Settings,
+    advice: SamplingChoice = NO_ADVICE,
+    images: Images = NO_IMAGES,
 ) -> GenerationRequest:
-    """`advice` is that of the model's makers."""
+    """`advice` is that of the model's makers; `images` are the bytes of those that the branch has,
+    for a model that sees."""
     chat = asked.chat
     chosen = effective(settings, chat.options, wanted.model.key, advice, chat.above)
     return GenerationRequest(
         load=wanted,
-        messages=prompt_messages(asked.branch, system_prompt(chat, chosen)),
+        messages=prompt_messages(asked.branch, system_prompt(chat, chosen), images),
         sampling=chosen.sampling,
         when_full=chosen.when_full,
         chat_id=asked.chat.id,
@@ -127,16 +132,18 @@ def ahead_request(
     unsent: Unsent,
     wanted: LoadRequest,
     settings: Settings,
+    images: Images = NO_IMAGES,
 ) -> AheadRequest:
     """What any next message of the chat needs, and what is unsent as far as it is settled."""
     parts = (*unsent.parts, *text_part(unsent.text))
     chosen = effective(settings, chat.options, wanted.model.key, above=chat.above)
     return AheadRequest(
         load=wanted,
-        messages=prompt_messages(branch, system_prompt(chat, chosen)),
+        messages=prompt_messages(branch, system_prompt(chat, chosen), images),
         chat_id=chat.id,
         typed=prompt_text(parts),
         attached=tuple(prompt_text([part]) for part in unsent.parts),
+        images=_images(unsent.parts, images),
         when_full=chosen.when_full,
         thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),
@@ -174,13 +181,18 @@ def prompt_messages(
 
 def images_in(branch: Sequence[Message]) -> list[ImagePart]:
     """Every image once."""
-    found = [part for one in branch for part in one.parts if isinstance(part, ImagePart)]
+    return images_among(part for one in branch for part in one.parts)
+
+
+def images_among(parts: Iterable[Part]) -> list[ImagePart]:
+    """Every image once."""
+    found = (part for part in parts if isinstance(part, ImagePart))
     return list({part.blob.digest: part for part in found}.values())
 
 
 def _images(parts: Sequence[Part], images: Images) -> tuple[PromptImage, ...]:
     return tuple(
-        PromptImage(label(part), part.blob.media_type, images[part.blob.digest])
+        PromptImage(label(part), part.blob.media_type, images[part.blob.digest], part.blob.digest)
         for part in parts
         if isinstance(part, ImagePart) and part.blob.digest in images
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.chat.answering.answerer import Answering
+from headstart.chat.answering.images import ChatImages
+from headstart.chat.answering.local import ModelSources
 from headstart.chat.answering.local_models import LocalModels, make_local_models
 from headstart.chat.answering.servers import ServerAnswerer
 from headstart.chat.attaching import Attaching
@@ -150,10 +152,12 @@ def make_services(
     shelf = weights.shelf(preferences)
     models = Models(preferences, servers, shelf)
     prefixes = Prefixes(prefix_store, preferences, broadcast)
-    local = make_local_models(runner, models, branches, preferences, broadcast, background)
+    images = ChatImages(databases)
+    sources = ModelSources(models, images)
+    local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
     answering = Answering(
-        models, local.answerer, ServerAnswerer(session, servers, preferences, databases)
+        models, local.answerer, ServerAnswerer(session, servers, preferences, images)
     )
     return Services(
         preferences=preferences,

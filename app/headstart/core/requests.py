@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.retention import Retention, owner_of
@@ -18,6 +19,8 @@ class PromptImage:
     label: str
     media_type: str
     data: bytes = field(repr=False)
+    # names the bytes
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,15 @@ class LoadRequest:
     model: ModelRef
     engine: EngineSettings = field(default_factory=EngineSettings)
     draft: ModelRef | None = None
+    # what turns images into what the model reads; used once a message has one
+    projector: Path | None = None
 
     @property
     def pair(self) -> Pair:
         return self.model.key, "" if self.draft is None else self.draft.key
+
+    def seeing(self, projector: Path) -> LoadRequest:
+        return replace(self, projector=projector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,8 @@ class AheadRequest:
     chat_id: str
     typed: str = ""
     attached: tuple[str, ...] = ()
+    # of what is typed
+    images: tuple[PromptImage, ...] = ()
     prefills: bool = True
     when_full: WhenFull = "stop"
     thinking: Thinking = "auto"

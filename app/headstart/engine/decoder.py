@@ -6,12 +6,13 @@ other threads. Rows are numbered by the order of `outputs` in the last `forward`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.models import Vocabulary
+from headstart.core.rgb import Rgb
 from headstart.core.settings import Sampling
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # a part of a KV state as bytes; only the backend that made it knows what they mean
 Blob: TypeAlias = "npt.NDArray[np.uint8]"
+ReadImage = Callable[[], Rgb | None]
 
 
 class DecodeAborted(Exception):
@@ -165,8 +167,14 @@ class Decoder(Protocol):
         """Token ids of plain text; control tokens in it stay plain text."""
         ...
 
+    def image(self, digest: str, read: ReadImage) -> list[int] | None:
+        """An image as it stands in a prompt, its run of negative ids (see `image_tokens`) between
+        the tokens that the model has around one; `digest` names its bytes. None where it is not
+        seen. A run is read by a forward of its own."""
+        ...
+
     def piece(self, token: int) -> bytes:
-        """The bytes of a token's text; empty for control tokens."""
+        """The bytes of a token's text; empty for control tokens and images."""
         ...
 
     def is_end(self, token: int) -> bool:
@@ -230,6 +238,11 @@ class Decoder(Protocol):
 
     def reach(self, n: int) -> int:
         """What `truncate(n)` would leave of the live sequence."""
+        ...
+
+    def lay_out(self, tokens: Sequence[int]) -> None:
+        """What the live sequence is going to hold when `restore` or `back`, which come next, are
+        through: where images have fewer places than tokens, that has to be known."""
         ...
 
     def export(self, start: int, end: int) -> Blob:

@@ -36,6 +36,7 @@ from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
+from headstart.engine.sight import Sight
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
@@ -57,6 +58,7 @@ class LoadedModel:
     parts: TurnParts
     template: template.ChatTemplate
     speeds: speeds.PrefixSpeeds
+    sight: Sight
     # bytes that it takes with its draft, about
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
@@ -111,6 +113,8 @@ class LoadedModel:
                     store.begin(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
+            if self.sight.open(request.load, emit, stop):
+                self.prefiller.history = None
             with noted(running, Doing("reading", name)):
                 Turn(self.parts, request, emit, stop).run(running.end)
         except template.TemplateError as error:
@@ -124,6 +128,8 @@ class LoadedModel:
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
         prefiller = self.prefiller
+        if self.sight.open(request.load, lambda _event: None, stop):
+            prefiller.history = None
         if self.parts.tracer is not None:
             self.parts.tracer.reply_tokens.load(request.chat_id)
         if prefiller.resident.chat_id != request.chat_id and not (
@@ -323,7 +329,7 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
         facts.end_text,
         frozenset(token.text for token in facts.special_tokens),
     )
-    encoder = PromptEncoder(decoder, chosen)
+    encoder = PromptEncoder(decoder, chosen, resources.decode_image)
     measured = speeds.load(resources.profiles, model.signature, facts.device)
 
     def make_prefix_cache(which: ModelRef, of: Decoder) -> PrefixCache | None:
@@ -347,7 +353,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     rules = RuleMaker(decoder, encoder.marks)
     parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
     lacking = sorted(facts.lacking)
-    return LoadedModel(wanted, resources, parts, chosen, measured, untold=lacking)
+    sight = Sight(decoder, resources)
+    return LoadedModel(wanted, resources, parts, chosen, measured, sight, untold=lacking)
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:

@@ -23,6 +23,7 @@ from headstart.core.fit import Memory, Pair
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.rgb import DecodeImage
 from headstart.core.running import Running
 from headstart.core.told import told
 from headstart.engine import room
@@ -69,6 +70,10 @@ class LocalGenerator:
         self._models: list[LoadedModel] = []
         # whether there was a reply since memory was given back
         self._worked = False
+
+    def decode_images_with(self, decode: DecodeImage) -> None:
+        """What turns image files into pixels; before the first request."""
+        self._resources = replace(self._resources, decode_image=decode)
 
     @property
     def loaded(self) -> LoadedModel:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from headstart.core.events import Emit, Prefilling
 from headstart.core.retention import Retention, owner_of
+from headstart.engine import image_tokens
 from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -123,12 +124,20 @@ class Prefiller:
             self._within(KEEP_SECONDS)
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
+        self._cut_whole(prompt)
         resident.chat_id, resident.retention = self._entered
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
         )
         return len(tokens)
+
+    def _cut_whole(self, prompt: Sequence[int]) -> None:
+        """An image is read as a whole: what is there of one that is cut goes."""
+        tokens = self.resident.tokens
+        length = image_tokens.whole(prompt, len(tokens))
+        if length < len(tokens):
+            del tokens[self._decoder.truncate(length) :]
 
     def prefill(
         self,
@@ -154,12 +163,19 @@ class Prefiller:
             # slices end at multiples of their size, so that their borders do not depend on what
             # was resident before
             end = min(total, (at // slice_ + 1) * slice_, *[mark for mark in marks if mark > at])
+            # an image is a forward of its own
+            image = prompt[at] < 0
+            end = (
+                image_tokens.end_of_run(prompt, at)
+                if image
+                else image_tokens.first_image(prompt, at, end)
+            )
             began = time.perf_counter()
             outputs = [end - at - 1] if end == total and not ahead else []
             self._decoder.forward(prompt[at:end], outputs)
             tokens.extend(prompt[at:end])
             self.resident.touched()
-            if end - at >= min(_MEASURED_SLICE, slice_):
+            if end - at >= min(_MEASURED_SLICE, slice_) and not image:
                 self._speeds.observe_prefill(end - at, time.perf_counter() - began)
             at = end
             if at in marks and self.prefix_cache is not None:

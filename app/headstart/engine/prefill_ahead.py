@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from headstart.core.events import Emit, PrefilledAhead, PromptSize
-from headstart.core.requests import AheadRequest, PromptMessage
+from headstart.core.requests import AheadRequest, PromptImage, PromptMessage
 from headstart.core.values import Role
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.fitting import Fitting
@@ -36,18 +36,23 @@ def sure_tokens(
     encode: Callable[[Sequence[PromptMessage]], list[int]],
     messages: Sequence[PromptMessage],
     typed: str,
+    images: tuple[PromptImage, ...] = (),
 ) -> list[int]:
-    """The tokens of every prompt that has these messages and then one that begins with `typed`."""
-    prompts = [encode(_asked(messages, (typed + more).lstrip())) for more in (_ONE, _OTHER)]
+    """The tokens of every prompt that has these messages and then one that has `images` and begins
+    with `typed`."""
+    prompts = [encode(_asked(messages, (typed + more).lstrip(), images)) for more in (_ONE, _OTHER)]
     return prompts[0][: common_prefix(prompts[0], prompts[1])]
 
 
-def _asked(messages: Sequence[PromptMessage], text: str) -> list[PromptMessage]:
+def _asked(
+    messages: Sequence[PromptMessage], text: str, images: tuple[PromptImage, ...]
+) -> list[PromptMessage]:
     """The messages with a question; two in a row are sent as one, see `chat.requests`."""
     last = messages[-1] if messages and messages[-1].role is Role.USER else None
     if last is None:
-        return [*messages, PromptMessage(Role.USER, text, "")]
-    return [*messages[:-1], PromptMessage(Role.USER, f"{last.text}\n\n{text}", "")]
+        return [*messages, PromptMessage(Role.USER, text, "", "", images)]
+    joined = f"{last.text}\n\n{text}"
+    return [*messages[:-1], PromptMessage(Role.USER, joined, "", "", (*last.images, *images))]
 
 
 def _size(
@@ -55,9 +60,11 @@ def _size(
 ) -> PromptSize:
     """How large the next prompt is, with all that is typed, and nothing left out."""
     fitting = Fitting(encoder, prefiller.resident, request, size)
-    messages = _asked(request.messages, request.typed)
+    messages = _asked(request.messages, request.typed, request.images)
+    encoder.show(messages)
     tokens = encoder.encode(encoder.render(messages, request.thinking))
-    attached = tuple(encoder.count(text) for text in request.attached)
+    seen = {image.label: encoder.count_image(image) for image in request.images}
+    attached = tuple(encoder.count(text) + seen.get(text, 0) for text in request.attached)
     return PromptSize(len(tokens), fitting.limit, size, attached)
 
 
@@ -82,13 +89,13 @@ def prefill_ahead(
     emit(_size(request, encoder, prefiller, size))
     if not request.prefills:
         return []
-    asked = request.messages, request.thinking
+    asked = request.messages, request.thinking, request.load.projector
     if prefiller.history is None or prefiller.history[0] != asked:
         # the same for each word that is typed
         prefiller.history = (asked, sure_tokens(encode, request.messages, ""))
     history = prefiller.history[1]
     typed = settled(request.typed)
-    tokens = sure_tokens(encode, request.messages, typed) if typed else history
+    tokens = sure_tokens(encode, request.messages, typed, request.images) if typed else history
     if not tokens:
         return []
     prefiller.enter(request.chat_id, request.retention)

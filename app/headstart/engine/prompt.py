@@ -15,7 +15,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-from headstart.core.requests import PromptMessage
+from headstart.core.requests import PromptImage, PromptMessage
+from headstart.core.rgb import DecodeImage, Rgb, no_images
 from headstart.core.settings import Thinking
 from headstart.core.values import Role
 from headstart.engine.decoder import Decoder, SpecialToken
@@ -26,7 +27,9 @@ from headstart.engine.template import ChatTemplate
 # private-use characters; text that really contains them loses them, nothing else. The second
 # stands where a tokenizer would find a token in plain text by itself: there it is cut
 GUARD, CUT = "\ue0f7", "\ue0f8"
-_GUARDS = str.maketrans({GUARD: None, CUT: None})
+# on both sides of an image's digest
+IMAGE = "\ue0f9"
+_GUARDS = str.maketrans({GUARD: None, CUT: None, IMAGE: None})
 _MARKUP = re.compile(r"\W.*\W|\S*[<\[|].*", re.DOTALL)
 REMEMBERED_CHARACTERS = 8_000_000
 
@@ -34,9 +37,14 @@ REMEMBERED_CHARACTERS = 8_000_000
 class PromptEncoder:
     """Renders and tokenizes for one loaded model; lives on the engine thread."""
 
-    def __init__(self, decoder: Decoder, template: ChatTemplate) -> None:
+    def __init__(
+        self, decoder: Decoder, template: ChatTemplate, decode_image: DecodeImage = no_images
+    ) -> None:
         facts = decoder.facts
         self.decoder = decoder
+        self._decode_image = decode_image
+        # of the request at hand, by digest
+        self._images: dict[str, PromptImage] = {}
         self._template = template
         self._begin = facts.begin_token
         self._special = {token.text: token for token in facts.special_tokens if token.text}
@@ -62,11 +70,17 @@ class PromptEncoder:
         """How this model's replies tell reasoning from text."""
         return self._template.form
 
+    def show(self, messages: Sequence[PromptMessage]) -> None:
+        """The images of the prompts that come next are among those of `messages`."""
+        self._images = {image.digest: image for one in messages for image in one.images}
+
     def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = [
             dataclasses.replace(
-                message, text=self.guard(message.text), reasoning=self.guard(message.reasoning)
+                message,
+                text=self._marks(message) + self.guard(message.text),
+                reasoning=self.guard(message.reasoning),
             )
             for message in messages
         ]
@@ -90,8 +104,12 @@ class PromptEncoder:
                 piece = piece.lstrip()
             if index + 1 < len(pieces) and self._special[pieces[index + 1]].strip_left:
                 piece = piece.rstrip()
-            if piece:
-                tokens.extend(self._encode_plain(piece.replace(GUARD, "")))
+            # texts, and between them the digests of images
+            for count, part in enumerate(piece.replace(GUARD, "").split(IMAGE)):
+                if count % 2:
+                    tokens.extend(self._seen(part) or ())
+                elif part:
+                    tokens.extend(self._encode_plain(part))
         if self._begin is not None and (not tokens or tokens[0] != self._begin):
             tokens.insert(0, self._begin)
         return tokens
@@ -104,7 +122,7 @@ class PromptEncoder:
         Returns the texts between control tokens, with their tokens, where tokenizing them would
         give others.
         """
-        head = self._finder.split(rendered)[-1].replace(GUARD, "")
+        head = self._finder.split(rendered)[-1].replace(GUARD, "").split(IMAGE)[-1]
         other, run = [], list[int]()
         for token in (*tokens, None):
             if token is not None and token not in self.control:
@@ -128,6 +146,22 @@ class PromptEncoder:
     def count(self, text: str) -> int:
         """How many tokens a text has in the middle of a prompt."""
         return len(self._encode_plain(text))
+
+    def count_image(self, image: PromptImage) -> int:
+        """How many tokens an image has that was shown; 0 where it is not seen."""
+        return len(self._seen(image.digest) or ())
+
+    def _marks(self, message: PromptMessage) -> str:
+        """What stands for a message's images, those that are seen, before its text."""
+        seen = [image.digest for image in message.images if self._seen(image.digest)]
+        return "".join(f"{IMAGE}{digest}{IMAGE}" for digest in seen)
+
+    def _seen(self, digest: str) -> list[int] | None:
+        def read() -> Rgb | None:
+            image = self._images.get(digest)
+            return None if image is None else self._decode_image(image.data)
+
+        return self.decoder.image(digest, read)
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:
         known = self._memory.get(text)
@@ -155,7 +189,8 @@ class PromptEncoder:
 
     def guard(self, text: str) -> str:
         """`text` with its control tokens marked as words, to be joined to a rendered prompt."""
-        text = text.translate(_GUARDS) if GUARD in text or CUT in text else text
+        if GUARD in text or CUT in text or IMAGE in text:
+            text = text.translate(_GUARDS)
         pieces, at = [], 0
         for start, end in self._finder.find(text):
             cut = CUT if text[start:end] in self._words else GUARD

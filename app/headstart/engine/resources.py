@@ -15,6 +15,7 @@ from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.rgb import DecodeImage, no_images
 from headstart.core.running import NotNoted, Running
 from headstart.core.settings import EngineSettings
 from headstart.core.tuning import Tuning
@@ -54,6 +55,7 @@ class Resources:
     store: PrefixStore | None = None
     traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
     running: Running = field(default_factory=NotNoted)
+    decode_image: DecodeImage = no_images
 
     @classmethod
     def of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from headstart.core import fit
 from headstart.core.errors import ModelProblem
@@ -21,6 +22,8 @@ ReadShape = Callable[[ModelRef], ModelShape]
 # of a file whose head says nothing: keys, values and buffers in proportion to its weights
 _UNKNOWN_SHARE = 0.1
 _USEFUL_CONTEXT = 8192
+# bytes that a projector computes with, at most
+_MOST_SEEING = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,18 @@ def _on_cards(
     if layers < 0:
         layers = fit.card_layers(pair.target, context, engine, cards.available - of_draft)
     return layers, of_draft + fit.on_card(pair.target, layers, context, engine)
+
+
+def check_projector(projector: Path, model: ModelRef, found: Memory) -> None:
+    """Whether there is room for a projector beside a model that is loaded; raises ModelProblem,
+    OSError."""
+    # its weights, and as much again of what it computes with, within bounds
+    size = projector.stat().st_size
+    need = size + min(size, _MOST_SEEING)
+    if need > found.available:
+        raise ModelProblem(
+            "projector-without-room", model=model.name, need=need, free=found.available
+        )
 
 
 def draft_layers(shape: ModelShape, context: int, engine: EngineSettings, cards: Memory) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtGui import QImage, QImageReader, QPainter
 
 from headstart.core.attachments import LARGEST
+from headstart.core.rgb import LONGEST_SIDE, Rgb
 
 # bytes that one decoded image may take
 _MOST_MB = 256
@@ -35,6 +36,25 @@ def decode(data: bytes, within: QSize | None = None) -> QImage | None:
             reader.setScaledSize(size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     return None if image.isNull() else image
+
+
+def pixels(data: bytes) -> Rgb | None:
+    """What a model sees of an image file."""
+    image = decode(data, QSize(LONGEST_SIDE, LONGEST_SIDE))
+    if image is None:
+        return None
+    # what is transparent lies on white, as it is shown
+    page = QImage(image.size(), QImage.Format.Format_RGB888)
+    page.fill(Qt.GlobalColor.white)
+    painter = QPainter(page)
+    painter.drawImage(0, 0, image)
+    painter.end()
+    width, height, row = page.width(), page.height(), page.bytesPerLine()
+    data = bytes(page.constBits())
+    if row != 3 * width:
+        # rows are filled up to four bytes
+        data = b"".join(data[at : at + 3 * width] for at in range(0, height * row, row))
+    return Rgb(width, height, data)
 
 
 def converted(path: Path) -> bytes | None:

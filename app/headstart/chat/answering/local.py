@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
 
 from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.loading import Loader
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
@@ -17,6 +19,13 @@ from headstart.core.told import told
 from headstart.engine.runner import Runner
 
 
+class ModelSources(NamedTuple):
+    """What belongs to models and chats, beside the weights."""
+
+    models: Models
+    images: ChatImages
+
+
 class LocalAnswerer:
     """An `Answerer`."""
 
@@ -25,13 +34,13 @@ class LocalAnswerer:
         runner: Runner,
         loader: Loader,
         drafts: Drafts,
-        models: Models,
+        sources: ModelSources,
         preferences: Preferences,
     ) -> None:
         self._runner = runner
         self._loader = loader
         self._drafts = drafts
-        self._models = models
+        self._models, self._images = sources
         self._preferences = preferences
 
     def check(self, model: ModelRef) -> None:
@@ -40,18 +49,20 @@ class LocalAnswerer:
     async def answer(self, model: ModelRef, asked: Asked) -> ReplyStream:
         wanted = await self._drafts.pair_of(asked.chat, model)
         advice = await self._models.advice(model)
-        request = local_request(asked, wanted, self._preferences.current, advice)
+        shown = images_in(asked.branch)
+        wanted, images = await self._images.for_model(asked.chat.id, shown, wanted)
+        request = local_request(asked, wanted, self._preferences.current, advice, images)
         waits = self._loader.writing
         self._loader.begin_reply(asked, wanted)
-        first = _first_events(asked, model, waits)
+        first = _first_events(asked, wanted, waits)
         return _Followed(self._runner.stream(request), self._loader, wanted, first)
 
 
-def _first_events(asked: Asked, model: ModelRef, waits: bool) -> list[GenerationEvent]:
+def _first_events(asked: Asked, wanted: LoadRequest, waits: bool) -> list[GenerationEvent]:
     """What is known before the engine says anything."""
     events: list[GenerationEvent] = []
-    if asked.branch and images_in(asked.branch[-1:]):
-        events.append(Notice("images", told("images-not-seen", name=model.name)))
+    if wanted.projector is None and asked.branch and images_in(asked.branch[-1:]):
+        events.append(Notice("images", told("images-not-seen", name=wanted.model.name)))
     if waits:
         events.append(Waiting())
     return events

@@ -12,7 +12,7 @@ from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.idle_unload import IdleUnload
 from headstart.chat.answering.loading import Loader
-from headstart.chat.answering.local import LocalAnswerer
+from headstart.chat.answering.local import LocalAnswerer, ModelSources
 from headstart.chat.answering.next_prompt import NextPrompt
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.answering.preload import Preload
@@ -27,7 +27,6 @@ from headstart.chat.changes import (
     ReplyEnded,
     What,
 )
-from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
 from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
@@ -54,15 +53,15 @@ class LocalModels:
 
 def make_local_models(
     runner: Runner,
-    models: Models,
+    sources: ModelSources,
     branches: Branches,
     preferences: Preferences,
     broadcast: Broadcast,
     background: Background,
 ) -> LocalModels:
     loader = Loader(runner, preferences, broadcast)
-    drafts = Drafts(models, branches, preferences)
-    prompt = NextPrompt(branches, drafts, loader, preferences)
+    drafts = Drafts(sources.models, branches, preferences)
+    prompt = NextPrompt(branches, drafts, loader, preferences, sources.images)
     ahead = PrefillAhead(runner, preferences, prompt.request, broadcast, Battery())
     loader.on_request(ahead.cancel)
     preload = Preload(loader, drafts, ahead, preferences, broadcast)
@@ -107,7 +106,7 @@ def make_local_models(
     broadcast.on(BranchChanged, on_branch)
     broadcast.on(ReplyEnded, on_ended)
     runner.on_idle(on_idle)
-    answerer = LocalAnswerer(runner, loader, drafts, models, preferences)
+    answerer = LocalAnswerer(runner, loader, drafts, sources, preferences)
     return LocalModels(
         answerer,
         drafts,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.loading import Loader
 from headstart.chat.branches import Branches
 from headstart.chat.preferences import Preferences
-from headstart.chat.requests import ahead_request
+from headstart.chat.requests import ahead_request, images_among
 from headstart.core.errors import ModelProblem
 from headstart.core.requests import AheadRequest
 from headstart.core.unsent import Unsent
@@ -22,7 +23,9 @@ class NextPrompt:
         drafts: Drafts,
         loader: Loader,
         preferences: Preferences,
+        images: ChatImages,
     ) -> None:
+        self._images = images
         self._branches = branches
         self._drafts = drafts
         self._loader = loader
@@ -55,7 +58,11 @@ class NextPrompt:
         if known is None or self._loader.busy:
             return None
         chat, branch = known
-        return ahead_request(chat, branch, unsent, wanted, self._preferences.current)
+        shown = images_among([*(part for one in branch for part in one.parts), *unsent.parts])
+        wanted, images = await self._images.for_model(chat.id, shown, wanted)
+        if self._loader.busy:
+            return None
+        return ahead_request(chat, branch, unsent, wanted, self._preferences.current, images)
 
     async def _fetch(self, chat_id: str) -> tuple[Chat, list[Message]] | None:
         if self._known is not None and self._known[0].id == chat_id:

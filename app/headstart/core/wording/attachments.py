@@ -75,6 +75,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} does not see images: it gets their names only.",
         "",
     ),
+    "images-not-seen-because": (
+        "{model} gets the names of images only: {problem:message}",
+        "{problem:remedy}",
+    ),
+    "image-needs-batch": (
+        "The model reads an image of {tokens} tokens in one go.",
+        "Choose a batch size of at least {tokens} under Settings, Engine.",
+    ),
+    "image-not-readable": (
+        "An image cannot be read: it is damaged, or in a format that is not known.",
+        "Edit the message, and attach the image again as PNG or JPEG.",
+    ),
     "images-refused": (
         "{name} did not take the images: the reply was written without them.",
         "",

@@ -38,6 +38,26 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "No answer can be held to this format: {reason}.",
         "Leave out the part of the schema that it names, or answer in free text.",
     ),
+    "projector-cannot-open": (
+        "The projector {name} cannot be opened: {reason}.",
+        "Download it again, or get the one that belongs to the model.",
+    ),
+    "projector-does-not-fit": (
+        "The projector {name} does not go together with the model.",
+        "Get the one that belongs to the model, and put it into the same folder.",
+    ),
+    "projector-gone": (
+        "The projector {name} cannot be read ({error}).",
+        "Check that it is still there, and that you may read it.",
+    ),
+    "projector-sees-nothing": (
+        "The projector {name} is for sound, not for images.",
+        "Get the one for images, and put it into the same folder.",
+    ),
+    "projector-without-room": (
+        "What {model} sees with needs {need:size} of memory, and {free:size} is free.",
+        "Close other programs, or unload another model.",
+    ),
     "does-not-fit": (
         _DOES_NOT_FIT,
         (

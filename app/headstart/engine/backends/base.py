@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from headstart.engine.decoder import ContextFull, ModelFacts
+from headstart.engine.decoder import ContextFull, ModelFacts, ReadImage
 
 
 class DecoderBase:
@@ -25,7 +25,16 @@ class DecoderBase:
     def facts(self) -> ModelFacts:
         return self._facts
 
+    def image(self, _digest: str, _read: ReadImage) -> list[int] | None:
+        return None
+
+    def lay_out(self, _tokens: Sequence[int]) -> None:
+        """Every token has a place of its own."""
+
     def piece(self, token: int) -> bytes:
+        if token < 0:
+            # a part of an image
+            return b""
         known = self._pieces.get(token)
         if known is None:
             known = self._pieces[token] = self._spell(token)

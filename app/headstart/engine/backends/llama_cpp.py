@@ -24,6 +24,7 @@ from headstart.engine.backends import llama_vocabulary
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
 from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
+from headstart.engine.backends.llama_images import LlamaImages
 from headstart.engine.backends.llama_library import recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.llama_state import Apart, SequenceState
@@ -35,7 +36,9 @@ from headstart.engine.decoder import (
     ContextFull,
     DecodeAborted,
     ModelFacts,
+    ReadImage,
 )
+from headstart.engine.image_tokens import Layout
 
 SPARE = 1
 _LEAF_SEQUENCE = 2
@@ -66,6 +69,9 @@ class LlamaCppDecoder(DecoderBase):
         """
         super().__init__()
         self._batch: LlamaBatch | None = None
+        self._images: LlamaImages | None = None
+        # of the live sequence
+        self._layout = Layout()
         llama = self.llama = LlamaContext(path, engine, progress, clamp)
         try:
             self._context, self._memory = llama.context, llama.memory
@@ -110,7 +116,17 @@ class LlamaCppDecoder(DecoderBase):
         return llama_vocabulary.encode(self.vocab, text)
 
     def n_past(self, seq: int = 0) -> int:
-        return int(lib.llama_memory_seq_pos_max(self._memory, seq)) + 1
+        last = int(lib.llama_memory_seq_pos_max(self._memory, seq))
+        return last + 1 if seq else self._layout.count(last)
+
+    def open_images(self, projector: Path, named: bytes = b"", on_card: bool = False) -> None:
+        """Have the model see, with a projector that was tried with it; `named` tells its file from
+        others. Raises ModelProblem."""
+        if self._images is None:
+            self._images = LlamaImages(self.llama, projector, named, on_card)
+
+    def image(self, digest: str, read: ReadImage) -> list[int] | None:
+        return None if self._images is None else self._images.tokens(digest, read)
 
     def vocabulary(self) -> Vocabulary:
         return llama_vocabulary.vocabulary(self.vocab)
@@ -124,10 +140,14 @@ class LlamaCppDecoder(DecoderBase):
     ) -> None:
         count, batch = len(tokens), self._batch
         assert batch is not None
-        start = lib.llama_memory_seq_pos_max(self._memory, seq) + 1
+        start = self.n_past(seq)
+        if seq == 0 and tokens[0] < 0 and self._images is not None:
+            self._read_image(self._images, tokens, start)
+            return
         self._check(tokens, start)
+        start = self._layout.place(start) if seq == 0 else start
         self._fresh = 0
-        if seq and self._undone and not self.back(self.snapshot(), self.n_past()):
+        if seq and self._undone and not self._back(self.snapshot(), self.n_past()):
             # another sequence's forward moves states about: the live one's comes first
             raise RuntimeError("llama.cpp does not take its own state")
         batch.fill(tokens, start, outputs, seq)
@@ -156,6 +176,15 @@ class LlamaCppDecoder(DecoderBase):
         raise EnvironmentProblem(
             "llama-failed", result=result, reason=recent_errors() or "no reason given"
         )
+
+    def _read_image(self, images: LlamaImages, tokens: Sequence[int], start: int) -> None:
+        if start + len(tokens) > self._facts.context_length:
+            raise ContextFull
+        self._fresh, self._outputs, self._leaf_paths = 0, (), []
+        place = self._layout.place(start)
+        self._layout.add(start, tokens)
+        images.decode(tuple(tokens), place)
+        self._undone = False
 
     def _plant(self, batch: LlamaBatch, parents: Sequence[int], start: int) -> None:
         """Give each token of a tree its position and the sequences of the leaves above it."""
@@ -217,28 +246,36 @@ class LlamaCppDecoder(DecoderBase):
         past = self.n_past(seq)
         # also when nothing seems to be there: a hybrid may have one part without the other
         if n >= past and n > 0:
+            if seq == 0:
+                self._layout.cut(past)
             return past
         if seq == 0 and 0 < past - n <= self._fresh:
             self._fresh = 0
-            if lib.llama_memory_seq_rm(self._memory, 0, n, -1) and self.n_past() == n:
+            cut = lib.llama_memory_seq_rm(self._memory, 0, self._layout.place(n), -1)
+            if cut and self.n_past() == n:
                 self._undone = True
                 self._forget_checkpoint(n)
                 return n
         kept = self._checkpoint if seq == 0 and self._recurrent else None
         self._fresh = 0
-        if kept is not None and 0 < kept[0] <= n and self.back(kept[1], kept[0]):
+        if kept is not None and 0 < kept[0] <= n and self._back(kept[1], kept[0]):
             return self.n_past()
         # a recurrent state would be taken back to a stale one
         cuts = not self._recurrent and Ability.CUTTING not in self._facts.lacking
-        if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, n, -1):
+        place = self._layout.place(n) if seq == 0 else n
+        if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, place, -1):
             # a sliding window may have dropped cells that position n still looks at
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
-            needed = max(0, n - self._window + 1) if self._window > 0 else 0
-            if self.n_past(seq) == n and first <= needed:
-                return n
+            needed = max(0, place - self._window + 1) if self._window > 0 else 0
+            if seq == 0:
+                self._layout.cut(n)
+            left = self.n_past(seq)
+            if 0 < left <= n and first <= needed:
+                return left
         lib.llama_memory_seq_rm(self._memory, seq, -1, -1)
         if seq == 0:
             self._checkpoint = None
+            self._layout.cut(0)
         return 0
 
     def reach(self, n: int) -> int:
@@ -254,17 +291,23 @@ class LlamaCppDecoder(DecoderBase):
             return kept if kept <= n else 0
         # a window that keeps no more than itself loses cells: those before the first one
         first = lib.llama_memory_seq_pos_min(self._memory, 0)
-        needed = max(0, n - self._window + 1) if self._window > 0 else 0
+        needed = max(0, self._layout.place(n) - self._window + 1) if self._window > 0 else 0
         return n if first <= needed else 0
 
+    def lay_out(self, tokens: Sequence[int]) -> None:
+        self._layout.set(tokens)
+
     def export(self, start: int, end: int) -> Blob:
-        return self._state.export(start, end)
+        first, behind = self._layout.place(start), self._layout.place(end)
+        # within an image that lies at one place there is nothing, and then all of it
+        return self._state.export(first, behind) if behind > first else np.zeros(1, np.uint8)
 
     def restore(self, blob: Blob, start: int, end: int) -> bool:
         if end > self._facts.context_length:
             return False
         self._fresh = 0
-        return self._state.restore(blob, start, end)
+        first, behind = self._layout.place(start), self._layout.place(end)
+        return behind == first or self._state.restore(blob, first, self._layout.last_place(end))
 
     def snapshot(self) -> Blob:
         taken = self._state.snapshot()
@@ -273,9 +316,14 @@ class LlamaCppDecoder(DecoderBase):
         return taken
 
     def back(self, snapshot: Blob, n: int) -> bool:
+        return self._back(snapshot, n)
+
+    def _back(self, snapshot: Blob, n: int) -> bool:
         self._forget_checkpoint(n)
         self._fresh, self._undone = 0, False
-        return self._state.back(snapshot, n)
+        place, last = self._layout.place(n), self._layout.last_place(n)
+        self._layout.cut(n)
+        return self._state.back(snapshot, place, last)
 
     def _forget_checkpoint(self, n: int) -> None:
         """The text goes on from its first `n` tokens: what came after them was another one."""
@@ -290,6 +338,9 @@ class LlamaCppDecoder(DecoderBase):
 
     def close(self) -> None:
         self._rows = {}
+        if self._images is not None:
+            self._images.close()
+            self._images = None
         if self._batch is not None:
             self._batch.close()
             self._batch = None

@@ -20,7 +20,7 @@ _last_level = 0
 
 
 @lib.llama_log_callback  # type: ignore[untyped-decorator]
-def _on_log(level: int, text: bytes | None, _data: Any) -> None:
+def log_callback(level: int, text: bytes | None, _data: Any) -> None:
     # called from native threads too: only append
     global _last_level
     if level != _CONT_LEVEL:
@@ -41,7 +41,7 @@ def _keep_large_blocks_apart() -> None:
 
 _M_MMAP_THRESHOLD = -3
 _keep_large_blocks_apart()
-lib.llama_log_set(_on_log, None)
+lib.llama_log_set(log_callback, None)
 lib.llama_backend_init()
 
 

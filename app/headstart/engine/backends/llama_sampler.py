@@ -113,7 +113,8 @@ class LlamaCppSampler:
     def see(self, tokens: Sequence[int]) -> None:
         if self._penalties:
             for token in tokens[-PENALTY_WINDOW:]:
-                lib.llama_sampler_accept(self.chain, token)
+                if token >= 0:
+                    lib.llama_sampler_accept(self.chain, token)
 
     def mark(self) -> None:
         if self._constraint is not None:

@@ -47,7 +47,7 @@ class SequenceState:
         self._ordered = False
 
     def export(self, start: int, end: int) -> Blob:
-        """The cells of the tokens `start` to `end`. Raises StateError."""
+        """The cells at the places `start` to `end`. Raises StateError."""
         spare, memory = self._spare, self._memory
         lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
         try:
@@ -65,8 +65,8 @@ class SequenceState:
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
 
-    def restore(self, blob: Blob, start: int, end: int) -> bool:
-        """Append a range to a sequence of `start` tokens."""
+    def restore(self, blob: Blob, start: int, last: int) -> bool:
+        """Append a range, of the places `start` to `last`."""
         memory, spare = self._memory, self._spare
         if self._apart is not None:
             # nothing of the other part: it comes once, with `back`
@@ -74,15 +74,13 @@ class SequenceState:
         try:
             if not self._put(spare, blob, 0):
                 return False
-            if self._apart is None and not self._covers(spare, start, end):
+            if self._apart is None and not self._covers(spare, start, last):
                 return False
             lib.llama_memory_seq_cp(memory, spare, _LIVE, -1, -1)
         finally:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
         # where a part is missing, the position is only right once `back` was called
-        return (
-            self._apart is not None or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == end - 1
-        )
+        return self._apart is not None or int(lib.llama_memory_seq_pos_max(memory, _LIVE)) == last
 
     def snapshot(self, into: Blob | None = None) -> Blob | None:
         """The part without ranges (all of it, where there are none) as it is now."""
@@ -91,18 +89,19 @@ class SequenceState:
         except StateError:
             return None
 
-    def back(self, snapshot: Blob, n: int) -> bool:
-        """Put `snapshot`, taken after `n` tokens, in place of what the sequence has now."""
+    def back(self, snapshot: Blob, behind: int, last: int) -> bool:
+        """Put `snapshot` in place of what the sequence has now; it was taken when the next place
+        was `behind` and the highest one `last`."""
         if not self._put(_LIVE, snapshot, _PARTIAL):
             return False
         # attention layers still hold what came after
-        removed = bool(lib.llama_memory_seq_rm(self._memory, _LIVE, n, -1))
-        return removed and int(lib.llama_memory_seq_pos_max(self._memory, _LIVE)) == n - 1
+        removed = bool(lib.llama_memory_seq_rm(self._memory, _LIVE, behind, -1))
+        return removed and int(lib.llama_memory_seq_pos_max(self._memory, _LIVE)) == last
 
-    def _covers(self, sequence: int, start: int, end: int) -> bool:
-        first = int(lib.llama_memory_seq_pos_min(self._memory, sequence))
-        last = int(lib.llama_memory_seq_pos_max(self._memory, sequence))
-        return (first, last) == (start, end - 1)
+    def _covers(self, sequence: int, first: int, last: int) -> bool:
+        lowest = int(lib.llama_memory_seq_pos_min(self._memory, sequence))
+        highest = int(lib.llama_memory_seq_pos_max(self._memory, sequence))
+        return (lowest, highest) == (first, last)
 
     def _beginning(self, sequence: int, size: int) -> Blob:
         """The first `size` bytes: llama.cpp stops where there is no more room, which spares the

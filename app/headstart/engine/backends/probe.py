@@ -40,7 +40,7 @@ _TRIES, _LACKS, PASSED, _TOOK = (
 # seconds of a batch from which on a card is too slow to be measured while the user waits
 LONGEST_BATCH = 0.4
 # large enough for what is tried
-_CONTEXT = 512
+_CONTEXT, _CONTEXT_WITH_IMAGE = 512, 4096
 _LONGEST_SAID = 300
 
 
@@ -53,6 +53,8 @@ class _Trial:
     # how long a batch may take, in seconds, for batches and attention to be measured; 0: they are
     # not
     longest_batch: float = 0.0
+    # with which images are tried, and nothing else
+    projector: str = ""
 
 
 def command(path: Path, trial: str) -> list[str]:
@@ -87,6 +89,15 @@ def probe(
             return _probe_plain(path, engine, stop, longest)
         except ModelProblem:
             raise problem from None
+
+
+def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: StopSignal) -> bool:
+    """Whether the model reads images with this projector. Raises DecodeAborted on a cancel."""
+    # its weights may fill the card already
+    settings = msgspec.structs.replace(engine, gpu_layers=0)
+    trial = _Trial(settings, projector=str(projector))
+    _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
+    return PASSED in (line.strip() for line in output.splitlines())
 
 
 def _probe_plain(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
@@ -159,8 +170,14 @@ def child_main(path: Path, asked: str) -> int:
     with contextlib.suppress(BrokenPipeError):
         try:
             wanted = msgspec.json.decode(asked, type=_Trial)
-            engine = msgspec.structs.replace(wanted.settings, context_length=_CONTEXT)
+            context = _CONTEXT_WITH_IMAGE if wanted.projector else _CONTEXT
+            engine = msgspec.structs.replace(wanted.settings, context_length=context)
             decoder = LlamaCppDecoder(path, engine.as_run)
+            if wanted.projector:
+                decoder.open_images(Path(wanted.projector))
+                trial.see(decoder)
+                print(PASSED, flush=True)
+                return 0
             trial.read(decoder)
         except Exception as error:
             # what to do about it is said by who asked

@@ -11,6 +11,7 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.fit import Memory
@@ -73,6 +74,23 @@ def open_decoder(
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     return LlamaCppDecoder(model.path, engine, progress, clamp, lacking)
+
+
+def check_images(
+    model: ModelRef, projector: Path, engine: EngineSettings, stop: StopSignal
+) -> bool:
+    """Whether the model sees with it, tried in a child process. Raises DecodeAborted."""
+    from headstart.engine.backends.probe import probe_images
+
+    return probe_images(model.path, projector, engine, stop)
+
+
+def open_images(decoder: Decoder, projector: Path, named: bytes, engine: EngineSettings) -> None:
+    """Have a loaded model see; `named` tells the projector from others. Raises ModelProblem."""
+    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+
+    assert isinstance(decoder, LlamaCppDecoder)
+    decoder.open_images(projector, named, engine.gpu_layers != 0)
 
 
 def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:

@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
+import numpy as np
+
 from headstart.core.abilities import Ability
+from headstart.core.rgb import Rgb
+from headstart.engine import image_tokens
 from headstart.engine.decoder import Decoder
 
 # of the text that the state is made of
 _TOKENS = 12
+# pixels of an image
+_SIDE = 64
 
 
 class TrialError(Exception):
@@ -42,6 +48,22 @@ def read(decoder: Decoder) -> None:
     decoder.forward(tokens[-4:-3], [0])
     decoder.forward(tokens[-3:], [0, 1, 2])
     decoder.argmax(2)
+
+
+def see(decoder: Decoder) -> None:
+    """An image, and a token after it."""
+    image = decoder.image("trial", lambda: Rgb(_SIDE, _SIDE, bytes(range(256)) * 48))
+    if not image:
+        raise TrialError("it sees no image")
+    count = 0
+    for part in image_tokens.slices(image, decoder.facts.batch):
+        decoder.forward(part, [])
+        count += len(part)
+    decoder.forward(_text(decoder)[:1], [0])
+    if decoder.n_past() != count + 1:
+        raise TrialError(f"{decoder.n_past()} tokens are there")
+    if not np.isfinite(decoder.row(0)).all():
+        raise TrialError("what follows an image is no text")
 
 
 def _text(decoder: Decoder) -> list[int]:

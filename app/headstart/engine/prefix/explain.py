@@ -54,8 +54,13 @@ class Now(msgspec.Struct, frozen=True):
 
 def traced(messages: Sequence[PromptMessage]) -> tuple[TracedMessage, ...]:
     return tuple(
-        TracedMessage(message.role.value, message.key, digest(message.text)) for message in messages
+        TracedMessage(message.role.value, message.key, digest(_content(message)))
+        for message in messages
     )
+
+
+def _content(message: PromptMessage) -> str:
+    return "\0".join([message.text, *(image.digest for image in message.images)])
 
 
 def digest(text: str) -> str:

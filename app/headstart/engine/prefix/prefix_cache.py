@@ -152,13 +152,15 @@ class PrefixCache:
             if index + AHEAD < len(steps):
                 waiting.append(self._store.fetch(steps[index + AHEAD].entry))
             length = step.entry.info.length
+            stored = unpack(step.entry.info.tokens)
+            self._decoder.lay_out([*tokens, *stored])
             if not self._append(step.start, length, payload, stop):
                 self._cut(tokens, len(tokens))
                 if not stop.stopped:
                     log.warning("a stored prefix does not fit the model")
                     self._store.drop(step.entry)
                 break
-            tokens.extend(unpack(step.entry.info.tokens))
+            tokens.extend(stored)
             came[on_disk[index]] += step.use
             size = step.entry.info.size
             self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
@@ -219,6 +221,7 @@ class PrefixCache:
                         return Restored()
                     steps = self._store.steps(self.namespace, packed, self._chunk)
                     continue
+            self._decoder.lay_out(wanted[:position])
             there = self._decoder.back(payload.parts[0], position)
             if there:
                 tokens[:] = wanted[:position]

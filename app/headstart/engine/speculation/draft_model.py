@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 from headstart.core.settings import Sampling, changed
+from headstart.engine import image_tokens
 from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
@@ -25,9 +26,15 @@ class DraftModel:
     """One loaded draft for one target. `begin` opens a turn; `close` frees the model."""
 
     def __init__(
-        self, decoder: Decoder, mapping: TokenMapping, prefix_cache: PrefixCache | None = None
+        self,
+        decoder: Decoder,
+        mapping: TokenMapping,
+        prefix_cache: PrefixCache | None = None,
+        stand_in: int = 0,
     ) -> None:
+        """`stand_in`: the target's token that it reads for each one of an image."""
         self.decoder = decoder
+        self._stand_in = stand_in
         # snapshots would be needed for each round: such drafts are recomputed
         self._prefix_cache = (
             None if prefix_cache is not None and prefix_cache.needs_snapshots else prefix_cache
@@ -57,7 +64,7 @@ class DraftModel:
         """A new turn over the text `tokens`; what was read of it before is kept. `rules` are those
         of the target's sampler."""
         self.end()
-        self._mapping.begin(tokens)
+        self._mapping.begin(image_tokens.without(tokens, self._stand_in))
         self.stop = stop
         if self._mapping.greedy:
             sampling = changed(sampling, temperature=0.0, repeat_penalty=1.0, presence_penalty=0.0)
@@ -132,7 +139,7 @@ class DraftModel:
 
     def join_seconds(self, tokens: Sequence[int]) -> float:
         """About what `begin` with the target's tokens and `restore` will take together."""
-        seconds = self._mapping.seconds(tokens)
+        seconds = self._mapping.seconds(image_tokens.without(tokens, self._stand_in))
         held = self._mapping.tokens
         if self._prefix_cache is not None and held and len(held) + _ROOM <= self._context:
             seconds += self._prefix_cache.seconds(self.held, held[:-1])

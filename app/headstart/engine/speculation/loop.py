@@ -17,6 +17,7 @@ from time import perf_counter
 from headstart.core.events import DraftActivity
 from headstart.core.log_safety import kind_of
 from headstart.core.parts import Origin
+from headstart.engine import image_tokens
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
@@ -386,8 +387,6 @@ class Speculator:
         """Models that cannot be cut go back to a checkpoint, or to nothing: read what is lost."""
         missing = self._tokens[kept:]
         del self._tokens[kept:]
-        batch = self.target.facts.batch
-        for start in range(0, len(missing), batch):
-            part = missing[start : start + batch]
+        for part in image_tokens.slices(missing, self.target.facts.batch):
             self.target.forward(part, [])
             self._tokens.extend(part)

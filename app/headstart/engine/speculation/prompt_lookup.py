@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from headstart.engine import image_tokens
+
 SHORTEST, LONGER = 2, (3, 5, 8)
 # how far back a match is measured: beyond this it is as sure as it gets
 MEASURED = 24
@@ -125,9 +127,13 @@ class PromptLookup:
         return length
 
     def continuation(self, match: Match, count: int) -> list[int]:
-        """The `count` tokens that followed; a period that runs into the end goes on."""
+        """The `count` tokens that followed, fewer before an image; a period that runs into the end
+        goes on."""
         tokens, position = self._tokens, match.position
         period = len(tokens) - position
+        end = image_tokens.first_image(tokens, position, position + min(count, period))
+        if end < position + min(count, period):
+            return tokens[position:end]
         if count <= period:
             return tokens[position : position + count]
         return [tokens[position + index % period] for index in range(count)]

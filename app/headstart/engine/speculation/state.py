@@ -182,7 +182,9 @@ class SpeculationState:
         except BaseException:
             decoder.close()
             raise
-        self._draft, self._draft_ref = DraftModel(decoder, mapping, prefix_cache), wanted
+        # drafts see no images
+        blank = (self._target.encode("\n") or [0])[-1]
+        self._draft, self._draft_ref = DraftModel(decoder, mapping, prefix_cache, blank), wanted
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         if not self._pair.costs.known:

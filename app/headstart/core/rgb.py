@@ -1,0 +1,28 @@
+"""Images as models take them: rows of pixels. Who can decode image files hands in how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+# a longer side is scaled down to this: models look at fewer pixels than that
+LONGEST_SIDE = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Rgb:
+    """`width` x `height` pixels of three bytes, row by row without gaps."""
+
+    width: int
+    height: int
+    data: bytes = field(repr=False)
+
+
+DecodeImage = Callable[[bytes], Rgb | None]
+"""A PNG, JPEG, WebP or GIF file's pixels, turned as it was taken; None where it cannot be read.
+May be called on any thread."""
+
+
+def no_images(_data: bytes) -> Rgb | None:
+    """For programs without a window: nothing is decoded."""
+    return None

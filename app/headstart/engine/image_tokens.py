@@ -1,0 +1,151 @@
+"""Images as tokens: a run of negative ids that say which image it is, and how it lies. Pure.
+
+A prompt with images stays one list of numbers, so that what is compared, cut, hashed and stored as
+tokens needs to know nothing of images: equal images are equal runs, any other image differs from
+the first number on. A model reads a run as a whole or not at all.
+
+Some models (M-RoPE) count fewer places than tokens for an image; a run says both, so that `Layout`
+can turn an index into a place and back without the image.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+# the bit that is set in the first number of a run, that of a run of one, and what the first has
+# left for all else
+_FIRST, _ALONE = 1 << 30, 1 << 29
+_BITS = _ALONE - 1
+_HALF = 15
+# numbers after the first two that carry bits of the digest each
+_DIGEST = 8
+# tokens of one image
+MOST = (1 << _HALF) - 1
+
+
+def run(digest: bytes, tokens: int, places: int) -> list[int]:
+    """The ids of an image of so many tokens; `digest`: 32 bytes of what decides its KV state.
+    Raises ValueError where it has none, or too many."""
+    if not (0 < tokens <= MOST and 0 < places <= MOST and (tokens > 1 or places == 1)):
+        raise ValueError(f"an image of {tokens} tokens at {places} places")
+    said = int.from_bytes(digest)
+    values = [_FIRST | _ALONE * (tokens == 1) | said & _BITS]
+    if tokens > 1:
+        values.append(tokens << _HALF | places)
+    for _ in range(tokens - 2):
+        said >>= 29
+        values.append(said & _BITS if len(values) < _DIGEST + 2 else len(values))
+    return [-1 - value for value in values]
+
+
+def begins(token: int) -> bool:
+    """Whether a run begins with this id."""
+    return token < 0 and bool(-1 - token & _FIRST)
+
+
+def first_image(tokens: Sequence[int], at: int, end: int) -> int:
+    """Where the first image in `tokens` from `at` on begins, `end` without one."""
+    return next((index for index in range(at, end) if tokens[index] < 0), end)
+
+
+def end_of_run(tokens: Sequence[int], at: int) -> int:
+    """Behind the image that begins at `at`."""
+    end = at + 1
+    while end < len(tokens) and tokens[end] < 0 and not begins(tokens[end]):
+        end += 1
+    return end
+
+
+def slices(tokens: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """What is read by one forward each: at most so many tokens of text, or an image."""
+    at = 0
+    while at < len(tokens):
+        limit = min(len(tokens), at + most)
+        end = end_of_run(tokens, at) if tokens[at] < 0 else first_image(tokens, at, limit)
+        yield tokens[at:end]
+        at = end
+
+
+def whole(tokens: Sequence[int], length: int) -> int:
+    """The most of the first `length` tokens that cuts no image of `tokens` in two."""
+    if length >= len(tokens):
+        return length
+    while length > 0 and tokens[length] < 0 and not begins(tokens[length]):
+        length -= 1
+    return length
+
+
+def without(tokens: Sequence[int], stand_in: int) -> Sequence[int]:
+    """The same text for a model that sees nothing: as long, with another token for each."""
+    if not tokens or min(tokens) >= 0:
+        return tokens
+    return [stand_in if token < 0 else token for token in tokens]
+
+
+class _Span(NamedTuple):
+    start: int
+    tokens: float
+    places: int
+
+
+class Layout:
+    """Where the tokens of a sequence lie, for images that have fewer places than tokens."""
+
+    def __init__(self) -> None:
+        self._spans: list[_Span] = []
+
+    def set(self, tokens: Sequence[int]) -> None:
+        """The sequence is going to hold these; the last image may be cut."""
+        self._spans.clear()
+        if tokens and min(tokens) < 0:
+            for index, token in enumerate(tokens):
+                if begins(token):
+                    self.add(index, tokens[index : index + 2])
+
+    def add(self, index: int, ids: Sequence[int]) -> None:
+        """An image begins at `index`, with at least the first two of these ids, if it has so
+        many."""
+        tokens, places = math.inf, 1
+        if len(ids) > 1 and ids[1] < 0 and not begins(ids[1]):
+            value = -1 - ids[1]
+            tokens, places = value >> _HALF, value & MOST
+        elif -1 - ids[0] & _ALONE:
+            tokens = 1
+        if tokens != places:
+            self._spans.append(_Span(index, tokens, places))
+
+    def cut(self, length: int) -> None:
+        """Only the first `length` tokens are left."""
+        while self._spans and self._spans[-1].start >= length:
+            self._spans.pop()
+
+    def place(self, index: int) -> int:
+        """Of the token at `index`; within an image, that of its beginning."""
+        saved = 0
+        for span in self._spans:
+            if index >= span.start + span.tokens:
+                saved += int(span.tokens) - span.places
+            else:
+                return min(index, span.start) - saved
+        return index - saved
+
+    def last_place(self, length: int) -> int:
+        """The highest place among the first `length` tokens: all of an image lies at its first."""
+        for span in self._spans:
+            if length == span.start + span.tokens:
+                return self.place(span.start)
+        return self.place(length) - 1
+
+    def count(self, place: int) -> int:
+        """How many tokens there are, where the highest place is `place`."""
+        saved = 0
+        for span in self._spans:
+            at = span.start - saved
+            if place < at:
+                break
+            if place < at + span.places:
+                return span.start + int(span.tokens) if span.tokens < math.inf else span.start
+            saved += int(span.tokens) - span.places
+        return place + 1 + saved

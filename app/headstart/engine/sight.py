@@ -1,0 +1,80 @@
+"""Whether a loaded model sees images, and with what. Engine thread; one for each loaded model.
+
+A projector takes memory and time: it is opened when the first image is to be read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import Emit, Notice
+from headstart.core.profiles import ProfileKey
+from headstart.core.requests import LoadRequest
+from headstart.core.running import Doing, noted
+from headstart.core.told import Told, about
+from headstart.engine import room
+from headstart.engine.backends import select
+from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.memory import memory
+from headstart.engine.prefix.fingerprint import fingerprint
+from headstart.engine.resources import Resources
+from headstart.engine.stop import StopSignal
+
+# the part of a profile's key that a draft's name has elsewhere
+_IMAGES = "(images)"
+
+
+class Sight:
+    def __init__(self, decoder: Decoder, resources: Resources) -> None:
+        self._decoder = decoder
+        self._resources = resources
+        self._opened = False
+        # projectors that are of no use here, and why
+        self._failed: dict[Path, Told] = {}
+
+    def open(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> bool:
+        """Have the model see with the projector that is wanted, if one is; True: it does from now
+        on. Where it cannot, the reason is told, and prompts have the names of images only."""
+        projector = wanted.projector
+        if projector is None or self._opened:
+            return False
+        why = self._failed.get(projector)
+        if why is None:
+            try:
+                with noted(self._resources.running, Doing("loading", projector.name)):
+                    self._open(projector, wanted, stop)
+                self._opened = True
+                return True
+            except DecodeAborted:
+                return False
+            except EnvironmentProblem as problem:
+                why = self._failed[projector] = problem.told
+        emit(Notice("images", about("images-not-seen-because", why, model=wanted.model.name)))
+        return False
+
+    def _open(self, projector: Path, wanted: LoadRequest, stop: StopSignal) -> None:
+        try:
+            named = fingerprint(projector)
+            if not self._known_to_see(projector, named, wanted, stop):
+                raise ModelProblem("projector-does-not-fit", name=projector.name)
+            room.check_projector(projector, wanted.model, memory())
+        except OSError as error:
+            reason = error.strerror or error
+            raise ModelProblem("projector-gone", name=projector.name, error=reason) from error
+        select.open_images(self._decoder, projector, named, wanted.engine)
+
+    def _known_to_see(
+        self, projector: Path, named: bytes, wanted: LoadRequest, stop: StopSignal
+    ) -> bool:
+        """Tried in a child process, once for each pair: some end the process."""
+        model, engine, profiles = wanted.model, wanted.engine, self._resources.profiles
+        pair = f"{named.hex()}, {engine.as_run.flash_attention}"
+        key = ProfileKey(model.signature, _IMAGES, pair)
+        known = None if profiles is None else profiles.load(key)
+        if known is None:
+            sees = select.check_images(model, projector, engine, stop)
+            known = b"1" if sees else b"0"
+            if profiles is not None:
+                profiles.save(key, known)
+        return known == b"1"
