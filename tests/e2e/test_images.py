@@ -23,9 +23,12 @@ from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model
 from headstart.ui.pictures import as_png
+from tests.conftest import OpenApp, until
 from tests.models.projector import make_projector
 from tests.models.tiny import make_tiny
+from tests.support.driver import ask, stored_chat, use_sampling
 from tests.support.prefix_engine import OFF, PrefixEngine, assistant, prose, user
+from tests.ui.test_attachments import attach, chips
 
 # how their tokens lie: one after the other, without the causal mask; before a sliding window; in
 # fewer places than tokens; and that beside a recurrent state
@@ -266,3 +269,39 @@ def test_markers_in_a_users_text_are_no_images(engine: PrefixEngine) -> None:
     engine.ask("c", [user("Look", "q1", red)])
     engine.ask("c", [user(f"\ue0f9{red.digest}\ue0f9 and <__media__>", "q1")])
     assert min(engine.generator.loaded.resident.tokens) >= 0
+
+
+async def test_the_window_lets_a_model_look_at_what_is_attached(
+    running: OpenApp, starter: ModelRef, tmp_path: Path
+) -> None:
+    folder = tmp_path / "models"
+    model = open_model(make_tiny("qwen2vl", starter.path, folder / "tiny-vision.gguf"))
+    file = tmp_path / "flag.png"
+    file.write_bytes(picture("red").data)
+    async with running() as app:
+        use_sampling(app)
+        app.services.preferences.update(model_files=(model.key,), model=model.key)
+        await attach(app, file)
+        blind = await ask(app, "What is this?")
+        assert "does not see images" in app.window.banner.text()
+        # what makes it see is put beside it
+        make_projector("qwen2vl_merger", folder / "mmproj-tiny-vision.gguf")
+        app.window.new_chat()
+        await attach(app, file)
+        await until(lambda: chips(app)[0].attachment.tokens > 16)
+        seeing = await ask(app, "What is this?")
+        assert not app.window.banner.isVisible()
+        assert seeing.stats is not None
+        assert blind.stats is not None
+        assert seeing.stats.prompt_tokens > blind.stats.prompt_tokens + 16
+        again = await ask(app, "And what is it not?")
+        assert again.stats is not None
+        assert again.stats.reused_tokens >= seeing.stats.prompt_tokens
+    async with running() as app:
+        use_sampling(app)
+        (chat,) = [one for one in await app.services.chat_list.summaries() if one.messages > 2]
+        app.window.open_chat(chat.id)
+        await until(lambda: stored_chat(app) == chat.id)
+        after = await ask(app, "Thank you.")
+        assert after.stats is not None
+        assert after.stats.reused_tokens >= again.stats.prompt_tokens

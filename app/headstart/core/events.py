@@ -83,11 +83,13 @@ class PromptSize:
 
 @dataclass(frozen=True, slots=True)
 class Prefilling:
-    """`done` of `total` prompt tokens are in the KV state; `reused` were there before."""
+    """`done` of `total` prompt tokens are in the KV state; `reused` were there before. `image`: what
+    is read next is one, which cannot be stopped half-way."""
 
     done: int
     total: int
     reused: int
+    image: bool = False
 
 
 @dataclass(frozen=True, slots=True)

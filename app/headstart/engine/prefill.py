@@ -170,6 +170,8 @@ class Prefiller:
                 if image
                 else image_tokens.first_image(prompt, at, end)
             )
+            if image:
+                emit(Prefilling(at, total, reused, image=True))
             began = time.perf_counter()
             outputs = [end - at - 1] if end == total and not ahead else []
             self._decoder.forward(prompt[at:end], outputs)

@@ -22,6 +22,7 @@ from headstart.ui.reply_text import ReplyText
 # a prefill of fewer tokens than this is over before anyone could read about it
 SHOWN_PREFILL = 64
 WAITING = "Waiting for the reply in another chat…"
+LOOKING = "Looking at an image…"
 
 
 class ReplyController(QObject):
@@ -81,6 +82,8 @@ class ReplyController(QObject):
             case Loading(model=model, fraction=fraction, draft=draft):
                 what = f"the draft {model.name}" if draft else model.name
                 self.reply_progress.emit(message_id, f"Loading {what}… {fraction:.0%}")
+            case Prefilling(image=True):
+                self.reply_progress.emit(message_id, LOOKING)
             case Prefilling(done=done, total=total, reused=reused):
                 long = total - reused >= SHOWN_PREFILL
                 text = f"Processing {done:,} of {total:,} tokens…" if long else "Processing…"
