@@ -83,8 +83,8 @@ class PromptSize:
 
 @dataclass(frozen=True, slots=True)
 class Prefilling:
-    """`done` of `total` prompt tokens are in the KV state; `reused` were there before. `image`: what
-    is read next is one, which cannot be stopped half-way."""
+    """`done` of `total` prompt tokens are in the KV state; `reused` were there before. `image`:
+    what is read next is one, which cannot be stopped half-way."""
 
     done: int
     total: int
