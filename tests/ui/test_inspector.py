@@ -283,3 +283,26 @@ async def test_the_library_keeps_what_is_written_in_it(running: OpenApp) -> None
         assert preferences.current.presets == ()
         library.close()
         assert window.prompts.library is None
+
+
+async def test_what_is_saved_beside_the_open_library_is_in_it_too(running: OpenApp) -> None:
+    async with running() as app:
+        window, preferences = app.window, app.services.preferences
+        window.prompts.open()
+        library = window.prompts.library
+        assert library is not None
+        library.prompts.add.click()
+        library.prompts.text.setPlainText("Say it shorter.")
+        window.composer.set_text("Say it in verse.")
+        window.prompts.save_prompt()
+        dialog = window.findChild(QInputDialog)
+        assert dialog is not None
+        dialog.setTextValue("Verse")
+        dialog.accept()
+        window.inspector.save_preset("As it is")
+        library.prompts.text.setPlainText("Say it much shorter.")
+        library.presets.text.setPlainText("Be just.")
+        kept = {one.name: one.text for one in preferences.current.prompts}
+        assert kept == {"New prompt": "Say it much shorter.", "Verse": "Say it in verse."}
+        assert [one.name for one in preferences.current.presets] == ["As it is"]
+        library.close()

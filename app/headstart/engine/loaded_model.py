@@ -110,7 +110,7 @@ class LoadedModel:
                 # files wait until the reply is written
                 store.pause()
                 if request.owner is not None:
-                    store.begin(request.owner)
+                    store.permits.begin(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             if self.sight.open(request.load, emit, stop):

@@ -73,6 +73,15 @@ class LibraryWindow(QDialog):
         layout.addWidget(self.tabs, 1)
         layout.addWidget(buttons)
 
+    def follow(self, prompts: Sequence[SavedPrompt], presets: Sequence[Preset]) -> None:
+        """What was saved elsewhere meanwhile is shown too, and not overwritten."""
+        if set(prompts) != set(_prompts(self.prompts.items)):
+            self.prompts.show_items([_Item(one.name, one.text) for one in prompts])
+        if list(presets) != list(_presets(self.presets.items)):
+            self.presets.show_items(
+                [_Item(one.name, one.system_prompt or "", one) for one in presets]
+            )
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         for shelf in (self.prompts, self.presets):
@@ -80,21 +89,25 @@ class LibraryWindow(QDialog):
             shelf.list.doItemsLayout()
 
     def _tell_prompts(self, items: Sequence[_Item]) -> None:
-        self.prompts_changed.emit(
-            tuple(SavedPrompt(one.name, one.text) for one in items if one.text.strip())
-        )
+        self.prompts_changed.emit(_prompts(items))
 
     def _tell_presets(self, items: Sequence[_Item]) -> None:
-        self.presets_changed.emit(
-            tuple(
-                changed(
-                    one.preset or Preset(name=one.name),
-                    name=one.name,
-                    system_prompt=one.text if one.text.strip() else None,
-                )
-                for one in items
-            )
+        self.presets_changed.emit(_presets(items))
+
+
+def _prompts(items: Sequence[_Item]) -> tuple[SavedPrompt, ...]:
+    return tuple(SavedPrompt(one.name, one.text) for one in items if one.text.strip())
+
+
+def _presets(items: Sequence[_Item]) -> tuple[Preset, ...]:
+    return tuple(
+        changed(
+            one.preset or Preset(name=one.name),
+            name=one.name,
+            system_prompt=one.text if one.text.strip() else None,
         )
+        for one in items
+    )
 
 
 class _Shelf(QWidget):
@@ -152,6 +165,10 @@ class _Shelf(QWidget):
             self.list.clear()
             self.list.addItems([one.name for one in items])
         self._choose(0)
+
+    @property
+    def items(self) -> Sequence[_Item]:
+        return self._items
 
     @property
     def _row(self) -> int:

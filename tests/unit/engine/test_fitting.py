@@ -36,6 +36,9 @@ class Words:
     def render(self, messages: Sequence[PromptMessage], _thinking: str = "auto") -> str:
         return " ".join(message.text for message in messages)
 
+    def show(self, _messages: Sequence[PromptMessage]) -> None:
+        pass
+
     def end_of(self, _rendered: str, _messages: Sequence[PromptMessage]) -> str:
         return ""
 

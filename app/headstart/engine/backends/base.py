@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from headstart.engine.decoder import ContextFull, ModelFacts, ReadImage
+from headstart.engine.image_tokens import Layout
+
+
+class ImageTokens(Protocol):
+    def tokens(self, digest: str, read: ReadImage) -> list[int] | None:
+        """As `Decoder.image`."""
+        ...
 
 
 class DecoderBase:
@@ -17,19 +25,23 @@ class DecoderBase:
     _facts: ModelFacts
     # the tokens that end a reply
     _ends: frozenset[int] = frozenset()
+    # what it sees with, where it does
+    _images: ImageTokens | None = None
 
     def __init__(self) -> None:
         self._pieces: dict[int, bytes] = {}
+        # of the live sequence
+        self._layout = Layout()
 
     @property
     def facts(self) -> ModelFacts:
         return self._facts
 
-    def image(self, _digest: str, _read: ReadImage) -> list[int] | None:
-        return None
+    def image(self, digest: str, read: ReadImage) -> list[int] | None:
+        return None if self._images is None else self._images.tokens(digest, read)
 
-    def lay_out(self, _tokens: Sequence[int]) -> None:
-        """Every token has a place of its own."""
+    def lay_out(self, tokens: Sequence[int]) -> None:
+        self._layout.set(tokens)
 
     def piece(self, token: int) -> bytes:
         if token < 0:

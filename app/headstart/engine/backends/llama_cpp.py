@@ -36,9 +36,7 @@ from headstart.engine.decoder import (
     ContextFull,
     DecodeAborted,
     ModelFacts,
-    ReadImage,
 )
-from headstart.engine.image_tokens import Layout
 
 SPARE = 1
 _LEAF_SEQUENCE = 2
@@ -70,8 +68,6 @@ class LlamaCppDecoder(DecoderBase):
         super().__init__()
         self._batch: LlamaBatch | None = None
         self._images: LlamaImages | None = None
-        # of the live sequence
-        self._layout = Layout()
         llama = self.llama = LlamaContext(path, engine, progress, clamp)
         try:
             self._context, self._memory = llama.context, llama.memory
@@ -125,9 +121,6 @@ class LlamaCppDecoder(DecoderBase):
         if self._images is None:
             self._images = LlamaImages(self.llama, projector, named, on_card)
 
-    def image(self, digest: str, read: ReadImage) -> list[int] | None:
-        return None if self._images is None else self._images.tokens(digest, read)
-
     def vocabulary(self) -> Vocabulary:
         return llama_vocabulary.vocabulary(self.vocab)
 
@@ -141,7 +134,7 @@ class LlamaCppDecoder(DecoderBase):
         count, batch = len(tokens), self._batch
         assert batch is not None
         start = self.n_past(seq)
-        if seq == 0 and tokens[0] < 0 and self._images is not None:
+        if seq == 0 and self._images is not None and tokens and tokens[0] < 0:
             self._read_image(self._images, tokens, start)
             return
         self._check(tokens, start)
@@ -293,9 +286,6 @@ class LlamaCppDecoder(DecoderBase):
         first = lib.llama_memory_seq_pos_min(self._memory, 0)
         needed = max(0, self._layout.place(n) - self._window + 1) if self._window > 0 else 0
         return n if first <= needed else 0
-
-    def lay_out(self, tokens: Sequence[int]) -> None:
-        self._layout.set(tokens)
 
     def export(self, start: int, end: int) -> Blob:
         first, behind = self._layout.place(start), self._layout.place(end)

@@ -22,6 +22,7 @@ from headstart.engine.prefix.budget import to_evict
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.disk import Disk, Owner
 from headstart.engine.prefix.keys import record_key
+from headstart.engine.prefix.permits import Permits
 from headstart.engine.prefix.record_file import Payload, RecordDamaged
 
 log = logging.getLogger(__name__)
@@ -32,8 +33,6 @@ _MOST_MEMORY = 1 << 30
 # threads that read while a record goes into a context (a second one would take the core that does
 # that), and records that are read before they are asked for
 READERS, AHEAD = 1, 6
-# of `PrefixStore.clear`: a chat that was cleared by itself
-_NEVER = -1
 
 
 class PrefixStore:
@@ -44,12 +43,7 @@ class PrefixStore:
         self._memory_size = 0
         self._most_memory = automatic_memory()
         self._clock = 0
-        # chats whose user does not want them on disk
-        self._barred: set[str] = set()
-        # how often all was cleared, and how often it had been when a chat was used last: what a
-        # model holds of a chat that was cleared is not written until the chat is used again
-        self._cleared = 0
-        self._used_after: dict[str, int] = {}
+        self.permits = Permits()
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
         owner = Owner(self.lock, self._trim_memory, self._forget)
         self.disk = Disk(folder, index, self.catalogue, owner)
@@ -144,7 +138,7 @@ class PrefixStore:
     def use(self, entry: Entry, chat_id: str) -> None:
         """`chat_id` needs this record on disk; written there unless it is."""
         with self.lock:
-            if not self._may_write(chat_id):
+            if not self.permits.may_write(chat_id):
                 return
             new = chat_id not in entry.chats
             # also again: it may have been refused when the disk was full
@@ -178,11 +172,6 @@ class PrefixStore:
         """Its bytes are not what they should be."""
         with self.lock:
             self._forget(entry)
-
-    def begin(self, chat_id: str) -> None:
-        """A reply is asked for in this chat: it may be kept again if it was cleared."""
-        with self.lock:
-            self._used_after[chat_id] = self._cleared
 
     def pause(self) -> None:
         """A reply is being made: files wait."""
@@ -229,20 +218,14 @@ class PrefixStore:
     def allow(self, chat_id: str, on_disk: bool) -> bool:
         """Whether anything of this chat may be written from now on; True if that is new."""
         with self.lock:
-            if on_disk == (chat_id not in self._barred):
-                return False
-            if on_disk:
-                self._barred.discard(chat_id)
-            else:
-                self._barred.add(chat_id)
-            return True
+            return self.permits.allow(chat_id, on_disk)
 
     def clear(self) -> None:
         """Forget everything, in memory and on disk."""
         # what is not listed yet would come back
         self.wait_until_ready()
         with self.lock:
-            self._cleared += 1
+            self.permits.all_cleared()
             for entry in self.catalogue:
                 self._forget(entry)
 
@@ -250,7 +233,7 @@ class PrefixStore:
         """What only this chat needs goes; what it shares with others stays."""
         self.wait_until_ready()
         with self.lock:
-            self._used_after[chat_id] = _NEVER
+            self.permits.cleared(chat_id)
             for entry in self.catalogue:
                 if chat_id in entry.chats:
                     entry.chats.discard(chat_id)
@@ -272,14 +255,10 @@ class PrefixStore:
             self._memory[entry.info.key] = entry
 
     def _need(self, entry: Entry, chat_id: str) -> None:
-        if not self._may_write(chat_id):
+        if not self.permits.may_write(chat_id):
             return
         entry.chats.add(chat_id)
         self.disk.write(entry)
-
-    def _may_write(self, chat_id: str) -> bool:
-        since = self._used_after.get(chat_id, 0)
-        return chat_id not in self._barred and since == self._cleared
 
     def _forget(self, entry: Entry) -> None:
         self.catalogue.remove(entry)

@@ -14,7 +14,6 @@ from headstart.core.attachments import Extracted
 from headstart.core.events import PromptSize
 from headstart.core.parts import FilePart, ImagePart
 from headstart.ui.attachment import Attachment
-from headstart.ui.pictures import as_png
 
 if TYPE_CHECKING:
     from headstart.ui.attachment_window import AttachmentWindow
@@ -32,7 +31,7 @@ class Verbs(Protocol):
 
     def add_files(self, paths: Sequence[str]) -> None: ...
 
-    def add_data(self, data: bytes, name: str) -> None: ...
+    def add_image(self, image: QImage, name: str) -> None: ...
 
     def read_pages(self, attachment_id: str) -> None: ...
 
@@ -79,7 +78,7 @@ class AttachmentOpener(QObject):
 
     def paste_image(self, image: QImage) -> None:
         if not image.isNull():
-            self._verbs.add_data(as_png(image), "Pasted image.png")
+            self._verbs.add_image(image, "Pasted image.png")
 
     # --- looking into it -----------------------------------------------------------------
 

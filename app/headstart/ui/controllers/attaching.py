@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
 
 from headstart.chat.attaching import Attached, Attaching, Reading, ReadingCancelled, choose
 from headstart.chat.broadcast import Broadcast
@@ -20,7 +21,7 @@ from headstart.core.parts import FilePart, ImagePart, OtherPart
 from headstart.core.values import new_id
 from headstart.ui.attachment import Attachment
 from headstart.ui.open_chat import OpenChat
-from headstart.ui.pictures import converted
+from headstart.ui.pictures import as_png, converted
 from headstart.ui.tasks import Tasks
 
 
@@ -90,11 +91,11 @@ class AttachingController(QObject):
     def add_files(self, paths: Sequence[str]) -> None:
         """Attach files to the open chat's next message."""
         for path in map(Path, paths):
-            self._begin(path.name, path, None)
+            self._begin(path.name, path)
 
-    def add_data(self, data: bytes, name: str) -> None:
+    def add_image(self, image: QImage, name: str) -> None:
         """The same for what was pasted."""
-        self._begin(name, None, data)
+        self._begin(name, image)
 
     def remove(self, attachment_id: str) -> None:
         for chat in self._reading.values():
@@ -125,17 +126,23 @@ class AttachingController(QObject):
 
     # --- inside --------------------------------------------------------------------------
 
-    def _begin(self, name: str, path: Path | None, data: bytes | None) -> None:
+    def _begin(self, name: str, source: Path | QImage) -> None:
         chat_id, one, reading = self._open.id, Attachment(new_id(), name), Reading()
         self._order[one.id] = len(self._order) + 1
         self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
         self._show()
         progress = lambda fraction: self._progress(chat_id, one.id, fraction)  # noqa: E731
-        if path is not None:
-            work = self._file(chat_id, path, reading, progress)
+        if isinstance(source, Path):
+            work = self._file(chat_id, source, reading, progress)
         else:
-            work = self._attaching.content(chat_id, data or b"", name, reading, progress)
+            work = self._image(chat_id, source, name, progress)
         self._tasks.spawn(self._read(chat_id, one.id, work))
+
+    async def _image(
+        self, chat_id: str, image: QImage, name: str, progress: Callable[[float], None]
+    ) -> Attached:
+        data = await asyncio.to_thread(as_png, image)
+        return await self._attaching.content(chat_id, data, name, Reading(), progress)
 
     async def _file(
         self, chat_id: str, path: Path, reading: Reading, progress: Callable[[float], None]

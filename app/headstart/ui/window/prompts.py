@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QInputDialog, QMenu
 
 from headstart.chat.preferences import Preferences
-from headstart.core.settings import SavedPrompt
+from headstart.core.settings import SavedPrompt, Settings
 from headstart.core.variables import CLIPBOARD, LONGEST, filled, names
 from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry
@@ -34,6 +34,7 @@ class Prompts(QObject):
         self._window = window
         self._preferences = preferences
         self.library: LibraryWindow | None = None
+        preferences.listen(self._on_settings)
         self.asking: ValuesDialog | None = None
         window.composer.slash.entries = self._entries
         window.composer.prompts_menu.aboutToShow.connect(self._fill_menu)
@@ -132,6 +133,10 @@ class Prompts(QObject):
             window.finished.connect(self._on_closed)
         self.library.show()
         self.library.raise_()
+
+    def _on_settings(self, settings: Settings) -> None:
+        if self.library is not None:
+            self.library.follow(settings.prompts, settings.presets)
 
     def _on_closed(self) -> None:
         if self.library is not None:
