@@ -15,12 +15,10 @@ class Fold(QWidget):
     toggled = Signal(bool)
     reset = Signal()
 
-    def __init__(
-        self, title: str, content: QWidget, parent: QWidget | None = None, resets: bool = False
-    ) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None, resets: bool = False) -> None:
         """`resets`: whether all that is in it goes back together."""
         super().__init__(parent)
-        self._content = content
+        self._content: QWidget | None = None
         self.button = QToolButton(self)
         self.button.setObjectName("fold")
         self.button.setText(title)
@@ -47,12 +45,18 @@ class Fold(QWidget):
         line.addWidget(self.summary, 100)
         line.addStretch(1)
         line.addWidget(self._back)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addLayout(line)
-        layout.addWidget(content)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(8)
+        self._layout.addLayout(line)
         self._show(False)
+
+    def put(self, content: QWidget) -> None:
+        """What is in it: a child of this, because moving a widget to another parent makes Qt go
+        through its style sheet again."""
+        self._content = content
+        self._layout.addWidget(content)
+        content.setVisible(self.open)
 
     @property
     def open(self) -> bool:
@@ -76,6 +80,7 @@ class Fold(QWidget):
         self.button.setIcon(icons.icon("chevron-down" if self.open else "chevron-right"))
 
     def _show(self, on: bool) -> None:
-        self._content.setVisible(on)
+        if self._content is not None:
+            self._content.setVisible(on)
         self.summary.setVisible(not on)
         self.refresh_theme()

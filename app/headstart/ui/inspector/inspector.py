@@ -70,38 +70,32 @@ class Inspector(QFrame):
         self._chat_id: str | None = None
         self._private = False
         self._quiet = False
-        body = QWidget()
+        scroll = QScrollArea(self)
+        # made where they stay: Qt goes through the style sheet again for what gets another parent
+        self._body = body = QWidget(scroll.viewport())
         body.setObjectName("inspectorBody")
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(16, 16, 16, 16)
         self._layout.setSpacing(8)
         self._build_overview()
-        self.system = SystemPromptSection(self)
+        self.system = SystemPromptSection(body)
         self.system.edited.connect(self._system_prompt_edited)
         self.system.reset.connect(lambda: self._follow("system_prompt"))
         self.system_prompt = self.system.edit
         self._section(self.system)
-        title = QLabel("Sampling", self)
+        title = QLabel("Sampling", body)
         title.setObjectName("sectionTitle")
         self._section(title)
-        self.sampling = SamplingPanel(TITLE_WIDTH, self)
+        self.sampling = SamplingPanel(TITLE_WIDTH, body)
         self.sampling.edited.connect(self.change_sampling)
         self._layout.addWidget(self.sampling)
-        self.speculation = SpeculationPanel(self)
-        self.speculation.edited.connect(self._speculation_edited)
-        self.speculation.gain_changed.connect(self._show_draft)
-        self.prefix = PrefixPanel(self)
-        self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
-        self.answer_format = AnswerFormatPanel(self)
-        self.answer_format.edited.connect(lambda schema: self.change_sampling("schema", schema))
         self._build_folds()
-        self._reset = QPushButton("Reset to the app’s settings", self)
+        self._reset = QPushButton("Reset to the app’s settings", body)
         self._reset.setToolTip("Forget what this chat decides for itself")
         self._reset.clicked.connect(self._reset_all)
         self._layout.addSpacing(4)
         self._layout.addWidget(self._reset)
         self._layout.addStretch(1)
-        scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -117,7 +111,7 @@ class Inspector(QFrame):
     # --- building ------------------------------------------------------------------------
 
     def _build_overview(self) -> None:
-        self.overview = Overview(self)
+        self.overview = Overview(self._body)
         self.overview.preset_chosen.connect(self.apply_preset)
         self.overview.speculation_toggled.connect(
             lambda on: self._speculation_edited(changed(self.speculation.value, enabled=on))
@@ -125,19 +119,19 @@ class Inspector(QFrame):
         # where the keyboard goes first
         self.first_focus = self.overview.preset
         self._layout.addWidget(self.overview)
-        self.server_words = QLabel(self)
+        self.server_words = QLabel(self._body)
         self.server_words.setObjectName("quiet")
         self.server_words.setWordWrap(True)
         self.server_words.hide()
         self._layout.addWidget(self.server_words)
-        self.thinking = ThinkingRow(TITLE_WIDTH, self)
+        self.thinking = ThinkingRow(TITLE_WIDTH, self._body)
         self.thinking.chosen.connect(lambda value: self._set(thinking=value))
         self.thinking.reset.connect(lambda: self._follow("thinking"))
         self._layout.addWidget(self.thinking)
 
     def _section(self, widget: QWidget) -> None:
         """A line above, as in a book between parts."""
-        line = QFrame(self)
+        line = QFrame(self._body)
         line.setObjectName("sectionLine")
         line.setFixedHeight(1)
         self._layout.addSpacing(4)
@@ -154,15 +148,26 @@ class Inspector(QFrame):
             lambda rule: None if self._quiet else self._set(when_full=rule),
         )
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._when_full = OwnRow("When full", self.when_full, self, TITLE_WIDTH)
-        self._when_full.reset.connect(lambda: self._follow("when_full"))
         self.folds = {
             "sampling": self.sampling.more,
-            "speculation": Fold("Speculation", self.speculation, self, resets=True),
-            "prefix": Fold("Prompt cache", self.prefix, self),
-            "format": Fold("Answer format", self.answer_format, self, resets=True),
-            "context": Fold("Context", self._when_full, self),
+            "speculation": Fold("Speculation", self._body, resets=True),
+            "prefix": Fold("Prompt cache", self._body),
+            "format": Fold("Answer format", self._body, resets=True),
+            "context": Fold("Context", self._body),
         }
+        self.speculation = SpeculationPanel(self.folds["speculation"])
+        self.speculation.edited.connect(self._speculation_edited)
+        self.speculation.gain_changed.connect(self._show_draft)
+        self.prefix = PrefixPanel(self.folds["prefix"])
+        self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
+        self.answer_format = AnswerFormatPanel(self.folds["format"])
+        self.answer_format.edited.connect(lambda schema: self.change_sampling("schema", schema))
+        self._when_full = OwnRow("When full", self.when_full, self.folds["context"], TITLE_WIDTH)
+        self._when_full.reset.connect(lambda: self._follow("when_full"))
+        self.folds["speculation"].put(self.speculation)
+        self.folds["prefix"].put(self.prefix)
+        self.folds["format"].put(self.answer_format)
+        self.folds["context"].put(self._when_full)
         for name, fold in self.folds.items():
             fold.toggled.connect(
                 lambda: self.sections_changed.emit(

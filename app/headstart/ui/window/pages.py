@@ -32,11 +32,10 @@ class Pages(QStackedWidget):
     # the user wants to open a model's file
     file_wanted = Signal()
 
-    def __init__(
-        self, parent: QWidget, chat: QWidget, controllers: Controllers, preferences: Preferences
-    ) -> None:
+    def __init__(self, parent: QWidget, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__(parent)
-        self._chat = chat
+        # what the window puts its parts for chats into
+        self.chat = QWidget(self)
         self._preferences = preferences
         self._controllers = controllers
         self._installed: Sequence[InstalledModel] = ()
@@ -47,7 +46,7 @@ class Pages(QStackedWidget):
         self.banner = Banner(self)
         self._place = QWidget(self)
         self.toast = Toast(self._place)
-        self.addWidget(chat)
+        self.addWidget(self.chat)
         # files come and go by other programs' doing
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK_MS)
@@ -58,7 +57,7 @@ class Pages(QStackedWidget):
 
     @property
     def on_models(self) -> bool:
-        return self.currentWidget() is not self._chat
+        return self.currentWidget() is not self.chat
 
     @property
     def line(self) -> str:
@@ -78,7 +77,7 @@ class Pages(QStackedWidget):
 
     def show_chat(self) -> None:
         if self.on_models:
-            self.setCurrentWidget(self._chat)
+            self.setCurrentWidget(self.chat)
             self._looking.stop()
             self.flush()
             self.changed.emit()
