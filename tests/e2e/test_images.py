@@ -18,6 +18,7 @@ from headstart.core.rgb import Rgb
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import image_tokens
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.stop import StopSignal
@@ -111,6 +112,23 @@ def test_what_comes_after_an_image_depends_on_it_and_on_nothing_else(
     decoder.truncate(0)
     swapped = _read(decoder, [*text, *other, *text, *one, *text])
     assert np.abs(swapped - first).max() > 0.1
+    decoder.close()
+
+
+def test_a_stop_within_an_image_leaves_nothing_of_it(seeing: tuple[Path, Path]) -> None:
+    decoder = _open(seeing)
+    text, image = decoder.encode(prose(40)), _image(decoder, 1, 160, 128)
+    first = _read(decoder, [*text, *image, *text])
+    decoder.truncate(0)
+    at = next(index for index, token in enumerate(image) if token < 0)
+    _read(decoder, [*text, *image[:at]])
+    decoder.abort()
+    with pytest.raises(DecodeAborted):
+        decoder.forward(image[at : image_tokens.end_of_run(image, at)], [])
+    decoder.clear_abort()
+    left = decoder.truncate(len(text) + at)
+    assert decoder.n_past() == left
+    assert np.array_equal(_read(decoder, [*text, *image, *text][left:]), first)
     decoder.close()
 
 

@@ -3,6 +3,8 @@ copy of the state, and never more than there are."""
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from headstart.core.fit import UNDO
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.decoder import DecodeAborted
 from tests.models.tiny import FAMILIES, make_tiny
 from tests.support.decoding import after, read
 
@@ -102,3 +105,47 @@ def test_ranges_are_the_same_with_and_without_the_state_beside_them(
     assert len(decoder.export(256, 512)) == len(first)
     assert np.array_equal(decoder.export(256, 512), decoder.export(256, 512))
     decoder.close()
+
+
+@pytest.mark.parametrize("family", [*TAKE_BACK, "mamba", "falcon-h1", "llama"])
+def test_a_stop_in_the_middle_of_a_reply_leaves_the_text_as_it_was(
+    family: str, starter: ModelRef, tmp_path: Path
+) -> None:
+    """llama.cpp goes on with stale states where a short forward is cut off."""
+    path = make_tiny(family, starter.path, tmp_path / "model.gguf")
+    random = np.random.default_rng(3)
+    decoder, direct = _open(path), _open(path)
+    text = [int(token) for token in random.integers(300, 4000, 40)]
+    for each in (decoder, direct):
+        each.forward(text, [39])
+    over = threading.Event()
+
+    def stop_and_go_on() -> None:
+        while not over.is_set():
+            decoder.abort()
+            time.sleep(0.0003)
+            decoder.clear_abort()
+            time.sleep(0.0003)
+
+    stopping = threading.Thread(target=stop_and_go_on)
+    stopping.start()
+    cut = 0
+    try:
+        for _ in range(120):
+            new = [int(token) for token in random.integers(300, 4000, random.integers(1, 6))]
+            while True:
+                try:
+                    decoder.forward(new, [len(new) - 1])
+                    break
+                except DecodeAborted:
+                    cut += 1
+                    assert decoder.truncate(len(text)) == decoder.n_past() == len(text)
+            direct.forward(new, [len(new) - 1])
+            assert np.array_equal(decoder.row(0), direct.row(0))
+            text += new
+    finally:
+        over.set()
+        stopping.join()
+    assert cut > 5
+    decoder.close()
+    direct.close()

@@ -1,4 +1,5 @@
-"""The projector that lets a model see: a file beside the model's own. Worker threads."""
+"""The projector that lets a model see: a file beside the model's own, or what Ollama has with it.
+Worker threads."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.kinds import why_no_chat
+from headstart.hub.sources import ollama_projectors
 
 _NAMED = "mmproj"
 _WORDS = re.compile(r"[a-z]+|\d+")
@@ -34,6 +36,7 @@ def projector_of(model: ModelRef) -> Path | None:
         for path in sorted(folder.glob("*.gguf"))
         if _NAMED in path.name.casefold() and path != model.path
     ]
+    files += ollama_projectors(model.path)
     known = [(path, header) for path in files if (header := _projector(path)) is not None]
     if not known:
         return None

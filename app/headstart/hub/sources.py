@@ -55,6 +55,7 @@ _DEEPEST = 6
 _MOST_FOLDERS = 20_000
 _LARGEST_MANIFEST = 1 << 20
 _OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
+_OLLAMA_PROJECTOR = "application/vnd.ollama.image.projector"
 
 
 def default_places(hub_cache: Path, environment: Mapping[str, str] | None = None) -> list[Place]:
@@ -170,7 +171,7 @@ def _ollama(place: Place) -> Iterator[Found]:
     for folder, _, names in os.walk(root):
         for name in sorted(names):
             path = Path(folder) / name
-            blob = _ollama_weights(path, place.folder / "blobs")
+            blob = _ollama_layer(path, place.folder / "blobs", _OLLAMA_WEIGHTS)
             if blob is not None:
                 parts = path.relative_to(root).parts
                 shown = [part for part in parts[1:] if part != "library"]
@@ -178,12 +179,26 @@ def _ollama(place: Place) -> Iterator[Found]:
                 yield Found(blob, called.removesuffix(":latest"), "gguf", place.source)
 
 
-def _ollama_weights(manifest: Path, blobs: Path) -> Path | None:
+def ollama_projectors(weights: Path) -> Iterator[Path]:
+    """What manifests name beside a model's weights for it to see."""
+    blobs = weights.parent
+    root = blobs.parent / "manifests"
+    if blobs.name != "blobs" or not root.is_dir():
+        return
+    for folder, _, names in os.walk(root):
+        for name in sorted(names):
+            manifest = Path(folder) / name
+            found = _ollama_layer(manifest, blobs, _OLLAMA_PROJECTOR)
+            if found is not None and _ollama_layer(manifest, blobs, _OLLAMA_WEIGHTS) == weights:
+                yield found
+
+
+def _ollama_layer(manifest: Path, blobs: Path, kind: str) -> Path | None:
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         if manifest.stat().st_size > _LARGEST_MANIFEST:
             return None
         for layer in json.loads(manifest.read_text(encoding="utf-8"))["layers"]:
-            if layer["mediaType"] == _OLLAMA_WEIGHTS:
+            if layer["mediaType"] == kind:
                 digest = str(layer["digest"]).replace(":", "-")
                 path = blobs / digest
                 if "/" not in digest and "\\" not in digest and path.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,22 @@ def test_a_repository_may_have_a_folder_for_each_quantization(
     projector = make_projector("gemma3", folder.parent / "mmproj.gguf")
     assert projector_of(model) == projector
     assert projector_of(ref(starter.path)) is None
+
+
+def test_ollama_names_it_with_the_weights(starter: ModelRef, tmp_path: Path) -> None:
+    blobs = tmp_path / "blobs"
+    blobs.mkdir()
+    weights = make_tiny("llama", starter.path, blobs / "sha256-aa")
+    other = make_tiny("llama", starter.path, blobs / "sha256-bb")
+    projector = make_projector("gemma3", blobs / "sha256-cc")
+    manifest = tmp_path / "manifests" / "registry" / "library" / "vision" / "4b"
+    manifest.parent.mkdir(parents=True)
+    kind = "application/vnd.ollama.image."
+    layers = [
+        {"mediaType": f"{kind}model", "digest": "sha256:aa"},
+        {"mediaType": f"{kind}projector", "digest": "sha256:cc"},
+    ]
+    manifest.write_text(json.dumps({"layers": layers}))
+    (manifest.parent / "damaged").write_text("{")
+    assert projector_of(ref(weights)) == projector
+    assert projector_of(ref(other)) is None

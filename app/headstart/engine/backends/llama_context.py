@@ -37,6 +37,9 @@ CONTEXT_STEP = 256
 # of a tree: beside the live sequence and a spare one to export and import through, the unified
 # cache has one for each further leaf
 LEAVES = SEQUENCES - 1
+# tokens of a forward that is not cut off where a state is recurrent: llama.cpp would go on with
+# stale states, or none
+_WHOLE = 16
 
 # the package has no name for bf16
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
@@ -121,6 +124,16 @@ class LlamaContext:
             )
         if lib.llama_model_has_encoder(self.model):
             raise ModelProblem("encoder-model", name=path.name)
+
+    def decode(self, batch: Any, count: int) -> int:
+        """What llama.cpp says of a batch of so many tokens: 0, 1 without room, 2 where it was cut
+        off."""
+        if not self.recurrent or count > _WHOLE:
+            return int(lib.llama_decode(self.context, batch))
+        try:
+            return int(lib.llama_decode(self.context, batch)) if self.abort.hold() else 2
+        finally:
+            self.abort.release()
 
     def another(self, engine: EngineSettings, clamp: bool = False) -> Any:
         """A new context of the loaded model; None where llama.cpp makes none."""

@@ -153,7 +153,7 @@ class LlamaCppDecoder(DecoderBase):
             lib.llama_set_n_threads(self._context, threads, threads)
             self._thread_count = threads
         began, used = perf_counter(), process_time()
-        result = lib.llama_decode(self._context, batch.native)
+        result = self.llama.decode(batch.native, count)
         if result == 0:
             self._threads.took(count, perf_counter() - began, process_time() - used)
             if seq == 0 and self._facts.undo:
@@ -176,7 +176,13 @@ class LlamaCppDecoder(DecoderBase):
         self._fresh, self._outputs, self._leaf_paths = 0, (), []
         place = self._layout.place(start)
         self._layout.add(start, tokens)
-        images.decode(tuple(tokens), place)
+        try:
+            images.decode(tuple(tokens), place)
+        except BaseException:
+            if self._recurrent:
+                # what is left of its state is that of nothing
+                self.truncate(0)
+            raise
         self._undone = False
 
     def _plant(self, batch: LlamaBatch, parents: Sequence[int], start: int) -> None:

@@ -63,12 +63,28 @@ class AbortFlag:
     """
 
     def __init__(self) -> None:
+        # what was asked for, and whether it waits until `release`
+        self._wanted = self._held = False
         self.buffer = ctypes.create_string_buffer(2)
         libc = ctypes.CDLL(None)
         self.callback = ctypes.cast(libc.strlen, lib.ggml_abort_callback)
 
     def set(self) -> None:
-        self.buffer[0] = b"\x01"
+        # in this order: whoever releases it at the same moment sees it
+        self._wanted = True
+        if not self._held:
+            self.buffer[0] = b"\x01"
 
     def clear(self) -> None:
+        self._wanted = False
         self.buffer[0] = b"\x00"
+
+    def hold(self) -> bool:
+        """Nothing is cut off until `release`; False when that was asked for already."""
+        self._held = True
+        return not self._wanted
+
+    def release(self) -> None:
+        self._held = False
+        if self._wanted:
+            self.buffer[0] = b"\x01"

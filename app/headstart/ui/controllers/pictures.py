@@ -20,6 +20,8 @@ from headstart.ui.tasks import Tasks
 
 # images that are kept decoded, each at the size of a thumbnail
 _KEPT = 48
+# pixels of one that is looked at by itself: more would be scaled down for each size of its window
+_LARGEST = QSize(2560, 1600)
 
 
 class PicturesController(QObject):
@@ -47,7 +49,7 @@ class PicturesController(QObject):
         return None
 
     def open(self, part: ImagePart) -> None:
-        """The image in its full size, with `opened`."""
+        """The image as large as a screen shows it, with `opened`."""
         self._tasks.spawn(self._whole(self._open.id, part))
 
     def save(self, part: Attached, path: str) -> None:
@@ -65,9 +67,9 @@ class PicturesController(QObject):
         self.ready.emit(digest)
 
     async def _whole(self, chat_id: str, part: ImagePart) -> None:
-        self.opened.emit(part, await self._decoded(chat_id, part, None))
+        self.opened.emit(part, await self._decoded(chat_id, part, _LARGEST))
 
-    async def _decoded(self, chat_id: str, part: ImagePart, within: QSize | None) -> QImage | None:
+    async def _decoded(self, chat_id: str, part: ImagePart, within: QSize) -> QImage | None:
         try:
             data = await self._attaching.data(chat_id, part)
         except EnvironmentProblem:
