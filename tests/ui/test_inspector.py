@@ -194,7 +194,7 @@ async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -
         panel.schema.setPlainText(json.dumps(schema))
         panel.flush()
         await until(lambda: inspector.holding.options != before)
-        assert inspector.folds["format"].summary.text() == "JSON that fits a schema"
+        assert inspector.folds["format"].summary.full_text == "JSON that fits a schema"
         reply = await ask(app, "Where is the Tower of Belém?")
         assert list(json.loads(reply.text)) == ["city"]
         inspector.folds["format"].reset.emit()

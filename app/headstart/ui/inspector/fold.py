@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from headstart.ui import icons
+from headstart.ui.elided import ElidedLabel
 from headstart.ui.inspector.own import back_button
 
 
@@ -27,8 +28,7 @@ class Fold(QWidget):
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.toggled.connect(self._show)
         self.button.clicked.connect(lambda: self.toggled.emit(self.button.isChecked()))
-        self.summary = QLabel(self)
-        self.summary.setObjectName("quiet")
+        self.summary = ElidedLabel(parent=self, name="quiet")
         self.summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._dot = QLabel("●", self)
@@ -67,7 +67,7 @@ class Fold(QWidget):
 
     def set_summary(self, text: str) -> None:
         """What is in it, in a few words; shown while it is folded."""
-        self.summary.setText(text)
+        self.summary.set_full_text(text)
         self.summary.setToolTip(text)
 
     def set_own(self, own: bool) -> None:
