@@ -32,7 +32,7 @@ from tests.support.prefix_engine import OFF, PrefixEngine, assistant, prose, use
 from tests.ui.test_attachments import attach, chips
 
 # how their tokens lie: one after the other, without the causal mask; before a sliding window; in
-# fewer places than tokens; and that beside a recurrent state
+# fewer positions than tokens; and that beside a recurrent state
 KINDS = {
     "llama": "gemma3",
     "gemma3": "gemma3",
@@ -188,7 +188,7 @@ def test_an_image_is_read_once_also_after_a_restart(engine: PrefixEngine) -> Non
     fresh = engine.ask("c", history)
     assert fresh.reused == 0
     assert fresh.text == kept.text
-    # another image in its place is read, and so is all behind it
+    # another image in its place is prefilled, and so is all behind it
     resident = engine.generator.loaded.resident.tokens
     before = next(at for at, token in enumerate(resident) if token < 0)
     green = [user(first[0].text, "q1", picture("green", 160, 128)), *history[1:]]

@@ -2,8 +2,8 @@
 
 What they say of an image is nonsense, but other nonsense for each image, and it goes the way that
 real ones go: `gemma3` gives 16 tokens that are read without the causal mask, `qwen2vl_merger` gives
-as many tokens as the image is large, in fewer places than tokens. `idefics3` needs words that the
-tiny models' vocabulary lacks.
+as many tokens as the image is large, in fewer positions than tokens. `idefics3` needs words that
+the tiny models' vocabulary lacks.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def make_projector(kind: str, target: Path, seed: int = 0, width: int = WIDTH) -
     weights.around("v.patch_embd.weight", 0.0, 0.2, *shape)
     if kind != "qwen2vl_merger":
         weights.around("v.patch_embd.bias", 0.0, 0.1, _WIDE)
-        places = (_SIZE // _PATCH) ** 2
-        weights.around("v.position_embd.weight", 0.0, 0.5, places, _WIDE)
+        positions = (_SIZE // _PATCH) ** 2
+        weights.around("v.position_embd.weight", 0.0, 0.5, positions, _WIDE)
     if kind == "gemma3":
         weights.matrix("mm.input_projection.weight", _WIDE, width)
         weights.around("mm.soft_emb_norm.weight", 1.0, 0.1, _WIDE)

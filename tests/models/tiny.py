@@ -223,7 +223,7 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-# of models that see, what no other family has: places apart for the rows and columns of images
+# of models with vision, what no other family has: positions by row and column of an image
 SEEING = {
     "qwen2vl": Family("attention", (_LLAMA,), _HEADS | {"rope.dimension_sections": _SECTIONS}),
 }

@@ -20,7 +20,7 @@ from headstart.engine.decoder import (
     ContextFull,
     ModelFacts,
     Prediction,
-    ReadImage,
+    ReadPixels,
 )
 from headstart.engine.noise import gumbel
 from headstart.engine.prefix.keys import pack, unpack
@@ -89,7 +89,7 @@ class FakeDecoder:
     def encode(self, text: str) -> list[int]:
         return [ord(character) % len(self._logits) for character in text]
 
-    def image(self, _digest: str, _read: ReadImage) -> list[int] | None:
+    def image(self, _digest: str, _read: ReadPixels) -> list[int] | None:
         return None
 
     def lay_out(self, _tokens: Sequence[int]) -> None:

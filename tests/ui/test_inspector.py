@@ -202,16 +202,21 @@ async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -
         assert panel.kind.currentIndex() == 0
 
 
+def _save_prompt(app: App, name: str) -> None:
+    """Keep what is in the composer under a name."""
+    app.window.prompts.save_prompt()
+    dialog = app.window.findChild(QInputDialog)
+    assert dialog is not None
+    dialog.setTextValue(name)
+    dialog.accept()
+
+
 async def test_prompts_are_saved_found_by_a_slash_and_filled_in(running: OpenApp) -> None:
     async with running() as app:
         window, composer = app.window, app.window.composer
         composer.edit.setFocus()
         composer.edit.setPlainText("Translate into {{language}}:\n{{clipboard}}")
-        window.prompts.save_prompt()
-        dialog = window.findChild(QInputDialog)
-        assert dialog is not None
-        dialog.setTextValue("Translate")
-        dialog.accept()
+        _save_prompt(app, "Translate")
         from PySide6.QtGui import QGuiApplication
 
         QGuiApplication.clipboard().setText("Guten Tag")
@@ -294,11 +299,7 @@ async def test_what_is_saved_beside_the_open_library_is_in_it_too(running: OpenA
         library.prompts.add.click()
         library.prompts.text.setPlainText("Say it shorter.")
         window.composer.set_text("Say it in verse.")
-        window.prompts.save_prompt()
-        dialog = window.findChild(QInputDialog)
-        assert dialog is not None
-        dialog.setTextValue("Verse")
-        dialog.accept()
+        _save_prompt(app, "Verse")
         window.inspector.save_preset("As it is")
         library.prompts.text.setPlainText("Say it much shorter.")
         library.presets.text.setPlainText("Be just.")

@@ -62,7 +62,7 @@ class LoadRequest:
     model: ModelRef
     engine: EngineSettings = field(default_factory=EngineSettings)
     draft: ModelRef | None = None
-    # what turns images into what the model reads; used once a message has one
+    # the file that turns images into embeddings; opened once a message has one
     projector: Path | None = None
 
     @property

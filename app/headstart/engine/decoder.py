@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # a part of a KV state as bytes; only the backend that made it knows what they mean
 Blob: TypeAlias = "npt.NDArray[np.uint8]"
-ReadImage = Callable[[], Rgb | None]
+ReadPixels = Callable[[], Rgb | None]
 
 
 class DecodeAborted(Exception):
@@ -167,10 +167,10 @@ class Decoder(Protocol):
         """Token ids of plain text; control tokens in it stay plain text."""
         ...
 
-    def image(self, digest: str, read: ReadImage) -> list[int] | None:
+    def image(self, digest: str, read: ReadPixels) -> list[int] | None:
         """An image as it stands in a prompt, its run of negative ids (see `image_tokens`) between
-        the tokens that the model has around one; `digest` names its bytes. None where it is not
-        seen. A run is read by a forward of its own."""
+        the tokens that the model has around one; `digest` names its bytes. None where images cannot
+        be prefilled. A run is one forward."""
         ...
 
     def piece(self, token: int) -> bytes:
@@ -242,7 +242,7 @@ class Decoder(Protocol):
 
     def lay_out(self, tokens: Sequence[int]) -> None:
         """What the live sequence is going to hold when `restore` or `back`, which come next, are
-        through: where images have fewer places than tokens, that has to be known."""
+        through: where images have fewer positions than tokens, that has to be known."""
         ...
 
     def export(self, start: int, end: int) -> Blob:

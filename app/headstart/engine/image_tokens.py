@@ -2,10 +2,10 @@
 
 A prompt with images stays one list of numbers, so that what is compared, cut, hashed and stored as
 tokens needs to know nothing of images: equal images are equal runs, any other image differs from
-the first number on. A model reads a run as a whole or not at all.
+the first number on. A run is prefilled as a whole or not at all.
 
-Some models (M-RoPE) count fewer places than tokens for an image; a run says both, so that `Layout`
-can turn an index into a place and back without the image.
+Some models (M-RoPE) count fewer positions than tokens for an image; a run says both, so that
+`Layout` can turn an index into a position and back without the image.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _DIGEST = 8
 MOST = (1 << _HALF) - 1
 
 
-def run(digest: bytes, tokens: int, places: int) -> list[int]:
+def run(digest: bytes, tokens: int, positions: int) -> list[int]:
     """The ids of an image of so many tokens; `digest`: 32 bytes of what decides its KV state.
     Raises ValueError where it has none, or too many."""
-    if not (0 < tokens <= MOST and 0 < places <= MOST and (tokens > 1 or places == 1)):
-        raise ValueError(f"an image of {tokens} tokens at {places} places")
+    if not (0 < tokens <= MOST and 0 < positions <= MOST and (tokens > 1 or positions == 1)):
+        raise ValueError(f"an image of {tokens} tokens at {positions} positions")
     said = int.from_bytes(digest)
     values = [_FIRST | _ALONE * (tokens == 1) | said & _BITS]
     if tokens > 1:
-        values.append(tokens << _HALF | places)
+        values.append(tokens << _HALF | positions)
     for _ in range(tokens - 2):
         said >>= 29
         values.append(said & _BITS if len(values) < _DIGEST + 2 else len(values))
@@ -59,7 +59,7 @@ def end_of_run(tokens: Sequence[int], at: int) -> int:
 
 
 def slices(tokens: Sequence[int], most: int) -> Iterator[Sequence[int]]:
-    """What is read by one forward each: at most so many tokens of text, or an image."""
+    """What each forward takes: at most so many tokens of text, or one image."""
     at = 0
     while at < len(tokens):
         limit = min(len(tokens), at + most)
@@ -78,7 +78,7 @@ def whole(tokens: Sequence[int], length: int) -> int:
 
 
 def without(tokens: Sequence[int], stand_in: int) -> Sequence[int]:
-    """The same text for a model that sees nothing: as long, with another token for each."""
+    """The same text for a model without vision: as long, with `stand_in` for each image token."""
     if not tokens or min(tokens) >= 0:
         return tokens
     return [stand_in if token < 0 else token for token in tokens]
@@ -87,11 +87,11 @@ def without(tokens: Sequence[int], stand_in: int) -> Sequence[int]:
 class _Span(NamedTuple):
     start: int
     tokens: float
-    places: int
+    positions: int
 
 
 class Layout:
-    """Where the tokens of a sequence lie, for images that have fewer places than tokens."""
+    """Where the tokens of a sequence lie, for images that have fewer positions than tokens."""
 
     def __init__(self) -> None:
         self._spans: list[_Span] = []
@@ -107,45 +107,45 @@ class Layout:
     def add(self, index: int, ids: Sequence[int]) -> None:
         """An image begins at `index`, with at least the first two of these ids, if it has so
         many."""
-        tokens, places = math.inf, 1
+        tokens, positions = math.inf, 1
         if len(ids) > 1 and ids[1] < 0 and not begins(ids[1]):
             value = -1 - ids[1]
-            tokens, places = value >> _HALF, value & MOST
+            tokens, positions = value >> _HALF, value & MOST
         elif -1 - ids[0] & _ALONE:
             tokens = 1
-        if tokens != places:
-            self._spans.append(_Span(index, tokens, places))
+        if tokens != positions:
+            self._spans.append(_Span(index, tokens, positions))
 
     def cut(self, length: int) -> None:
         """Only the first `length` tokens are left."""
         while self._spans and self._spans[-1].start >= length:
             self._spans.pop()
 
-    def place(self, index: int) -> int:
+    def position(self, index: int) -> int:
         """Of the token at `index`; within an image, that of its beginning."""
         saved = 0
         for span in self._spans:
             if index >= span.start + span.tokens:
-                saved += int(span.tokens) - span.places
+                saved += int(span.tokens) - span.positions
             else:
                 return min(index, span.start) - saved
         return index - saved
 
-    def last_place(self, length: int) -> int:
-        """The highest place among the first `length` tokens: all of an image lies at its first."""
+    def last_position(self, length: int) -> int:
+        """The highest one among the first `length` tokens: all of an image lies at its first."""
         for span in self._spans:
             if length == span.start + span.tokens:
-                return self.place(span.start)
-        return self.place(length) - 1
+                return self.position(span.start)
+        return self.position(length) - 1
 
-    def count(self, place: int) -> int:
-        """How many tokens there are, where the highest place is `place`."""
+    def count(self, position: int) -> int:
+        """How many tokens there are, where the highest position is `position`."""
         saved = 0
         for span in self._spans:
             at = span.start - saved
-            if place < at:
+            if position < at:
                 break
-            if place < at + span.places:
+            if position < at + span.positions:
                 return span.start + int(span.tokens) if span.tokens < math.inf else span.start
-            saved += int(span.tokens) - span.places
-        return place + 1 + saved
+            saved += int(span.tokens) - span.positions
+        return position + 1 + saved

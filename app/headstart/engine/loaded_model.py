@@ -36,12 +36,12 @@ from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
-from headstart.engine.sight import Sight
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import Turn, TurnParts
+from headstart.engine.vision import Vision
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class LoadedModel:
     parts: TurnParts
     template: template.ChatTemplate
     speeds: speeds.PrefixSpeeds
-    sight: Sight
+    vision: Vision
     # bytes that it takes with its draft, about
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
@@ -113,7 +113,7 @@ class LoadedModel:
                     store.permits.begin(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
-            if self.sight.open(request.load, emit, stop):
+            if self.vision.open(request.load, emit, stop):
                 self.prefiller.history = None
             with noted(running, Doing("reading", name)):
                 Turn(self.parts, request, emit, stop).run(running.end)
@@ -128,7 +128,7 @@ class LoadedModel:
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
         prefiller = self.prefiller
-        if self.sight.open(request.load, lambda _event: None, stop):
+        if self.vision.open(request.load, lambda _event: None, stop):
             prefiller.history = None
         if self.parts.tracer is not None:
             self.parts.tracer.reply_tokens.load(request.chat_id)
@@ -353,8 +353,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     rules = RuleMaker(decoder, encoder.marks)
     parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
     lacking = sorted(facts.lacking)
-    sight = Sight(decoder, resources)
-    return LoadedModel(wanted, resources, parts, chosen, measured, sight, untold=lacking)
+    vision = Vision(decoder, resources)
+    return LoadedModel(wanted, resources, parts, chosen, measured, vision, untold=lacking)
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:

@@ -133,7 +133,7 @@ class Prefiller:
         return len(tokens)
 
     def _cut_whole(self, prompt: Sequence[int]) -> None:
-        """An image is read as a whole: what is there of one that is cut goes."""
+        """Drop what was restored of an image that is not whole."""
         tokens = self.resident.tokens
         length = image_tokens.whole(prompt, len(tokens))
         if length < len(tokens):

@@ -152,7 +152,7 @@ class PromptEncoder:
         return len(self._seen(image.digest) or ())
 
     def _marks(self, message: PromptMessage) -> str:
-        """What stands for a message's images, those that are seen, before its text."""
+        """The marks of a message's images, before its text, where the model can prefill them."""
         seen = [image.digest for image in message.images if self._seen(image.digest)]
         return "".join(f"{IMAGE}{digest}{IMAGE}" for digest in seen)
 

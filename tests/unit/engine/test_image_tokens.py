@@ -14,11 +14,11 @@ from headstart.engine.prefix.keys import pack, unpack
 from headstart.engine.prompt import common_prefix
 
 
-def _run(name: str, tokens: int, places: int) -> list[int]:
-    return image_tokens.run(hashlib.sha256(name.encode()).digest(), tokens, places)
+def _run(name: str, tokens: int, positions: int) -> list[int]:
+    return image_tokens.run(hashlib.sha256(name.encode()).digest(), tokens, positions)
 
 
-# texts, and images of so many tokens in so many places
+# texts, and images of so many tokens in so many positions
 PARTS = st.lists(
     st.one_of(
         st.integers(1, 6).map(lambda count: list(range(100, 100 + count))),
@@ -51,22 +51,22 @@ def test_places_and_counts_are_each_others_inverse(parts: list[list[int]]) -> No
     tokens = [token for part in parts for token in part]
     layout = Layout()
     layout.set(tokens)
-    place, at = 0, 0
+    position, at = 0, 0
     for part in parts:
-        assert layout.place(at) == place
+        assert layout.position(at) == position
         image = part[0] < 0
-        places = (-1 - part[1]) & image_tokens.MOST if image and len(part) > 1 else len(part)
-        if image and places != len(part):
-            # within it, there is nothing yet; and all of it lies at its first place
-            assert {layout.place(at + inside) for inside in range(len(part))} == {place}
-            highest = place
+        positions = (-1 - part[1]) & image_tokens.MOST if image and len(part) > 1 else len(part)
+        if image and positions != len(part):
+            # within it, there is nothing yet; and all of it lies at its first position
+            assert {layout.position(at + inside) for inside in range(len(part))} == {position}
+            highest = position
         else:
-            highest = place + places - 1
-        place, at = place + places, at + len(part)
-        assert layout.last_place(at) == highest
+            highest = position + positions - 1
+        position, at = position + positions, at + len(part)
+        assert layout.last_position(at) == highest
         assert layout.count(highest) == at
     assert layout.count(-1) == 0
-    assert layout.place(at + 5) == place + 5
+    assert layout.position(at + 5) == position + 5
 
 
 @given(PARTS, st.integers(0, 60))
@@ -83,7 +83,7 @@ def test_a_cut_leaves_whole_images(parts: list[list[int]], length: int) -> None:
     one.set(tokens)
     one.cut(left)
     other.set(tokens[:left])
-    assert [one.place(at) for at in range(80)] == [other.place(at) for at in range(80)]
+    assert [one.position(at) for at in range(80)] == [other.position(at) for at in range(80)]
 
 
 def test_another_image_differs_from_the_first_number_on() -> None:
@@ -95,10 +95,12 @@ def test_another_image_differs_from_the_first_number_on() -> None:
     assert common_prefix(_run("a", 20, 5), one) < 2
 
 
-@pytest.mark.parametrize(("tokens", "places"), [(0, 1), (1, 0), (1, 2), (1 << 15, 1), (4, 1 << 15)])
-def test_sizes_that_no_image_has_are_refused(tokens: int, places: int) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "positions"), [(0, 1), (1, 0), (1, 2), (1 << 15, 1), (4, 1 << 15)]
+)
+def test_sizes_that_no_image_has_are_refused(tokens: int, positions: int) -> None:
     with pytest.raises(ValueError, match="an image of"):
-        _run("a", tokens, places)
+        _run("a", tokens, positions)
 
 
 def test_a_model_that_sees_nothing_reads_something_else_as_long() -> None:

@@ -9,12 +9,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from headstart.engine.decoder import ContextFull, ModelFacts, ReadImage
+from headstart.engine.decoder import ContextFull, ModelFacts, ReadPixels
 from headstart.engine.image_tokens import Layout
 
 
 class ImageTokens(Protocol):
-    def tokens(self, digest: str, read: ReadImage) -> list[int] | None:
+    def tokens(self, digest: str, read: ReadPixels) -> list[int] | None:
         """As `Decoder.image`."""
         ...
 
@@ -37,7 +37,7 @@ class DecoderBase:
     def facts(self) -> ModelFacts:
         return self._facts
 
-    def image(self, digest: str, read: ReadImage) -> list[int] | None:
+    def image(self, digest: str, read: ReadPixels) -> list[int] | None:
         return None if self._images is None else self._images.tokens(digest, read)
 
     def lay_out(self, tokens: Sequence[int]) -> None:

@@ -116,8 +116,8 @@ class LlamaCppDecoder(DecoderBase):
         return last + 1 if seq else self._layout.count(last)
 
     def open_images(self, projector: Path, named: bytes = b"", on_card: bool = False) -> None:
-        """Have the model see, with a projector that was tried with it; `named` tells its file from
-        others. Raises ModelProblem."""
+        """Load a projector that was tried with this model; `named` tells its file from others.
+        Raises ModelProblem."""
         if self._images is None:
             self._images = LlamaImages(self.llama, projector, named, on_card)
 
@@ -135,10 +135,10 @@ class LlamaCppDecoder(DecoderBase):
         assert batch is not None
         start = self.n_past(seq)
         if seq == 0 and self._images is not None and tokens and tokens[0] < 0:
-            self._read_image(self._images, tokens, start)
+            self._prefill_image(self._images, tokens, start)
             return
         self._check(tokens, start)
-        start = self._layout.place(start) if seq == 0 else start
+        start = self._layout.position(start) if seq == 0 else start
         self._fresh = 0
         if seq and self._undone and not self._back(self.snapshot(), self.n_past()):
             # another sequence's forward moves states about: the live one's comes first
@@ -170,14 +170,14 @@ class LlamaCppDecoder(DecoderBase):
             "llama-failed", result=result, reason=recent_errors() or "no reason given"
         )
 
-    def _read_image(self, images: LlamaImages, tokens: Sequence[int], start: int) -> None:
+    def _prefill_image(self, images: LlamaImages, tokens: Sequence[int], start: int) -> None:
         if start + len(tokens) > self._facts.context_length:
             raise ContextFull
         self._fresh, self._outputs, self._leaf_paths = 0, (), []
-        place = self._layout.place(start)
+        position = self._layout.position(start)
         self._layout.add(start, tokens)
         try:
-            images.decode(tuple(tokens), place)
+            images.decode(tuple(tokens), position)
         except BaseException:
             if self._recurrent:
                 # what is left of its state is that of nothing
@@ -250,7 +250,7 @@ class LlamaCppDecoder(DecoderBase):
             return past
         if seq == 0 and 0 < past - n <= self._fresh:
             self._fresh = 0
-            cut = lib.llama_memory_seq_rm(self._memory, 0, self._layout.place(n), -1)
+            cut = lib.llama_memory_seq_rm(self._memory, 0, self._layout.position(n), -1)
             if cut and self.n_past() == n:
                 self._undone = True
                 self._forget_checkpoint(n)
@@ -261,11 +261,11 @@ class LlamaCppDecoder(DecoderBase):
             return self.n_past()
         # a recurrent state would be taken back to a stale one
         cuts = not self._recurrent and Ability.CUTTING not in self._facts.lacking
-        place = self._layout.place(n) if seq == 0 else n
-        if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, place, -1):
+        position = self._layout.position(n) if seq == 0 else n
+        if n > 0 and cuts and lib.llama_memory_seq_rm(self._memory, seq, position, -1):
             # a sliding window may have dropped cells that position n still looks at
             first = lib.llama_memory_seq_pos_min(self._memory, seq)
-            needed = max(0, place - self._window + 1) if self._window > 0 else 0
+            needed = max(0, position - self._window + 1) if self._window > 0 else 0
             if seq == 0:
                 self._layout.cut(n)
             left = self.n_past(seq)
@@ -290,20 +290,20 @@ class LlamaCppDecoder(DecoderBase):
             return kept if kept <= n else 0
         # a window that keeps no more than itself loses cells: those before the first one
         first = lib.llama_memory_seq_pos_min(self._memory, 0)
-        needed = max(0, self._layout.place(n) - self._window + 1) if self._window > 0 else 0
+        needed = max(0, self._layout.position(n) - self._window + 1) if self._window > 0 else 0
         return n if first <= needed else 0
 
     def export(self, start: int, end: int) -> Blob:
-        first, behind = self._layout.place(start), self._layout.place(end)
-        # within an image that lies at one place there is nothing, and then all of it
+        first, behind = self._layout.position(start), self._layout.position(end)
+        # within an image that lies at one position there is nothing, and then all of it
         return self._state.export(first, behind) if behind > first else np.zeros(1, np.uint8)
 
     def restore(self, blob: Blob, start: int, end: int) -> bool:
         if end > self._facts.context_length:
             return False
         self._fresh = 0
-        first, behind = self._layout.place(start), self._layout.place(end)
-        return behind == first or self._state.restore(blob, first, self._layout.last_place(end))
+        first, behind = self._layout.position(start), self._layout.position(end)
+        return behind == first or self._state.restore(blob, first, self._layout.last_position(end))
 
     def snapshot(self) -> Blob:
         taken = self._state.snapshot()
@@ -317,9 +317,9 @@ class LlamaCppDecoder(DecoderBase):
     def _back(self, snapshot: Blob, n: int) -> bool:
         self._forget_checkpoint(n)
         self._fresh, self._undone = 0, False
-        place, last = self._layout.place(n), self._layout.last_place(n)
+        position, last = self._layout.position(n), self._layout.last_position(n)
         self._layout.cut(n)
-        return self._state.back(snapshot, place, last)
+        return self._state.back(snapshot, position, last)
 
     def _forget_checkpoint(self, n: int) -> None:
         """The text goes on from its first `n` tokens: what came after them was another one."""

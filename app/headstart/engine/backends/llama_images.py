@@ -1,5 +1,5 @@
-"""Images for llama.cpp models, through its libmtmd: a projector file beside the model turns pixels
-into what stands for tokens. Engine thread.
+"""Images for llama.cpp models, through its libmtmd: a projector turns pixels into embeddings, which
+are decoded in place of tokens. Engine thread.
 
 The library's interface is marked as experimental: only what is used here is touched, and the pair
 of a model and a projector is tried in a child process first, because some pairs end the process.
@@ -25,14 +25,14 @@ from headstart.core.rgb import Rgb
 from headstart.engine import image_tokens
 from headstart.engine.backends.llama_context import LlamaContext
 from headstart.engine.backends.llama_library import forget_errors, log_callback, recent_errors
-from headstart.engine.decoder import ContextFull, DecodeAborted, ReadImage
+from headstart.engine.decoder import ContextFull, DecodeAborted, ReadPixels
 
 # tokens of one image at most, where its model lets them be chosen: the detail of some 900 x 900
 # pixels. Some would take 4,096 for a photograph, which is minutes on a processor
 MOST_TOKENS = 1024
 # of the context, at most
 _SHARE = 4
-# bytes of images that are kept ready for the model, for chats that go another way
+# bytes of embeddings that are kept, for other branches of a chat
 _MOST_KEPT = 64 << 20
 _MEDIA = b"<__media__>"
 _TEXT, _IMAGE = mtmd.MTMD_INPUT_CHUNK_TYPE_TEXT, mtmd.MTMD_INPUT_CHUNK_TYPE_IMAGE
@@ -40,7 +40,7 @@ _TEXT, _IMAGE = mtmd.MTMD_INPUT_CHUNK_TYPE_TEXT, mtmd.MTMD_INPUT_CHUNK_TYPE_IMAG
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of an image that is read as one: which chunk of its tokenization, of which image."""
+    """A part of an image that is decoded as one: the number of its chunk, as mtmd divides it."""
 
     digest: str
     chunk: int
@@ -84,7 +84,7 @@ class LlamaImages:
         # by digest: what it is as tokens; by the first id of a piece: what to read
         self._tokens: dict[str, list[int]] = {}
         self._pieces: dict[tuple[int, ...], _Piece] = {}
-        self._read: dict[str, ReadImage] = {}
+        self._read: dict[str, ReadPixels] = {}
         self._kept: OrderedDict[tuple[str, int], npt.NDArray[np.float32]] = OrderedDict()
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class LlamaImages:
             mtmd.mtmd_free(self._mtmd)
             self._mtmd = None
 
-    def tokens(self, digest: str, read: ReadImage) -> list[int] | None:
+    def tokens(self, digest: str, read: ReadPixels) -> list[int] | None:
         """An image in the prompt, with what its model has around it; None where it cannot be read.
         `read` gives its pixels, now and when it is decoded."""
         known = self._tokens.get(digest)
@@ -117,15 +117,15 @@ class LlamaImages:
                 result += words
                 continue
             count = mtmd.mtmd_input_chunk_get_n_tokens(chunk)
-            places = mtmd.mtmd_input_chunk_get_n_pos(chunk)
+            positions = mtmd.mtmd_input_chunk_get_n_pos(chunk)
             named = hashlib.sha256(f"{digest} {index} ".encode() + self._made_by).digest()
-            run = image_tokens.run(named, count, places)
+            run = image_tokens.run(named, count, positions)
             self._pieces[tuple(run)] = _Piece(digest, index, count)
             result += run
         return result
 
-    def decode(self, tokens: tuple[int, ...], place: int) -> None:
-        """Read one image at `place`. Raises DecodeAborted, ContextFull, EnvironmentProblem,
+    def decode(self, tokens: tuple[int, ...], position: int) -> None:
+        """Decode one image at `position`. Raises DecodeAborted, ContextFull, EnvironmentProblem,
         ValueError for tokens that are no image of this prompt."""
         piece = self._pieces.get(tokens)
         if piece is None:
@@ -146,7 +146,7 @@ class LlamaImages:
                 self._context,
                 chunk,
                 pointer,
-                place,
+                position,
                 0,
                 self._batch,
                 ctypes.byref(after),
@@ -163,8 +163,8 @@ class LlamaImages:
             )
 
     def _embedded(self, piece: _Piece, chunk: Any) -> npt.NDArray[np.float32]:
-        """What stands for the image's tokens: the long part of reading one, which cannot be cut
-        off."""
+        """The image's embeddings, `tokens` x width: most of the time that an image takes, and it
+        cannot be cut off."""
         key = piece.digest, piece.chunk
         known = self._kept.get(key)
         if known is None:

@@ -70,7 +70,7 @@ class AbortFlag:
         self.callback = ctypes.cast(libc.strlen, lib.ggml_abort_callback)
 
     def set(self) -> None:
-        # in this order: whoever releases it at the same moment sees it
+        # in this order: a thread in `release` at the same moment finds it set
         self._wanted = True
         if not self._held:
             self.buffer[0] = b"\x01"

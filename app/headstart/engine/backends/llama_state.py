@@ -47,7 +47,7 @@ class SequenceState:
         self._ordered = False
 
     def export(self, start: int, end: int) -> Blob:
-        """The cells at the places `start` to `end`. Raises StateError."""
+        """The cells at the positions `start` to `end`. Raises StateError."""
         spare, memory = self._spare, self._memory
         lib.llama_memory_seq_cp(memory, _LIVE, spare, start, end)
         try:
@@ -66,7 +66,7 @@ class SequenceState:
             lib.llama_memory_seq_rm(memory, spare, -1, -1)
 
     def restore(self, blob: Blob, start: int, last: int) -> bool:
-        """Append a range, of the places `start` to `last`."""
+        """Append a range, of the positions `start` to `last`."""
         memory, spare = self._memory, self._spare
         if self._apart is not None:
             # nothing of the other part: it comes once, with `back`
@@ -90,7 +90,7 @@ class SequenceState:
             return None
 
     def back(self, snapshot: Blob, behind: int, last: int) -> bool:
-        """Put `snapshot` in place of what the sequence has now; it was taken when the next place
+        """Put `snapshot` in place of what the sequence has now; it was taken when the next position
         was `behind` and the highest one `last`."""
         if not self._put(_LIVE, snapshot, _PARTIAL):
             return False

@@ -79,14 +79,14 @@ def open_decoder(
 def check_images(
     model: ModelRef, projector: Path, engine: EngineSettings, stop: StopSignal
 ) -> bool:
-    """Whether the model sees with it, tried in a child process. Raises DecodeAborted."""
+    """Whether the two work together, tried in a child process. Raises DecodeAborted."""
     from headstart.engine.backends.probe import probe_images
 
     return probe_images(model.path, projector, engine, stop)
 
 
 def open_images(decoder: Decoder, projector: Path, named: bytes, engine: EngineSettings) -> None:
-    """Have a loaded model see; `named` tells the projector from others. Raises ModelProblem."""
+    """Load a projector beside its model; `named` tells it from others. Raises ModelProblem."""
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     assert isinstance(decoder, LlamaCppDecoder)

@@ -1,9 +1,9 @@
-"""Which chats may have something of theirs on disk. Used with the store's lock held, but for
-`begin`, which says one thing at once."""
+"""Which chats may have KV state on disk. Called with the store's lock held, except `begin`, which
+is one assignment."""
 
 from __future__ import annotations
 
-# a chat that was cleared by itself
+# of a chat that was cleared alone
 _NEVER = -1
 
 
@@ -11,8 +11,8 @@ class Permits:
     def __init__(self) -> None:
         # chats whose user does not want them on disk
         self._barred: set[str] = set()
-        # how often all was cleared, and how often it had been when a chat was used last: what a
-        # model holds of a chat that was cleared is not written until the chat is used again
+        # how often everything was cleared, and that count when each chat was last used: what a
+        # model's context still holds of a cleared chat is not written until the chat is used again
         self._cleared = 0
         self._used_after: dict[str, int] = {}
 

@@ -20,7 +20,7 @@ from headstart.ui.tasks import Tasks
 
 # images that are kept decoded, each at the size of a thumbnail
 _KEPT = 48
-# pixels of one that is looked at by itself: more would be scaled down for each size of its window
+# pixels of an image in its own window: more would be scaled down each time that is resized
 _LARGEST = QSize(2560, 1600)
 
 

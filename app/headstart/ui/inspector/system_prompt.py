@@ -81,7 +81,7 @@ class SystemPromptSection(QWidget):
         self._show_cost()
 
     def set_stats(self, stats: TurnStats | None) -> None:
-        """A reply was written: what stands here has been prefilled."""
+        """A reply was written: the prompt in the field has been prefilled."""
         if stats is None:
             return
         self._read = self.edit.toPlainText()

@@ -1,6 +1,7 @@
-"""Whether a loaded model sees images, and with what. Engine thread; one for each loaded model.
+"""The vision of a loaded model: its projector, opened once an image needs it. Engine thread.
 
-A projector takes memory and time: it is opened when the first image is to be read.
+A projector takes memory and time, and some pairs of a model and a projector end the process: each
+pair is tried in a child process first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from headstart.engine.stop import StopSignal
 _IMAGES = "(images)"
 
 
-class Sight:
+class Vision:
     def __init__(self, decoder: Decoder, resources: Resources) -> None:
         self._decoder = decoder
         self._resources = resources
@@ -34,8 +35,9 @@ class Sight:
         self._failed: dict[Path, Told] = {}
 
     def open(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> bool:
-        """Have the model see with the projector that is wanted, if one is; True: it does from now
-        on. Where it cannot, the reason is told, and prompts have the names of images only."""
+        """Open the projector of the request, if it has one that is not open; True: images are
+        prefilled from now on. Where that fails, a notice gives the reason, and prompts have the
+        names of images only."""
         projector = wanted.projector
         if projector is None or self._opened:
             return False
@@ -56,7 +58,7 @@ class Sight:
     def _open(self, projector: Path, wanted: LoadRequest, stop: StopSignal) -> None:
         try:
             named = fingerprint(projector)
-            if not self._known_to_see(projector, named, wanted, stop):
+            if not self._works(projector, named, wanted, stop):
                 raise ModelProblem("projector-does-not-fit", name=projector.name)
             room.check_projector(projector, wanted.model, memory())
         except OSError as error:
@@ -64,10 +66,8 @@ class Sight:
             raise ModelProblem("projector-gone", name=projector.name, error=reason) from error
         select.open_images(self._decoder, projector, named, wanted.engine)
 
-    def _known_to_see(
-        self, projector: Path, named: bytes, wanted: LoadRequest, stop: StopSignal
-    ) -> bool:
-        """Tried in a child process, once for each pair: some end the process."""
+    def _works(self, projector: Path, named: bytes, wanted: LoadRequest, stop: StopSignal) -> bool:
+        """Whether the pair works: found out once, and kept with the profiles."""
         model, engine, profiles = wanted.model, wanted.engine, self._resources.profiles
         pair = f"{named.hex()}, {engine.as_run.flash_attention}"
         key = ProfileKey(model.signature, _IMAGES, pair)
