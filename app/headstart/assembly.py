@@ -47,8 +47,11 @@ class App:
     prefix_store: PrefixStore
 
 
-async def open_app(home: Home) -> App:
-    """Make every part and connect them; nothing is shown yet. Needs a running event loop."""
+async def open_app(home: Home, *, safe: bool = False) -> App:
+    """Make every part and connect them; nothing is shown yet. Needs a running event loop.
+
+    `safe`: nothing is loaded or prefilled before the user asks for it.
+    """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     file = SettingsFile(home.settings)
@@ -100,10 +103,13 @@ async def open_app(home: Home) -> App:
     controllers.start()
     said = [notice.text] if notice is not None else []
     if died is not None:
-        # loading or prefilling unasked would end it again, at every start
         running.end()
-        services.local.preload.hold_back()
         said.append(died.told.text)
+    if safe:
+        said.append(told("safe-mode").text)
+    if died is not None or safe:
+        # loading or prefilling unasked would end it again, at every start
+        services.local.preload.hold_back()
     if said:
         window.banner.show_text("start", " ".join(said))
     return App(home, window, controllers, services, storage, prefix_store)

@@ -51,8 +51,16 @@ class Home:
         return self.path / "engine-running.json"
 
     @property
+    def starts(self) -> Path:
+        return self.path / "starts.json"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
     def log(self) -> Path:
-        return self.path / "logs" / "headstart.log"
+        return self.logs / "headstart.log"
 
     @property
     def prefixes(self) -> Path:

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import logging.handlers
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from headstart.ui import qt_first  # noqa: F401
@@ -22,51 +23,75 @@ from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.log_safety import KindsOnly, SafeFormatter
 from headstart.core.resources import resources
+from headstart.core.started_with import StartedWith
+from headstart.core.told import told
 from headstart.home import Home
+from headstart.storage.crash_log import CrashLog
+from headstart.storage.crash_log import details as crash_details
+from headstart.storage.starts import StartsFile
 from headstart.ui import theme
+from headstart.ui.unexpected import Unexpected
+from headstart.ui.window.arrivals import Arrivals
 
 log = logging.getLogger("headstart")
 
 Script = Callable[[App], Awaitable[int]]
+# a window that was there for so long has started
+STEADY_SECONDS = 15.0
 
 
-def run(
-    home: Home,
-    *,
-    debug: bool = False,
-    model: Path | None = None,
-    script: Script | None = None,
-    files: Sequence[Path] = (),
-) -> int:
-    """Open the window and stay until it is closed, or until `script` is through. `files`: what the
-    program was opened with: a model, or conversations.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the program is started. `safe`: nothing is opened or loaded unasked; `script` is run
+    instead of waiting until the window is closed."""
+
+    started: StartedWith = field(default_factory=StartedWith)
+    debug: bool = False
+    safe: bool = False
+    script: Script | None = None
+
+
+def run(home: Home, start: Start) -> int:
+    """Open the window and stay until it is closed, or until the script is through.
 
     Returns the exit code. Environment problems at the start are shown and end the program.
     """
     application = make_application()
     try:
-        home.path.mkdir(parents=True, exist_ok=True)
+        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = _lock(home)
     except EnvironmentProblem as problem:
+        if start.script is None and _raised_first(home, start.started):
+            return 0
         return _cannot_start(problem)
     except OSError as error:
         return _cannot_start(
             EnvironmentProblem("home-unusable", path=home.path, reason=error.strerror or error)
         )
+    crashes = CrashLog(home.logs)
     try:
-        start_logging(home, debug)
+        start_logging(home, start.debug)
+        crashed = crashes.begin()
         loop = qasync.QEventLoop(application)
         asyncio.set_event_loop(loop)
         with loop:
             try:
-                return int(loop.run_until_complete(_main(home, model, script, files)))
+                return int(loop.run_until_complete(_main(home, start, crashed)))
             except EnvironmentProblem as problem:
                 # shown after the loop: a dialog inside it would enter it a second time
                 return _cannot_start(problem)
             finally:
                 asyncio.set_event_loop(None)
     finally:
+        crashes.end()
         lock.release()
+
+
+def _raised_first(home: Home, started: StartedWith) -> bool:
+    """Whether the window that is open came to the front, with what this start was given."""
+    from headstart.ui.instance import hand_over
+
+    return hand_over(home.path, started)
 
 
 def make_application() -> QApplication:
@@ -84,32 +109,58 @@ def make_application() -> QApplication:
     return application
 
 
-async def _main(
-    home: Home, model: Path | None, script: Script | None, files: Sequence[Path]
-) -> int:
-    app = await open_app(home)
+async def _main(home: Home, start: Start, crashed: Path | None) -> int:
+    starts = StartsFile(home.starts)
+    # a script is not what failed before, nor is it anybody's start
+    safe = start.script is None and (starts.begin() or start.safe)
+    app = await open_app(home, safe=safe)
     closed = asyncio.Event()
     app.window.closing.connect(closed.set)
+    unexpected = Unexpected(app.window)
+    if start.script is None:
+        unexpected.watch(asyncio.get_running_loop())
     app.window.show()
+    arrivals, server = Arrivals(app.window, app.controllers), None
     try:
         await database_opens(app)
-        if model is not None:
+        if start.started.model:
             # for a new chat, not for the last one
-            app.controllers.models.open_file(str(model))
             app.controllers.unsent.load(show=False)
         else:
             last = app.services.preferences.current.open_chat
+            last = "" if safe or start.started.new_chat else last
             app.controllers.unsent.load(show=not last)
             app.controllers.branch.open_last(last)
-        if files:
-            app.window.open_files([str(path) for path in files])
-        if script is None:
-            await closed.wait()
-            return 0
-        await app.controllers.settle()
-        return await script(app)
+        arrivals.begin(start.started)
+        if start.script is not None:
+            await app.controllers.settle()
+            return await start.script(app)
+        if crashed is not None:
+            _tell_crash(app, unexpected, crashed)
+        from headstart.ui.instance import InstanceServer
+
+        server = InstanceServer(home.path)
+        server.arrived.connect(arrivals.arrive)
+        asyncio.get_running_loop().call_later(STEADY_SECONDS, starts.succeeded)
+        await closed.wait()
+        starts.succeeded()
+        return 0
     finally:
+        if server is not None:
+            server.close()
         await close_app(app)
+        unexpected.end()
+
+
+def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:
+    """The last program was ended by native code, which left a trace."""
+    banner = app.window.banner
+    said = [banner.text()] if banner.isVisible() else [told("died").text]
+    banner.show_text("start", " ".join(said))
+    banner.offer(
+        "Show details…",
+        lambda: unexpected.show("Native code ended the program.", crash_details(crashed)),
+    )
 
 
 def start_logging(home: Home, debug: bool) -> None:
@@ -118,7 +169,7 @@ def start_logging(home: Home, debug: bool) -> None:
     root.setLevel(logging.DEBUG if debug else logging.INFO)
     handlers: list[logging.Handler] = [logging.StreamHandler()] if debug else []
     try:
-        home.log.parent.mkdir(parents=True, exist_ok=True)
+        home.logs.mkdir(parents=True, exist_ok=True)
         handlers.append(
             logging.handlers.RotatingFileHandler(
                 home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8"

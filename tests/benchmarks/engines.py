@@ -39,7 +39,7 @@ from headstart.engine.stop import StopSignal
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model, starter_model
-from headstart.launch import run
+from headstart.launch import Start, run
 from tests.benchmarks.peers import bench_cache, peer
 from tests.benchmarks.report import Report, paired_ratios, spread
 from tests.e2e.test_remote_faults import survive, tell
@@ -369,7 +369,7 @@ def main() -> int:
                 await measure_faults(app, report)
             return 0
 
-        code = run(Home(folder / "home"), script=script) if set(chosen) - {"mlx"} else 0
+        code = run(Home(folder / "home"), Start(script=script)) if set(chosen) - {"mlx"} else 0
         if "mlx" in chosen:
             measure_mlx(report, folder)
     report.write(options.json)

@@ -20,7 +20,7 @@ import psutil
 from headstart.assembly import App
 from headstart.core.settings import SamplingChoice
 from headstart.home import Home
-from headstart.launch import run
+from headstart.launch import Start, run
 from tests.benchmarks.report import Report, json_path
 
 TURNS, CHAT, WARM_UP = 500, 20, 100
@@ -74,7 +74,7 @@ def main() -> None:
         return 0
 
     with tempfile.TemporaryDirectory() as folder:
-        run(Home(Path(folder) / "home"), script=script)
+        run(Home(Path(folder) / "home"), Start(script=script))
     report.write(path)
 
 

@@ -19,8 +19,9 @@ from PySide6.QtGui import QKeyEvent
 from headstart.assembly import App
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.settings import SamplingChoice, Speculation
+from headstart.core.started_with import StartedWith
 from headstart.home import Home
-from headstart.launch import run
+from headstart.launch import Start, run
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
 from tests.conftest import until
@@ -111,8 +112,10 @@ def _run(model: Path, factor: float, rounds: int) -> tuple[list[Typed], list[Typ
     with tempfile.TemporaryDirectory(dir=bench_cache()) as folder:
         code = run(
             Home(Path(folder)),
-            model=model,
-            script=lambda app: _measure(app, factor, rounds, result),
+            Start(
+                StartedWith(model=str(model)),
+                script=lambda app: _measure(app, factor, rounds, result),
+            ),
         )
     if code:
         sys.exit(code)

@@ -23,4 +23,4 @@ def run_watched(
         await database_opens(app)
 
     launch.database_opens = opens  # type: ignore[attr-defined]
-    return launch.run(Home(home), script=script)
+    return launch.run(Home(home), launch.Start(script=script))

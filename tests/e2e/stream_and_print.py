@@ -15,7 +15,7 @@ from headstart.chat.changes import ReplyEvent
 from headstart.core.events import TextAdded
 from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.home import Home
-from headstart.launch import run
+from headstart.launch import Start, run
 from tests.conftest import until
 
 QUESTION = "Tell a very long story about a dog, a cat and a river, at least 1000 words."
@@ -43,4 +43,4 @@ async def write(app: App) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(Home(Path(sys.argv[1])), script=write))
+    sys.exit(run(Home(Path(sys.argv[1])), Start(script=write)))

@@ -37,7 +37,7 @@ from headstart.core.values import (
     now_ms,
 )
 from headstart.home import Home
-from headstart.launch import run
+from headstart.launch import Start, run
 
 DAY = 86_400_000
 FIGURES = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.09, 260, 8.3)
@@ -267,4 +267,4 @@ if __name__ == "__main__":
     folder.mkdir(parents=True, exist_ok=True)
     wanted = take_for_docs if "--docs" in sys.argv else take
     with tempfile.TemporaryDirectory() as place:
-        sys.exit(run(Home(Path(place)), script=lambda app: wanted(app, folder)))
+        sys.exit(run(Home(Path(place)), Start(script=lambda app: wanted(app, folder))))

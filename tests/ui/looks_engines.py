@@ -20,7 +20,7 @@ from headstart.core.servers import Connection
 from headstart.core.settings import EngineSettings
 from headstart.home import Home
 from headstart.hub.library import starter_model
-from headstart.launch import run
+from headstart.launch import Start, run
 from headstart.ui.settings.servers_page import ConnectionDialog
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, tell_story
@@ -111,6 +111,6 @@ if __name__ == "__main__":
         sys.exit(
             run(
                 Home(Path(place) / "home"),
-                script=lambda app: take(app, target, scripted, Path(place)),
+                Start(script=lambda app: take(app, target, scripted, Path(place))),
             )
         )

@@ -5,5 +5,8 @@ from __future__ import annotations
 import sys
 
 
-def command(option: str, *values: str) -> list[str]:
-    return [sys.executable, "-m", "headstart", option, *values]
+def command(*arguments: str) -> list[str]:
+    if getattr(sys, "frozen", False):
+        # a package has no Python of its own: the program is what runs
+        return [sys.executable, *arguments]
+    return [sys.executable, "-m", "headstart", *arguments]

@@ -14,14 +14,16 @@ from headstart.core.told import Told, told
 class Doing(msgspec.Struct, frozen=True):
     """`model` is the name of a file, as the window shows it."""
 
-    what: Literal["loading", "reading"]
+    what: Literal["loading", "reading", "writing"]
     model: str
 
     @property
     def told(self) -> Told:
         """For the user, at the next start."""
-        code = "died-loading" if self.what == "loading" else "died-prefilling"
-        return told(code, model=self.model)
+        return told(_CODES[self.what], model=self.model)
+
+
+_CODES = {"loading": "died-loading", "reading": "died-prefilling", "writing": "died-writing"}
 
 
 class Running(Protocol):

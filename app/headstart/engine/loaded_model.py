@@ -116,7 +116,8 @@ class LoadedModel:
             if self.vision.open(request.load, emit, stop):
                 self.prefiller.history = None
             with noted(running, Doing("reading", name)):
-                Turn(self.parts, request, emit, stop).run(running.end)
+                writing = Doing("writing", name)
+                Turn(self.parts, request, emit, stop).run(lambda: running.begin(writing))
         except template.TemplateError as error:
             raise EnvironmentProblem(
                 "template-refuses", name=name, error=error, quotes=True
@@ -179,7 +180,7 @@ class LoadedModel:
             return select.open_decoder(model, run, progress, checked.lacking, clamp=True)
 
         name = draft.name if draft is not None else ""
-        with noted(self.resources.running, Doing("loading", name)):
+        with stop.patiently(), noted(self.resources.running, Doing("loading", name)):
             self.speculation.load_draft(draft, engine, open_draft, emit, stop)
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)
@@ -305,7 +306,7 @@ def open_model(
         gpu_layers=engine.gpu_layers if fitted.layers is None else fitted.layers,
     )
     began = time.perf_counter()
-    with noted(resources.running, Doing("loading", model.name)):
+    with stop.patiently(), noted(resources.running, Doing("loading", model.name)):
         decoder = select.open_decoder(model, run, progress, checked.lacking)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)

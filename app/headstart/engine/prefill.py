@@ -6,6 +6,7 @@ rest is prefilled. Engine thread; used by turns and by prefilling ahead.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -174,7 +175,8 @@ class Prefiller:
                 emit(Prefilling(at, total, reused, image=True))
             began = time.perf_counter()
             outputs = [end - at - 1] if end == total and not ahead else []
-            self._decoder.forward(prompt[at:end], outputs)
+            with stop.patiently() if image else contextlib.nullcontext():
+                self._decoder.forward(prompt[at:end], outputs)
             tokens.extend(prompt[at:end])
             self.resident.touched()
             if end - at >= min(_MEASURED_SLICE, slice_) and not image:

@@ -15,8 +15,9 @@ import threading
 from collections.abc import Callable, Collection
 from enum import IntEnum
 
-from headstart.core.events import Emit, GenerationEvent
+from headstart.core.events import Emit, Failed, GenerationEvent, InMemory
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
+from headstart.core.told import told
 from headstart.engine.generator import Generator
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream, final_event
@@ -24,6 +25,10 @@ from headstart.engine.stream import Stream, final_event
 log = logging.getLogger(__name__)
 # address space only; what is never used takes no memory
 STACK_BYTES = 64 << 20
+# what a job may take to let go after it was asked to: a forward looks every few milliseconds
+STOP_SECONDS = 30.0
+# and what work may take that cannot be cut off (an image, a long batch on a slow processor)
+LONG_SECONDS = 900.0
 _Work = Callable[[Emit, StopSignal], None]
 _Job = tuple[int, int, _Work | None, Stream | None]
 
@@ -44,11 +49,14 @@ class Runner:
         self._make_generator = make_generator
         self._queue: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
-        self._generator: Generator | None = None
+        # of the thread that is the engine; one that was given up keeps its own
+        self._own = threading.local()
         self._current: tuple[Priority, Stream] | None = None
         self._idle_stop: StopSignal | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
         self._closing = False
+        # which thread is the engine: one that was given up is an earlier one
+        self._turn = 0
         self._thread = _start(self._run)
 
     def stream(self, request: GenerationRequest) -> Stream:
@@ -98,6 +106,36 @@ class Runner:
 
         self._listener = post
 
+    def stuck(self, now: float) -> bool:
+        """Whether the engine died, or has not let go of a job for too long: after it was asked to
+        stop, or since it last looked whether it was. `now` is of `time.monotonic`."""
+        if self._closing:
+            return False
+        if not self._thread.is_alive():
+            return True
+        current, idle = self._current, self._idle_stop
+        token = idle if current is None else current[1].token
+        if token is None:
+            return False
+        asked = token.asked_at
+        if asked is not None and now - asked > (LONG_SECONDS if token.patient else STOP_SECONDS):
+            return True
+        return now - token.looked_at > LONG_SECONDS
+
+    def restart(self) -> None:
+        """Give the engine's thread up and go on with another one. What the job wrote so far stands,
+        its stream ends as failed; what waits is done by the new thread. The old one ends as soon as
+        it comes back, and frees its models then."""
+        log.error("the engine does not answer and is started again")
+        current, self._current = self._current, None
+        self._idle_stop = None
+        self._turn += 1
+        self._thread = _start(self._run)
+        if current is not None:
+            current[1].put(Failed(told("engine-restarted")))
+            current[1].put(None)
+        self._listener(InMemory(()))
+
     def close(self, timeout: float = 5.0) -> None:
         """Cancel what runs, drop what waits, free the model, end the thread."""
         self._closing = True
@@ -128,13 +166,18 @@ class Runner:
             idle_stop.stop()
 
     def _made(self) -> Generator:
-        if self._generator is None:
-            self._generator = self._make_generator()
-        return self._generator
+        generator = self._made_before()
+        if generator is None:
+            generator = self._own.generator = self._make_generator()
+        return generator
+
+    def _made_before(self) -> Generator | None:
+        return getattr(self._own, "generator", None)
 
     def _run(self) -> None:
-        while True:
-            priority, _, work, stream = self._next()
+        turn = self._turn
+        while (job := self._next(turn)) is not None:
+            priority, _, work, stream = job
             if work is None or stream is None:
                 break
             if self._closing:
@@ -148,36 +191,42 @@ class Runner:
             if self._closing:
                 stream.cancel()
             _perform(work, stream)
-            self._current = None
-        if self._generator is not None:
-            self._generator.close()
+            if turn == self._turn:
+                self._current = None
+        generator = self._made_before()
+        if generator is not None:
+            generator.close()
 
-    def _next(self) -> _Job:
-        """The next job; until there is one, the generator does idle work."""
-        while True:
+    def _next(self, turn: int) -> _Job | None:
+        """The next job; until there is one, the generator does idle work. None: another thread is
+        the engine now."""
+        while turn == self._turn:
             with contextlib.suppress(queue.Empty):
                 return self._queue.get_nowait()
             pause = self._work_while_idle()
             with contextlib.suppress(queue.Empty):
                 return self._queue.get(timeout=pause)
+        return None
 
     def _work_while_idle(self) -> float | None:
-        if self._generator is None or self._closing:
+        generator = self._made_before()
+        if generator is None or self._closing:
             return None
         token = self._idle_stop = StopSignal()
         if not self._queue.empty():
             # it came before anyone could see the token
             token.stop()
         try:
-            pause = self._generator.save_when_idle(token)
+            pause = generator.save_when_idle(token)
             if pause == 0.0 or token.stopped:
                 return pause
-            return 0.0 if self._generator.learn_when_idle(token, self._listener) else pause
+            return 0.0 if generator.learn_when_idle(token, self._listener) else pause
         except Exception:
             log.exception("the engine failed while nobody asked for anything")
             return None
         finally:
-            self._idle_stop = None
+            if self._idle_stop is token:
+                self._idle_stop = None
 
 
 def _start(run: Callable[[], None]) -> threading.Thread:
@@ -195,7 +244,10 @@ def _perform(work: _Work, stream: Stream) -> None:
     """Run one job; whatever happens, its stream ends with one final event."""
     try:
         work(stream.put, stream.token)
-    except Exception as error:
+    except BaseException as error:
         stream.put(final_event(error))
+        if not isinstance(error, Exception):
+            # the thread ends, which is noticed
+            raise
     finally:
         stream.put(None)

@@ -22,9 +22,15 @@ class StopSignal:
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._parent: StopSignal | None = None
         self._within: weakref.WeakSet[StopSignal] = weakref.WeakSet()
+        # of `time.monotonic`: when it was asked to stop, and when work last looked
+        self.asked_at: float | None = None
+        self.looked_at = time.monotonic()
+        # whether work is going on that cannot be cut off
+        self.patient = False
 
     @property
     def stopped(self) -> bool:
+        self._look()
         if self._event.is_set() or (self._parent is not None and self._parent.stopped):
             return True
         return self._deadline is not None and time.monotonic() > self._deadline
@@ -32,6 +38,8 @@ class StopSignal:
     def stop(self) -> None:
         """From any thread."""
         with self._lock:
+            if self.asked_at is None:
+                self.asked_at = time.monotonic()
             self._event.set()
             if self._abort is not None:
                 self._abort()
@@ -53,6 +61,25 @@ class StopSignal:
             self._abort = abort
             if abort is not None and self.stopped:
                 abort()
+
+    @contextlib.contextmanager
+    def patiently(self) -> Iterator[None]:
+        """In here work cannot be cut off, however long it takes."""
+        self._be_patient(True)
+        try:
+            yield
+        finally:
+            self._be_patient(False)
+
+    def _look(self) -> None:
+        self.looked_at = time.monotonic()
+        if self._parent is not None:
+            self._parent._look()
+
+    def _be_patient(self, patient: bool) -> None:
+        self.patient = patient
+        if self._parent is not None:
+            self._parent._be_patient(patient)
 
     @contextlib.contextmanager
     def aborting(self, abort: Callable[[], None]) -> Iterator[None]:

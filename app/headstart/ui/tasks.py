@@ -56,6 +56,7 @@ class Tasks:
             self._show(problem.message, problem.remedy)
         except Exception as error:
             log.exception("a task of the window failed")
+            asyncio.get_event_loop().call_exception_handler({"exception": error})
             self._show(
                 f"Internal error: {type(error).__name__}: {error}.",
                 "Your chats are safe. Start with --debug and report the log.",

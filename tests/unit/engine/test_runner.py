@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Collection
 
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Failed, Finished, GenerationEvent, Loaded
+from headstart.core.events import (
+    Emit,
+    Failed,
+    Finished,
+    GenerationEvent,
+    InMemory,
+    Loaded,
+    Waiting,
+)
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.settings import Sampling
 from headstart.core.told import told
 from headstart.core.values import FinishReason, TurnStats
-from headstart.engine.runner import Runner
+from headstart.engine.runner import LONG_SECONDS, STOP_SECONDS, Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream
 
@@ -248,3 +257,106 @@ async def test_rest_comes_again_after_the_time_it_asked_for(
     await _all(runner.stream(_request(starter, "a")))
     assert await asyncio.to_thread(again.wait, 5)
     await asyncio.to_thread(runner.close)
+
+
+@pytest.mark.logs("the engine does not answer")
+async def test_an_engine_that_does_not_let_go_is_started_again(starter: ModelRef) -> None:
+    made: list[FakeGenerator] = []
+    back = threading.Event()
+
+    def make() -> FakeGenerator:
+        fake = FakeGenerator()
+        fake.plays["hangs"] = lambda emit, stop: _hang(emit, back)
+        fake.plays["b"] = _answer
+        made.append(fake)
+        return fake
+
+    runner = Runner(make)
+    heard: list[GenerationEvent] = []
+    runner.on_idle(heard.append)
+    hung = runner.stream(_request(starter, "hangs"))
+    waiting = runner.stream(_request(starter, "b"))
+    await asyncio.wait_for(anext(aiter(hung)), 5)
+    now = time.monotonic()
+    assert not runner.stuck(now + STOP_SECONDS + 1)
+    assert runner.stuck(now + LONG_SECONDS + 1)
+    hung.cancel()
+    assert not runner.stuck(time.monotonic())
+    assert runner.stuck(time.monotonic() + STOP_SECONDS + 1)
+    runner.restart()
+    events = [event async for event in hung]
+    assert isinstance(events[-1], Failed)
+    assert events[-1].told.code == "engine-restarted"
+    # what waited is answered by the new engine
+    assert isinstance([event async for event in waiting][-1], Finished)
+    assert [fake.order for fake in made] == [["hangs"], ["b"]]
+    assert any(isinstance(event, InMemory) for event in heard)
+    assert not runner.stuck(time.monotonic() + 1)
+    # the old one frees what it has as soon as it can
+    back.set()
+    await _eventually(lambda: made[0].closed)
+    assert not made[1].closed
+    await asyncio.to_thread(runner.close)
+    assert made[1].closed
+
+
+async def test_work_that_cannot_be_cut_off_gets_its_time(starter: ModelRef) -> None:
+    back, fake = threading.Event(), FakeGenerator()
+
+    def encode(emit: Emit, stop: StopSignal) -> None:
+        with stop.patiently():
+            _hang(emit, back)
+        emit(Finished(FIGURES))
+
+    fake.plays["image"] = encode
+    runner = Runner(lambda: fake)
+    stream = runner.stream(_request(starter, "image"))
+    await asyncio.wait_for(anext(aiter(stream)), 5)
+    stream.cancel()
+    assert not runner.stuck(time.monotonic() + STOP_SECONDS + 1)
+    assert runner.stuck(time.monotonic() + LONG_SECONDS + 1)
+    back.set()
+    assert [event async for event in stream]
+    await asyncio.to_thread(runner.close)
+
+
+@pytest.mark.logs("the engine")
+async def test_an_engine_whose_thread_ended_is_noticed(starter: ModelRef) -> None:
+    class Ends(BaseException):
+        pass
+
+    def end(emit: Emit, stop: StopSignal) -> None:
+        raise Ends
+
+    before, threading.excepthook = threading.excepthook, lambda _args: None
+    try:
+        fake = FakeGenerator()
+        fake.plays["ends"], fake.plays["b"] = end, _answer
+        runner = Runner(lambda: fake)
+        stream = runner.stream(_request(starter, "ends"))
+        assert [type(event) for event in await _all(stream)] == [Failed]
+        await _eventually(lambda: runner.stuck(time.monotonic()))
+    finally:
+        threading.excepthook = before
+    runner.restart()
+    assert isinstance(
+        [event async for event in runner.stream(_request(starter, "b"))][-1], Finished
+    )
+    await asyncio.to_thread(runner.close)
+
+
+def _hang(emit: Emit, back: threading.Event) -> None:
+    emit(Waiting())
+    back.wait(30)
+
+
+def _answer(emit: Emit, _stop: StopSignal) -> None:
+    emit(Finished(FIGURES))
+
+
+async def _eventually(condition: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("never")

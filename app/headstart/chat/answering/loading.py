@@ -137,7 +137,7 @@ class Loader:
             self.cancel()
         async for event in self._runner.release(keys):
             if isinstance(event, InMemory):
-                self._follow_memory(event)
+                self.follow_memory(event)
 
     def cancel(self, unless: LoadRequest | None = None) -> None:
         if self._stream is not None and (unless is None or self._loading != unless):
@@ -201,7 +201,7 @@ class Loader:
                 self._beside = None
             tell(ModelUnloaded(event.model.name, event.other.name))
         elif isinstance(event, InMemory):
-            self._follow_memory(event)
+            self.follow_memory(event)
         elif isinstance(event, Failed):
             self._offer(event.told, wanted)
         elif isinstance(event, TextAdded):
@@ -209,7 +209,7 @@ class Loader:
             if self._loaded is not None:
                 self._loaded = wanted
 
-    def _follow_memory(self, event: InMemory) -> None:
+    def follow_memory(self, event: InMemory) -> None:
         keys = {one.model.key for one in event.models}
         if self._loaded is not None and self._loaded.model.key not in keys:
             self._loaded = None

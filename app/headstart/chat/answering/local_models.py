@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from headstart.chat.answering.battery import Battery
 from headstart.chat.answering.calibrating import Calibrating
 from headstart.chat.answering.drafts import Drafts
+from headstart.chat.answering.engine_watch import EngineWatch
 from headstart.chat.answering.idle_unload import IdleUnload
 from headstart.chat.answering.loading import Loader
 from headstart.chat.answering.local import LocalAnswerer, ModelSources
@@ -29,7 +30,7 @@ from headstart.chat.changes import (
 )
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
-from headstart.core.events import DraftActivity, GenerationEvent, SpeedCurve
+from headstart.core.events import DraftActivity, GenerationEvent, InMemory, SpeedCurve
 from headstart.engine.runner import Runner
 
 
@@ -42,6 +43,7 @@ class LocalModels:
     ahead: PrefillAhead
     loader: Loader
     idle_unload: IdleUnload
+    watch: EngineWatch
 
     def close(self) -> None:
         """Whatever is done ahead ends, and nothing more begins."""
@@ -49,6 +51,7 @@ class LocalModels:
         self.calibrating.cancel()
         self.ahead.cancel()
         self.idle_unload.close()
+        self.watch.close()
 
 
 def make_local_models(
@@ -94,7 +97,9 @@ def make_local_models(
             background.run(ahead.prefill(change.chat_id))
 
     def on_idle(event: GenerationEvent) -> None:
-        """What the engine learned while nobody asked for anything."""
+        """What the engine learned while nobody asked for anything; or that it was restarted."""
+        if isinstance(event, InMemory):
+            loader.follow_memory(event)
         if loader.loaded is None:
             return
         if isinstance(event, DraftActivity):
@@ -106,6 +111,8 @@ def make_local_models(
     broadcast.on(BranchChanged, on_branch)
     broadcast.on(ReplyEnded, on_ended)
     runner.on_idle(on_idle)
+    watch = EngineWatch(runner, broadcast)
+    watch.begin()
     answerer = LocalAnswerer(runner, loader, drafts, sources, preferences)
     return LocalModels(
         answerer,
@@ -115,4 +122,5 @@ def make_local_models(
         ahead,
         loader,
         IdleUnload(loader, preferences, broadcast, background),
+        watch,
     )

@@ -51,6 +51,19 @@ NOTICES: dict[str, str] = {
         "Headstart ended unexpectedly while {model} was processing a chat. Nothing is loaded or "
         "prefilled until you send a message; choose another model if it happens again."
     ),
+    "died-writing": (
+        "Headstart ended unexpectedly while {model} was writing a reply. Nothing is loaded or "
+        "prefilled until you send a message; choose another model if it happens again."
+    ),
+    "died": "Headstart ended unexpectedly the last time. Your chats are as they were.",
+    "safe-mode": (
+        "Headstart did not get through its last starts, so this is a careful one: no chat was "
+        "opened, and nothing is loaded or prefilled until you send a message."
+    ),
+    "engine-restarted": (
+        "The engine did not answer any more and was started again. What had been written is kept; "
+        "the model is loaded again with the next message."
+    ),
     "database-salvaged": (
         "The chat database could not be used as it was: {problem:message}. "
         "{messages:n message|messages} in {chats:n chat|chats} could be read."

@@ -25,7 +25,7 @@ from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
 from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
 from headstart.engine.backends.llama_images import LlamaImages
-from headstart.engine.backends.llama_library import recent_errors
+from headstart.engine.backends.llama_library import build_name, recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.llama_state import Apart, SequenceState
 from headstart.engine.backends.predictions import Draws
@@ -366,7 +366,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         lacking=lacking,
         device=llama.device,
         chunk=_chunk(0 if llama.windowed else llama.window) if has_ranges else 0,
-        state=f"llama.cpp {lib.__version__}, {llama.state_name}",
+        state=f"{build_name()}, {llama.state_name}",
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import functools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
+
+from headstart.engine.backends.llama_library import ggml
 
 # of `enum ggml_backend_dev_type`
 _CARD, _INTEGRATED = 1, 2
@@ -54,20 +55,15 @@ def cards() -> tuple[Card, ...]:
 @functools.cache
 def _library() -> Any | None:
     """ggml's registry; None where the package has it under another name."""
-    folder = Path(lib.__file__).parent / "lib"
-    names = sorted({*folder.glob("*ggml.*"), *folder.glob("*ggml-base.*")})
-    for path in reversed(names):
-        try:
-            library: Any = ctypes.CDLL(str(path))
-            library.ggml_backend_dev_get.restype = ctypes.c_void_p
-            library.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
-            library.ggml_backend_dev_count.restype = ctypes.c_size_t
-            library.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
-            library.ggml_backend_dev_description.argtypes = [ctypes.c_void_p]
-            library.ggml_backend_dev_description.restype = ctypes.c_char_p
-            size = ctypes.POINTER(ctypes.c_size_t)
-            library.ggml_backend_dev_memory.argtypes = [ctypes.c_void_p, size, size]
-        except (OSError, AttributeError):
-            continue
-        return library
-    return None
+    library = ggml()
+    if library is None:
+        return None
+    library.ggml_backend_dev_get.restype = ctypes.c_void_p
+    library.ggml_backend_dev_get.argtypes = [ctypes.c_size_t]
+    library.ggml_backend_dev_count.restype = ctypes.c_size_t
+    library.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
+    library.ggml_backend_dev_description.argtypes = [ctypes.c_void_p]
+    library.ggml_backend_dev_description.restype = ctypes.c_char_p
+    size = ctypes.POINTER(ctypes.c_size_t)
+    library.ggml_backend_dev_memory.argtypes = [ctypes.c_void_p, size, size]
+    return library

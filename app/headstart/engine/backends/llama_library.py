@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
+import os
 import sys
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
+
+log = logging.getLogger(__name__)
+
+# a generation of processors (`haswell`, `zen4`, ...) to use in place of the best one for this
+# computer, where the package has several
+VARIANT = "HEADSTART_CPU"
 
 _ERROR_LEVEL = 4
 _CONT_LEVEL = 5
@@ -42,7 +51,60 @@ def _keep_large_blocks_apart() -> None:
 _M_MMAP_THRESHOLD = -3
 _keep_large_blocks_apart()
 lib.llama_log_set(log_callback, None)
+
+
+def ggml() -> Any | None:
+    """The library with ggml's registry, as llama.cpp uses it; None where it is not found."""
+    folder = _folder()
+    # what a library needs is found through itself, but on Windows
+    for name in ("*llama.*", "*ggml.*", "*ggml-base.*"):
+        for path in sorted(folder.glob(name)):
+            with contextlib.suppress(OSError, AttributeError):
+                library = ctypes.CDLL(str(path))
+                library.ggml_backend_dev_count.restype = ctypes.c_size_t
+                return library
+    return None
+
+
+def _folder() -> Path:
+    return Path(lib.__file__).parent / "lib"
+
+
+def _load_backends() -> bool:
+    """Where each generation of processors has a library of its own, load the best one for this
+    computer, and what knows graphics cards; whether there are such libraries."""
+    folder = _folder()
+    variants = {path.stem.split("ggml-cpu-")[-1]: path for path in folder.glob("*ggml-cpu-*")}
+    library = ggml()
+    if not variants or library is None:
+        return False
+    library.ggml_backend_load.restype = ctypes.c_void_p
+    library.ggml_backend_load.argtypes = [ctypes.c_char_p]
+    wanted = os.environ.get(VARIANT, "")
+    if wanted in variants:
+        for path in sorted({*folder.glob("*ggml-*")} - {*variants.values()}):
+            if "ggml-base" not in path.name:
+                library.ggml_backend_load(os.fsencode(path))
+        if library.ggml_backend_load(os.fsencode(variants[wanted])):
+            return True
+    if wanted:
+        log.warning("%s=%s: one of %s", VARIANT, wanted, ", ".join(sorted(variants)))
+    library.ggml_backend_load_all_from_path.restype = None
+    library.ggml_backend_load_all_from_path.argtypes = [ctypes.c_char_p]
+    library.ggml_backend_load_all_from_path(os.fsencode(folder))
+    return True
+
+
+_portable = _load_backends()
 lib.llama_backend_init()
+
+
+def build_name() -> str:
+    """What computes: equal names mean equal bits on the same processor."""
+    if not _portable:
+        return f"llama.cpp {lib.__version__}"
+    features = lib.llama_print_system_info().decode("utf-8", "replace").strip()
+    return f"llama.cpp {lib.__version__} ({features})"
 
 
 def forget_errors() -> None:

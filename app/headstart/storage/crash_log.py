@@ -1,0 +1,66 @@
+"""Where native code leaves its traces when it ends the process: Python's faulthandler into a file.
+
+Begun and read on the main thread at the start. The traces name functions and lines, never what
+they worked on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import time
+from pathlib import Path
+from typing import TextIO
+
+# crashes that are kept, the newest ones
+KEPT = 5
+# a crash writes some ten kilobytes
+_LONGEST = 64 << 10
+
+
+class CrashLog:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / "crash.log"
+        self._file: TextIO | None = None
+
+    def begin(self) -> Path | None:
+        """Write what crashes from now on. Returns what the last program left, now under a name
+        of its own; None when it did not crash."""
+        kept = self._keep_last()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("w", encoding="utf-8")
+            faulthandler.enable(self._file)
+        except (OSError, ValueError):
+            self._file = None
+        return kept
+
+    def end(self) -> None:
+        if self._file is None:
+            return
+        faulthandler.disable()
+        self._file.close()
+        self._file = None
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+    def _keep_last(self) -> Path | None:
+        with contextlib.suppress(OSError):
+            if self._path.stat().st_size == 0:
+                return None
+            kept = self._folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}.log"
+            self._path.replace(kept)
+            for old in sorted(self._folder.glob("crash-*.log"))[:-KEPT]:
+                old.unlink()
+            return kept
+        return None
+
+
+def details(path: Path) -> str:
+    """What a crash left; empty where that is gone."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""

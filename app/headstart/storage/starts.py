@@ -1,0 +1,38 @@
+"""How many starts in a row did not get through, so that the next one can be a careful one.
+
+A small file that is written at the start and taken away when the window has been there for a while,
+or was closed. On the main thread; a disk that cannot be written is nobody's trouble.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+# from so many failed starts on, nothing is done unasked
+CAREFUL_AFTER = 2
+
+
+class _Starts(msgspec.Struct, frozen=True):
+    failed: int = 0
+
+
+class StartsFile:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def begin(self) -> bool:
+        """A start begins. Returns whether it should be a careful one."""
+        try:
+            failed = msgspec.json.decode(self._path.read_bytes(), type=_Starts).failed
+        except (OSError, msgspec.MsgspecError, ValueError):
+            failed = 0
+        with contextlib.suppress(OSError):
+            self._path.write_bytes(msgspec.json.encode(_Starts(failed + 1)))
+        return failed >= CAREFUL_AFTER
+
+    def succeeded(self) -> None:
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)

@@ -1,0 +1,156 @@
+"""One window per home: a second start hands what it was started with to the first, and goes.
+
+The file lock decides who is first; the socket only raises the window. It lies in a folder that only
+the user can enter, and its address in the home, where a second start finds it. Main thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from headstart.core.files import write_whole
+from headstart.core.started_with import StartedWith
+
+log = logging.getLogger(__name__)
+
+# what a second start waits for a first one that is just opening
+HAND_OVER_SECONDS = 5.0
+# bytes of an address of a socket (`sun_path`), of which one ends it
+_LONGEST_ADDRESS = 107
+_LONGEST_MESSAGE = 1 << 20
+_TAKEN = b"taken\n"
+_STEP_MS = 50
+# a folder for the socket where there is no other one
+_OWN_FOLDER = "headstart-window-"
+
+
+class _Message(msgspec.Struct, frozen=True):
+    started: StartedWith
+    # what lets a window come to the front under Wayland
+    token: str = ""
+
+
+class InstanceServer(QObject):
+    """Emits `arrived` with a `StartedWith` for each further start."""
+
+    arrived = Signal(object)
+
+    def __init__(self, home: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._note = _note(home)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+        self._unread: dict[QLocalSocket, bytes] = {}
+        address = self._address = _address(home)
+        # one that a killed program left: the lock says that nobody listens
+        QLocalServer.removeServer(address)
+        if not self._server.listen(address):
+            log.warning("no second start can be heard: %s", self._server.errorString())
+            return
+        with contextlib.suppress(OSError):
+            write_whole(self._note, address.encode())
+
+    def close(self) -> None:
+        self._server.close()
+        with contextlib.suppress(OSError):
+            self._note.unlink(missing_ok=True)
+        folder = Path(self._address).parent
+        if folder.name.startswith(_OWN_FOLDER):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+    def _on_connection(self) -> None:
+        while (socket := self._server.nextPendingConnection()) is not None:
+            self._unread[socket] = b""
+            socket.readyRead.connect(lambda socket=socket: self._read(socket))
+            socket.disconnected.connect(lambda socket=socket: self._forget(socket))
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if socket not in self._unread:
+            return
+        self._unread[socket] += bytes(socket.readAll().data())
+        line, end, _ = self._unread[socket].partition(b"\n")
+        if not end:
+            if len(line) > _LONGEST_MESSAGE:
+                socket.abort()
+            return
+        try:
+            message = msgspec.json.decode(line, type=_Message)
+        except (msgspec.MsgspecError, ValueError):
+            socket.abort()
+            return
+        socket.write(_TAKEN)
+        socket.flush()
+        if message.token:
+            os.environ["XDG_ACTIVATION_TOKEN"] = message.token
+        self.arrived.emit(message.started)
+
+    def _forget(self, socket: QLocalSocket) -> None:
+        self._unread.pop(socket, None)
+        socket.deleteLater()
+
+
+def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECONDS) -> bool:
+    """Whether the window that is open took it."""
+    deadline = time.monotonic() + seconds
+    message = _Message(started, os.environ.get("XDG_ACTIVATION_TOKEN", ""))
+    while True:
+        try:
+            address = _note(home).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            address = ""
+        if address and _send(address, msgspec.json.encode(message) + b"\n", deadline):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+
+
+def _send(address: str, data: bytes, deadline: float) -> bool:
+    socket = QLocalSocket()
+    socket.connectToServer(address)
+    if not socket.waitForConnected(_STEP_MS):
+        return False
+    socket.write(data)
+    while not socket.canReadLine():
+        if socket.bytesToWrite():
+            socket.waitForBytesWritten(_STEP_MS)
+        else:
+            socket.waitForReadyRead(_STEP_MS)
+        gone = socket.state() is not QLocalSocket.LocalSocketState.ConnectedState
+        if time.monotonic() > deadline or (gone and not socket.canReadLine()):
+            return False
+        # Qt waits with the interpreter's lock held
+        time.sleep(0.005)
+    return bytes(socket.readLine().data()) == _TAKEN
+
+
+def _note(home: Path) -> Path:
+    """The file that says where a second start finds the first."""
+    return home / "window-address"
+
+
+def _address(home: Path) -> str:
+    name = f"headstart-{hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]}"
+    if sys.platform == "win32":
+        return name
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    for folder in (runtime, str(home.resolve())):
+        address = os.path.join(folder, f"{name}.socket") if folder else ""  # noqa: PTH118
+        if address and len(os.fsencode(address)) < _LONGEST_ADDRESS and os.access(folder, os.W_OK):
+            return address
+    # a long home and no folder of the system's: one that only this user can enter
+    return str(Path(tempfile.mkdtemp(prefix=_OWN_FOLDER), name))
