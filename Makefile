@@ -12,6 +12,7 @@ help:
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
+	@echo "make install this checkout in the menu and as the command headstart; make uninstall"
 	@echo "make package a folder and, on Linux, a .deb that need no Python, under build/package/"
 	@echo "make setup   only the set-up; GPU=cuda, vulkan, metal or none chooses what llama.cpp is compiled for"
 
@@ -49,6 +50,12 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
 	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
 	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
+
+install: setup
+	@$(PYTHON) packaging/install.py
+
+uninstall:
+	@$(PYTHON) packaging/install.py uninstall
 
 package:
 	@$(PYTHON) packaging/package.py

@@ -30,6 +30,7 @@ from headstart.storage.crash_log import CrashLog
 from headstart.storage.crash_log import details as crash_details
 from headstart.storage.starts import StartsFile
 from headstart.ui import theme
+from headstart.ui.first_paint import FirstPaint
 from headstart.ui.unexpected import Unexpected
 from headstart.ui.window.arrivals import Arrivals
 
@@ -119,6 +120,8 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     unexpected = Unexpected(app.window)
     if start.script is None:
         unexpected.watch(asyncio.get_running_loop())
+    if start.debug:
+        FirstPaint(app.window.composer)
     app.window.show()
     arrivals, server = Arrivals(app.window, app.controllers), None
     try:

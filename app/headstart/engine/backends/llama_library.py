@@ -67,7 +67,9 @@ def ggml() -> Any | None:
 
 
 def _folder() -> Path:
-    return Path(lib.__file__).parent / "lib"
+    # where llama_cpp looks too
+    elsewhere = os.environ.get("LLAMA_CPP_LIB_PATH")
+    return Path(elsewhere) if elsewhere else Path(lib.__file__).parent / "lib"
 
 
 def _load_backends() -> bool:

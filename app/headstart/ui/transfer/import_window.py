@@ -138,6 +138,7 @@ class ImportWindow(QDialog):
         self.take.setEnabled(bool(comes) or plan.has_settings)
         self.settings.setVisible(plan.has_settings)
         if comes:
+            self.take.setDefault(True)
             self.take.setFocus()
 
     def show_result(self, result: Result) -> None:
@@ -156,6 +157,8 @@ class ImportWindow(QDialog):
         self.take.hide()
         self.settings.hide()
         self.end.setText("Close")
+        self.end.setDefault(True)
+        self.end.setFocus()
 
     def show_problem(self, text: str) -> None:
         self._rest()
