@@ -123,17 +123,15 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     if start.debug:
         FirstPaint(app.window.composer)
     app.window.show()
-    arrivals, server = Arrivals(app.window, app.controllers), None
+    arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
+    server = None
     try:
         await database_opens(app)
         if start.started.model:
             # for a new chat, not for the last one
             app.controllers.unsent.load(show=False)
         else:
-            last = app.services.preferences.current.open_chat
-            last = "" if safe or start.started.new_chat else last
-            app.controllers.unsent.load(show=not last)
-            app.controllers.branch.open_last(last)
+            arrivals.open_last(safe or start.started.new_chat)
         arrivals.begin(start.started)
         if start.script is not None:
             await app.controllers.settle()

@@ -79,7 +79,8 @@ async def test_a_further_start_brings_the_window_back_with_a_new_chat(running: O
     async with running() as app:
         app.window.showMinimized()
         app.window.composer.set_text("half a sentence")
-        Arrivals(app.window, app.controllers).arrive(StartedWith(new_chat=True))
+        arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
+        arrivals.arrive(StartedWith(new_chat=True))
         assert not app.window.isMinimized()
         assert app.window.isVisible()
         await until(lambda: not app.window.composer.edit.toPlainText())

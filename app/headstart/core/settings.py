@@ -228,6 +228,15 @@ class EngineSettings(Struct, frozen=True):
     ] = 0
 
 
+class ReadingPlace(Struct, frozen=True):
+    """Where the open chat was being read: its first message in view, which of its blocks (none of
+    a message without them), and how many pixels of that are scrolled past."""
+
+    message: str
+    block: int | None = None
+    past: int = 0
+
+
 class Settings(Struct, frozen=True):
     theme: Annotated[
         Theme,
@@ -317,6 +326,8 @@ class Settings(Struct, frozen=True):
     window_size: tuple[int, int] | None = None
     maximized: bool = False
     open_chat: str = ""
+    # none at its end
+    open_place: ReadingPlace | None = None
     mirror_folder: Annotated[
         str, Meta(description="a folder where each chat is kept as a Markdown file, too")
     ] = ""

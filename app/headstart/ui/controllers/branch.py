@@ -91,17 +91,20 @@ class BranchController(QObject):
         if self._replies.reply_in(chat_id) is not None:
             raise EnvironmentProblem("reply-being-written")
 
-    def open_last(self, chat_id: str) -> None:
+    def open_last(self, chat_id: str, message_id: str = "") -> None:
         """Open the chat that was open when the program ended, if it is still there, and the user
-        has not begun anything else."""
+        has not begun anything else; at a message, if that was being read."""
         if chat_id:
-            self._tasks.spawn(self._open_last(chat_id))
+            self._tasks.spawn(self._open_last(chat_id, message_id))
 
-    async def _open_last(self, chat_id: str) -> None:
+    async def _open_last(self, chat_id: str, message_id: str) -> None:
         begun, there = self._open.id, await self._branches.chat(chat_id) is not None
         untouched = self._wanted == self._open.id == begun and not self._open.unsent
         if there and untouched and not self._open.stored:
-            self.open_chat(chat_id)
+            if message_id and await self._branches.is_shown(chat_id, message_id):
+                self.open_at(chat_id, message_id)
+            else:
+                self.open_chat(chat_id)
 
     def leave(self, chat_ids: Sequence[str]) -> None:
         """These chats are deleted: another one is open then."""

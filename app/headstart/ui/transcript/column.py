@@ -69,7 +69,7 @@ class Column:
         """Have these messages; with `keep`, widgets of those that were here live on. Returns what
         places them, to be called when the widgets are as they should be."""
         self.earlier = earlier
-        anchor = self._anchor() if keep else None
+        anchor = self.reader() if keep else None
         before = [item.message.id for item in self.items]
         old = {item.message.id: item for item in self.items}
         kept = dict(old) if keep else {}
@@ -98,7 +98,7 @@ class Column:
     def show_earlier(self, page: BranchPage) -> Callable[[], None]:
         """Messages that come before those that are here. Returns what places them; what the reader
         sees stays where it is."""
-        width, anchor = self.width, self._anchor()
+        width, anchor = self.width, self.reader()
         self.items[:0] = [
             Item(message, estimated_height(message, width)) for message in page.messages
         ]
@@ -232,10 +232,10 @@ class Column:
         if self.earlier and at < view:
             self.want_earlier()
 
-    def scroll_to(self, item: Item, block: int | None, y: int) -> None:
-        """Have a place of a message a third below the top of the view."""
+    def scroll_to(self, item: Item, block: int | None, y: int, *, at_top: bool = False) -> None:
+        """Have a place of a message at the top of the view, or a third below it."""
         self.following = False
-        past = y - self._area.viewport().height() // 3
+        past = y if at_top else y - self._area.viewport().height() // 3
         for _ in range(2):
             # once with heights that are estimated, then with what was found there
             self.place(Anchor(item, block, past))
@@ -245,7 +245,8 @@ class Column:
         self.earlier = 0
         self._ask_earlier()
 
-    def _anchor(self) -> Anchor | None:
+    def reader(self) -> Anchor | None:
+        """The reader's place; None at the end."""
         if self.following:
             return None
         return anchor_at(self.items, self._area.verticalScrollBar().value())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headstart.core.settings import ReadingPlace
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.host import Host
 from headstart.ui.transcript.sideways import SidewaysBlock
@@ -12,6 +13,24 @@ class Reaching:
     def __init__(self, column: Column, host: Host) -> None:
         self._column = column
         self._host = host
+        # where a chat is read on from, once its messages are here
+        self.expected: ReadingPlace | None = None
+
+    def reading_place(self) -> ReadingPlace | None:
+        """Where the reader is; None at the end, and where nothing is shown."""
+        anchor = self._column.reader()
+        if anchor is None:
+            return None
+        return ReadingPlace(anchor.item.message.id, anchor.block, anchor.past)
+
+    def read_on(self, message_id: str) -> bool:
+        """Go to the place that was expected, if it is in this message."""
+        place, self.expected = self.expected, None
+        item = self._column.find(message_id)
+        if place is None or place.message != message_id or item is None:
+            return False
+        self._column.scroll_to(item, place.block, place.past, at_top=True)
+        return True
 
     def look_for(self, query: str) -> None:
         """Mark this everywhere; "" marks nothing."""

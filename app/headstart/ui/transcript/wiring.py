@@ -55,6 +55,8 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
             branch.open_at(controllers.open.id, message_id)
 
     def on_reached(message_id: str) -> None:
+        if view.reaching.read_on(message_id):
+            return
         number = next((place for one, place in wanted if one == message_id), -1)
         wanted.clear()
         view.reaching.go_to(message_id, number)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 
+from headstart.chat.preferences import Preferences
 from headstart.core.started_with import StartedWith
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.window.main_window import MainWindow
 
 
 class Arrivals:
-    def __init__(self, window: MainWindow, controllers: Controllers) -> None:
+    def __init__(
+        self, window: MainWindow, controllers: Controllers, preferences: Preferences
+    ) -> None:
         self._window = window
         self._controllers = controllers
+        self._preferences = preferences
+
+    def open_last(self, fresh: bool) -> None:
+        """The chat that was open, where it was being read; or a new one."""
+        settings = self._preferences.current
+        last = "" if fresh else settings.open_chat
+        place = settings.open_place if last else None
+        self._controllers.unsent.load(show=not last)
+        self._window.transcript.reaching.expected = place
+        self._controllers.branch.open_last(last, place.message if place else "")
 
     def begin(self, started: StartedWith) -> None:
         if started.new_chat:

@@ -232,13 +232,16 @@ class MainWindow(QMainWindow):
         banner.show_text("problem", f"{message} {remedy}".strip())
 
     def remember(self) -> None:
-        """Size and chat, for the next start; a private chat is not named."""
+        """Size, chat and place in it, for the next start; a private chat is not named."""
         chat = self._controllers.open
         kept = chat.id if chat.stored and not chat.private else ""
         whole = self.isMaximized() or self.isFullScreen()
         size = self.normalGeometry().size() if whole else self.size()
         self._preferences.update(
-            window_size=(size.width(), size.height()), maximized=whole, open_chat=kept
+            window_size=(size.width(), size.height()),
+            maximized=whole,
+            open_chat=kept,
+            open_place=self.transcript.reaching.reading_place() if kept else None,
         )
 
     def _restore_size(self) -> None:
