@@ -132,6 +132,11 @@ def px(size: float) -> int:
     return round(size * _scale)
 
 
+def sidebar_width() -> int:
+    """Wider for large text, but never half of the smallest window."""
+    return min(px(SIDEBAR_WIDTH), 340)
+
+
 def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     font = QFont(_family) if _family else QFont()
     font.setPixelSize(px(size))
@@ -150,12 +155,19 @@ def code_font(size: int = 13) -> QFont:
 
 def load_fonts() -> None:
     """Register the bundled fonts; the system's are used where a file is missing."""
-    global _scale, _system_family
-    _system_family = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
     for path in sorted((resources() / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(path))
-    system_px = QFontInfo(QApplication.font()).pixelSize()
-    _scale = min(2.0, max(1.0, system_px / USUAL_FONT_PX))
+    measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
+
+
+def measure(system: QFont) -> float:
+    """Take over the family and size of the system's font, as it is now; returns the size of text
+    in relation to the usual one."""
+    global _scale, _system_family
+    found = QFontInfo(system)
+    _system_family = system.family()
+    _scale = min(2.0, max(1.0, found.pixelSize() / USUAL_FONT_PX))
+    return _scale
 
 
 def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:

@@ -65,7 +65,7 @@ class Inspector(QFrame):
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
-        self.setFixedWidth(theme.INSPECTOR_WIDTH)
+        self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
         self.holding = Holding(settings)
         self._chat_id: str | None = None
         self._private = False
@@ -181,6 +181,7 @@ class Inspector(QFrame):
         self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
 
     def refresh_theme(self) -> None:
+        self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
         for part in (self.system, self.sampling, self.thinking, self._when_full):
             part.refresh_theme()
         for fold in self.folds.values():

@@ -44,7 +44,7 @@ class Sidebar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
-        self.setFixedWidth(theme.SIDEBAR_WIDTH)
+        self.setFixedWidth(theme.sidebar_width())
         self._new = QPushButton("New chat", self)
         self._new.setObjectName("newChat")
         self._private = QPushButton(self)
@@ -186,6 +186,7 @@ class Sidebar(QFrame):
         self.show_current(self._showing)
 
     def refresh_theme(self) -> None:
+        self.setFixedWidth(theme.sidebar_width())
         self.search.refresh_theme()
         self._new.setIcon(icons.icon("plus", theme.current().ink))
         self._private.setIcon(icons.icon("lock", theme.current().ink))

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QCursor,
     QDragEnterEvent,
     QDropEvent,
-    QGuiApplication,
+    QFontDatabase,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
@@ -34,6 +34,7 @@ from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import OrderDialogs, TrashOpener
+from headstart.ui.system_looks import SystemLooks
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transcript.wiring import BranchDialogs
@@ -86,6 +87,7 @@ class MainWindow(QMainWindow):
         self.order = OrderDialogs(self, controllers, preferences)
         self.palette_opener = PaletteOpener(self, controllers)
         self.prompts = Prompts(self, preferences)
+        self.looks = SystemLooks(self)
         self._build(body, below)
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)
@@ -258,10 +260,11 @@ class MainWindow(QMainWindow):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         settings = self._preferences.current
-        wanted = (settings.theme, settings.text_font, QGuiApplication.styleHints().colorScheme())
+        wanted = (settings.theme, settings.text_font, self.looks.now)
         if wanted == self._applied:
             return
         self._applied = wanted
+        theme.measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
         theme.apply(app, settings.theme, settings.text_font)
         for part in (
             self.header,
@@ -275,6 +278,7 @@ class MainWindow(QMainWindow):
             self.suggestion,
         ):
             part.refresh_theme()
+        self.panels.fit(self.width(), -1)
 
     def _settle(self) -> None:
         self.header.set_wide(self.panels.wide)

@@ -6,8 +6,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
+from headstart.ui import theme
 
-# narrower than this there is no room for the inspector
+# narrower than this there is no room for the inspector, with text of the usual size
 INSPECTOR_FROM = 1100
 
 
@@ -29,7 +30,7 @@ class Panels(QObject):
 
     @property
     def wide(self) -> bool:
-        return self._window.width() >= INSPECTOR_FROM
+        return self._window.width() >= theme.px(INSPECTOR_FROM)
 
     def set_page(self, elsewhere: bool) -> None:
         """Another page than the chat has no use for its settings."""
@@ -64,8 +65,9 @@ class Panels(QObject):
 
     def fit(self, width: int, before: int) -> None:
         """The window was resized from `before` pixels, -1 at first."""
-        narrow = width < INSPECTOR_FROM
-        if narrow != (before < INSPECTOR_FROM) or before < 0:
+        least = theme.px(INSPECTOR_FROM)
+        narrow = width < least
+        if narrow != (before < least) or before < 0:
             self._inspector.setVisible(self._wants_inspector and not narrow and not self._elsewhere)
             self._sidebar.setVisible(self._preferences.current.show_sidebar)
         if self._sidebar.isVisible() and not self.wide:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
-
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.chat_tree import RemovedBranch
@@ -217,5 +215,4 @@ def _connect_settings(
     take_over(preferences.current)
     preferences.listen(on_settings)
     preferences.on_error(lambda problem: window.show_problem(problem.message, problem.remedy))
-    style = QGuiApplication.styleHints()
-    style.colorSchemeChanged.connect(lambda _scheme: window.apply_theme())
+    window.looks.changed.connect(window.apply_theme)

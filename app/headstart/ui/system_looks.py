@@ -1,0 +1,35 @@
+"""What the desktop asks for: light or dark, and its font, each followed at once."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+
+class SystemLooks(QObject):
+    """Emits `changed` when something of it may be another one. Watches one window."""
+
+    changed = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        window.installEventFilter(self)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self.changed)
+        screen = QGuiApplication.primaryScreen()
+        if screen is not None:
+            # how large text is, on desktops that scale only that
+            screen.logicalDotsPerInchChanged.connect(self.changed)
+
+    @property
+    def now(self) -> tuple[object, ...]:
+        """Equal values mean equal looks."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+        screen = QGuiApplication.primaryScreen()
+        density = 0.0 if screen is None else screen.logicalDotsPerInch()
+        return QGuiApplication.styleHints().colorScheme(), font.key(), density
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.ThemeChange, QEvent.Type.ApplicationFontChange):
+            self.changed.emit()
+        return False
