@@ -138,6 +138,7 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
             return await start.script(app)
         if crashed is not None:
             _tell_crash(app, unexpected, crashed)
+        app.window.news.tell()
         from headstart.ui.instance import InstanceServer
 
         server = InstanceServer(home.path)

@@ -11,3 +11,9 @@ def resources() -> Path:
     package = Path(__file__).resolve().parents[1]
     installed = package / "resources"
     return installed if installed.is_dir() else package.parents[1] / "resources"
+
+
+def changelog() -> Path:
+    """What is new in each version, in Markdown."""
+    packaged = resources() / "CHANGELOG.md"
+    return packaged if packaged.exists() else resources().parent / "CHANGELOG.md"

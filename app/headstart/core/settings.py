@@ -326,6 +326,8 @@ class Settings(Struct, frozen=True):
     window_size: tuple[int, int] | None = None
     maximized: bool = False
     open_chat: str = ""
+    # the version whose news were told
+    told_version: str = ""
     # none at its end
     open_place: ReadingPlace | None = None
     mirror_folder: Annotated[

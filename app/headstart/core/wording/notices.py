@@ -56,6 +56,7 @@ NOTICES: dict[str, str] = {
         "prefilled until you send a message; choose another model if it happens again."
     ),
     "died": "Headstart ended unexpectedly the last time. Your chats are as they were.",
+    "updated": "Headstart is now version {version}.",
     "safe-mode": (
         "Headstart did not get through its last starts, so this is a careful one: no chat was "
         "opened, and nothing is loaded or prefilled until you send a message."

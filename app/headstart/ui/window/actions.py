@@ -92,6 +92,7 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "Ctrl+I",
         ),
         Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
+        Command("app.news", "What’s new", window.news.open),
         Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q"),
         Command(
             "composer.attach",

@@ -31,6 +31,7 @@ from headstart.ui.fields import in_tab_order
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.wiring import SizesOpener
 from headstart.ui.models.choices_menu import ChoicesMenu
+from headstart.ui.news_window import News
 from headstart.ui.settings.wiring import SettingsOpener
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import OrderDialogs, TrashOpener
@@ -88,6 +89,7 @@ class MainWindow(QMainWindow):
         self.palette_opener = PaletteOpener(self, controllers)
         self.prompts = Prompts(self, preferences)
         self.looks = SystemLooks(self)
+        self.news = News(self, self.banner, preferences)
         self._build(body, below)
         self.toast = Toast(self.transcript)
         self.commands = make_commands(self, controllers)

@@ -1,0 +1,56 @@
+"""What is new: the changes of each version, and a line about them after an update. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+
+from headstart import __version__
+from headstart.chat.preferences import Preferences
+from headstart.core.resources import changelog
+from headstart.core.told import told
+from headstart.ui.window.notices import Banner
+
+
+class NewsWindow(QDialog):
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("What’s new in Headstart")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.text = QTextBrowser(self)
+        self.text.setAccessibleName("Changes, the newest version first")
+        # nothing in it leads anywhere, and nothing is fetched
+        self.text.setOpenLinks(False)
+        try:
+            self.text.setMarkdown(changelog().read_text(encoding="utf-8"))
+        except OSError:
+            self.text.setPlainText(f"This is version {__version__}.")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.close)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.addWidget(self.text, 1)
+        column.addWidget(buttons)
+        self.resize(760, 600)
+
+
+class News:
+    """Opens the window; tells once after an update that there is something new."""
+
+    def __init__(self, parent: QWidget, banner: Banner, preferences: Preferences) -> None:
+        self._parent = parent
+        self._banner = banner
+        self._preferences = preferences
+
+    def open(self) -> None:
+        NewsWindow(self._parent).show()
+
+    def tell(self) -> None:
+        before = self._preferences.current.told_version
+        if before == __version__:
+            return
+        self._preferences.update(told_version=__version__)
+        # not at the very first start, and not above what went wrong
+        if before and not self._banner.isVisible():
+            self._banner.show_text("news", told("updated", version=__version__).text)
+            self._banner.offer("What’s new…", self.open)
