@@ -50,6 +50,7 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
 	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
 	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
+	@test ! -d build/package/dist || $(BIN)/python -m tests.benchmarks.package --json build/bench/package.json
 
 install: setup
 	@$(PYTHON) packaging/install.py
