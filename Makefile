@@ -58,6 +58,7 @@ install: setup
 uninstall:
 	@$(PYTHON) packaging/install.py uninstall
 
+package: export UPDATES := $(UPDATES)
 package:
 	@$(PYTHON) packaging/package.py
 

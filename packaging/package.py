@@ -37,6 +37,7 @@ def main() -> int:
         environment.pop("PYTHONPATH", None)
         run([*command, str(specification)], environment)
         _strip()
+        _updates_address()
         _licences(python)
     print(f"headstart package: {FOLDER} ({_megabytes(FOLDER):.0f} MB)")
     if sys.platform == "linux" and shutil.which("dpkg-deb"):
@@ -97,6 +98,15 @@ def _icons(python: Path) -> str:
     run([str(python), str(script), str(source), str(BUILD / "icons")], environment)
     name = {"win32": "headstart.ico", "darwin": "headstart.icns"}.get(sys.platform)
     return str(BUILD / "icons" / name) if name else ""
+
+
+def _updates_address() -> None:
+    """Where this package's users can look for newer ones, if they want that: `make package
+    UPDATES=https://…`."""
+    address = os.environ.get("UPDATES", "")
+    if address:
+        target = FOLDER / "_internal" / "headstart" / "resources" / "updates-address.txt"
+        target.write_text(address + "\n", encoding="utf-8")
 
 
 def _strip() -> None:

@@ -38,6 +38,7 @@ from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.mirror import Mirror
 from headstart.chat.unsent import UnsentTexts
+from headstart.chat.updates import Updates
 from headstart.chat.versions import Versions
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.remote.session import RemoteSession
@@ -76,6 +77,7 @@ class Services:
     installed: Installed
     discover: Discover
     downloads: Downloads
+    updates: Updates
     ending: Ending
 
 
@@ -183,5 +185,6 @@ def make_services(
         installed=Installed(shelf, storage, preferences, broadcast),
         discover=Discover(weights.hub, models, preferences),
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
+        updates=Updates(preferences),
         ending=Ending(databases, background, runner, session),
     )

@@ -19,6 +19,7 @@ from headstart.core.sampling import Bias as Bias
 from headstart.core.sampling import Sampling as Sampling
 from headstart.core.sampling import SamplingChoice as SamplingChoice
 from headstart.core.servers import Connection
+from headstart.core.updates import UpdateSettings
 from headstart.core.variables import LONGEST as LONGEST_VALUE
 
 WhenFull = Literal["stop", "drop_oldest"]
@@ -298,6 +299,7 @@ class Settings(Struct, frozen=True):
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = ()
     library: LibrarySettings = field(default_factory=LibrarySettings)
+    updates: UpdateSettings = field(default_factory=UpdateSettings)
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies

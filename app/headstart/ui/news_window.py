@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from headstart import __version__
@@ -54,3 +55,12 @@ class News:
         if before and not self._banner.isVisible():
             self._banner.show_text("news", told("updated", version=__version__).text)
             self._banner.offer("What’s new…", self.open)
+
+    def offer(self, version: str, page: str) -> None:
+        """A newer version is out."""
+        self._banner.show_text("news", told("newer-version", version=version).text)
+
+        def open_page() -> None:
+            QDesktopServices.openUrl(QUrl(page))
+
+        self._banner.offer("Open its page", open_page)

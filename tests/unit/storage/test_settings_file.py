@@ -18,6 +18,7 @@ from headstart.core.settings import (
     changed,
 )
 from headstart.core.settings_fields import describe
+from headstart.core.updates import UpdateSettings
 from headstart.storage.settings_file import SettingsFile
 
 
@@ -98,8 +99,9 @@ def test_every_setting_is_in_the_docs() -> None:
         (EngineSettings, "engine."),
         (Speculation, "speculation."),
         (LibrarySettings, "library."),
+        (UpdateSettings, "updates."),
     )
     for kind, prefix in kinds:
         for name in kind.__struct_fields__:
-            if name not in ("sampling", "engine", "speculation", "prefix", "library"):
+            if name not in ("sampling", "engine", "speculation", "prefix", "library", "updates"):
                 assert f"`{prefix}{name}`" in text

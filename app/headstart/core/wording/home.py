@@ -59,6 +59,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The folder {path} cannot be used: {reason}.",
         "Choose another one with --home.",
     ),
+    "updates-address": (
+        "“{address}” is no address that updates can be asked of.",
+        "It begins with https://.",
+    ),
+    "updates-unreachable": (
+        "{address} could not be asked for updates ({reason}).",
+        "Is this computer online?",
+    ),
+    "updates-unreadable": (
+        "{address} did not answer with a version.",
+        "Look at the address in Settings, General.",
+    ),
     "keychain-closed": (
         "The key cannot be read: this computer's keychain does not open.",
         "Unlock it and try again, or enter the key again under Settings, Servers.",

@@ -56,6 +56,8 @@ NOTICES: dict[str, str] = {
         "prefilled until you send a message; choose another model if it happens again."
     ),
     "died": "Headstart ended unexpectedly the last time. Your chats are as they were.",
+    "newer-version": "Headstart {version} is out.",
+    "no-newer-version": "This is the newest version.",
     "updated": "Headstart is now version {version}.",
     "safe-mode": (
         "Headstart did not get through its last starts, so this is a careful one: no chat was "

@@ -29,6 +29,7 @@ from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.transfer import TransferController
 from headstart.ui.controllers.unsent import UnsentController
+from headstart.ui.controllers.updates import UpdatesController
 from headstart.ui.controllers.versions import VersionsController
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks
@@ -63,6 +64,7 @@ class Controllers:
     installed: InstalledController
     transfer: TransferController
     backups: BackupsController
+    updates: UpdatesController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -79,6 +81,7 @@ class Controllers:
         self.downloads.wake()
         self.installed.look()
         self.chat_list.watch()
+        self.updates.wake()
 
     async def settle(self, seconds: float = 30) -> None:
         """Wait for what has been asked for so far, but not for ever; at the end, and in tests."""
@@ -134,6 +137,7 @@ def make_controllers(services: Services) -> Controllers:
         ahead=AheadController(local.preload, local.ahead, open_chat, tasks, broadcast),
         discover=DiscoverController(services.discover, tasks, problems),
         getting=GettingController(services.discover, services.downloads, tasks),
+        updates=UpdatesController(services.updates, tasks),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

@@ -13,6 +13,7 @@ from headstart.core.settings import Sampling, Settings, changed
 from headstart.core.settings_fields import FieldInfo, describe
 from headstart.ui.fields import ResetButton, check_box, choice_box, number_box
 from headstart.ui.settings.form import Page
+from headstart.ui.settings.updates_section import UpdatesSection
 from headstart.ui.wrapping import TextEdit
 
 
@@ -60,6 +61,10 @@ class GeneralPage(Page):
                 else number_box(info, value, act)
             )
             self.row(form, info.title, field)
+        form = self.section("Updates")
+        self.updates = UpdatesSection(
+            self, form, settings.updates, lambda updates: self.change(updates=updates)
+        )
         self.column.addStretch(1)
 
     def _choice(self, form: QFormLayout, name: str, fields: dict[str, FieldInfo]) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import Settings
+from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class SettingsOpener(QObject):
         self._servers = controllers.servers
         self._discover = controllers.discover
         self._backups = controllers.backups
+        self._updates = controllers.updates
         self._reload = controllers.models.reload
         self._preferences = preferences
         self._parent = parent
@@ -38,6 +40,11 @@ class SettingsOpener(QObject):
             lambda texts: self.window and self.window.engine.set_automatic(texts)
         )
 
+        self._updates.found.connect(
+            lambda version, _page: self._show_update(told("newer-version", version=version))
+        )
+        self._updates.none_found.connect(lambda: self._show_update(told("no-newer-version")))
+        self._updates.failed.connect(self._show_update)
         self._discover.token_checked.connect(self._on_token)
         self._discover.token_refused.connect(lambda why, how: self._show_token(f"{why} {how}"))
 
@@ -56,6 +63,7 @@ class SettingsOpener(QObject):
             window.models.token.entered.connect(self._discover.set_token)
             window.models.token.forgotten.connect(lambda: self._discover.set_token(""))
             self._connect_files(window.files)
+            window.general.updates.asked.connect(self._updates.look_now)
             self._servers.explain()
             self.show_state()
         if page == "servers":
@@ -88,6 +96,10 @@ class SettingsOpener(QObject):
 
     def _on_token(self, account: str) -> None:
         self._show_token(f"Signed in as {account}." if account else "The token is forgotten.")
+
+    def _show_update(self, said: Told) -> None:
+        if self.window is not None:
+            self.window.general.updates.show_said(said.text)
 
     def _show_token(self, text: str) -> None:
         if self.window is not None:

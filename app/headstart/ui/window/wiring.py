@@ -216,3 +216,4 @@ def _connect_settings(
     preferences.listen(on_settings)
     preferences.on_error(lambda problem: window.show_problem(problem.message, problem.remedy))
     window.looks.changed.connect(window.apply_theme)
+    controllers.updates.found.connect(window.news.offer)

@@ -1,0 +1,89 @@
+"""Updates: how this program looks for a newer version, only where the user wants that. Pure."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+from headstart.core.resources import resources
+
+# seconds between two looks
+PERIOD = 24 * 3600
+
+
+class UpdateSettings(Struct, frozen=True, omit_defaults=True):
+    look: Annotated[
+        bool,
+        Meta(
+            title="Look for updates",
+            description="asks one address once a day for the newest version; sends nothing else",
+            extra_json_schema={"label": "ask once a day"},
+        ),
+    ] = False
+    # empty: the one that this package was made with
+    address: Annotated[
+        str,
+        Meta(
+            max_length=2_000,
+            title="Address of updates",
+            description="a small JSON file with the newest version and its page",
+        ),
+    ] = ""
+    # seconds since 1970
+    looked_at: float = 0.0
+
+
+class Release(Struct, frozen=True):
+    """What the address answers. `page`: where people get it."""
+
+    version: Annotated[str, Meta(min_length=1, max_length=40)]
+    page: Annotated[str, Meta(max_length=2_000)] = ""
+
+    def newer_than(self, version: str) -> bool:
+        """Raises ValueError for what is no version."""
+        # not with every start
+        from packaging.version import InvalidVersion, Version
+
+        try:
+            return Version(self.version) > Version(version)
+        except InvalidVersion as error:
+            raise ValueError(self.version) from error
+
+    def page_at(self, address: str) -> str:
+        """The page, if it is where the address is; else the address's site."""
+        asked, page = urlsplit(address), urlsplit(self.page)
+        same = (page.scheme, page.netloc) == (asked.scheme, asked.netloc)
+        return self.page if same else f"{asked.scheme}://{asked.netloc}/"
+
+
+@functools.cache
+def packaged_address() -> str:
+    """What whoever made this package wrote into it; empty in a clone."""
+    try:
+        return (resources() / "updates-address.txt").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def may_ask(address: str) -> bool:
+    """Whether it is an address that cannot be read or changed on the way."""
+    try:
+        parts = urlsplit(address)
+        local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        return bool(parts.hostname) and parts.scheme in (("https", "http") if local else ("https",))
+    except ValueError:
+        return False
+
+
+def decode(data: bytes) -> Release:
+    """Raises ValueError for what is no release."""
+    try:
+        release = msgspec.json.decode(data, type=Release)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    release.newer_than("0")
+    return release

@@ -1,0 +1,38 @@
+"""Asks the one address that knows the newest version. On a worker thread, where the user wants it.
+
+No cookie, no name of the user or the computer goes along, and redirections are not followed.
+"""
+
+from __future__ import annotations
+
+import httpx2
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.updates import Release, decode, may_ask
+
+_SECONDS = 10.0
+_LARGEST = 64 << 10
+
+
+def newest(address: str) -> Release:
+    """Raises EnvironmentProblem for an address that does not answer with a release."""
+    if not may_ask(address):
+        raise EnvironmentProblem("updates-address", address=address)
+    try:
+        with (
+            httpx2.Client(timeout=_SECONDS, follow_redirects=False) as client,
+            client.stream("GET", address, headers={"User-Agent": "headstart"}) as answer,
+        ):
+            answer.raise_for_status()
+            found = bytearray()
+            for chunk in answer.iter_bytes():
+                found += chunk
+                if len(found) > _LARGEST:
+                    break
+        return decode(bytes(found[: _LARGEST + 1]))
+    except httpx2.HTTPError as error:
+        raise EnvironmentProblem(
+            "updates-unreachable", address=address, reason=type(error).__name__
+        ) from error
+    except ValueError as error:
+        raise EnvironmentProblem("updates-unreadable", address=address) from error
