@@ -53,7 +53,7 @@ bench: setup
 	@test ! -d build/package/dist || $(BIN)/python -m tests.benchmarks.package --json build/bench/package.json
 
 install: setup
-	@$(PYTHON) packaging/install.py
+	@$(BIN)/python packaging/install.py
 
 uninstall:
 	@$(PYTHON) packaging/install.py uninstall

@@ -23,7 +23,7 @@ _MARK = "# installed by headstart's `make install`"
 def main(arguments: list[str]) -> int:
     if arguments == ["uninstall"]:
         return _uninstall()
-    python = ROOT / ".venv" / "bin" / "python"
+    python = sys.executable
     command = _command()
     if command.exists() and not _ours(command):
         print(f"headstart install: {command} is another program's; nothing was changed.")

@@ -39,7 +39,7 @@ async def test_a_chat_opens_where_it_was_being_read(running: OpenApp, share: flo
 
 async def test_a_chat_that_was_read_to_its_end_opens_at_its_end(running: OpenApp) -> None:
     async with running() as app:
-        chat, _ = await store(app, "Rivers", *["Words. " * 200 for _ in range(12)])
+        chat, _ = await store(app, "Rivers", *["Words.\n\n" * 12 for _ in range(12)])
         app.window.open_chat(chat.id)
         await app.controllers.settle()
         app.window.close()

@@ -22,6 +22,7 @@ class NewsWindow(QDialog):
         self.text.setAccessibleName("Changes, the newest version first")
         # nothing in it leads anywhere, and nothing is fetched
         self.text.setOpenLinks(False)
+        self.text.document().setDocumentMargin(14)
         try:
             self.text.setMarkdown(changelog().read_text(encoding="utf-8"))
         except OSError:

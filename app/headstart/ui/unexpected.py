@@ -63,7 +63,7 @@ class Unexpected(QObject):
         if place in self._seen or len(self._seen) >= MOST_SHOWN:
             return
         self._seen.add(place)
-        ErrorWindow(happened, f"{about()}\n\n{details}", self._beside).show()
+        ErrorWindow(happened, f"{versions()}\n\n{details}", self._beside).show()
 
     def _on_exception(
         self,
@@ -91,7 +91,7 @@ class Unexpected(QObject):
             self._happened.emit("An internal error happened.", "".join(lines).rstrip())
 
 
-def about() -> str:
+def versions() -> str:
     """What the details begin with."""
     return (
         f"Headstart {__version__}, Python {platform.python_version()}, Qt {qVersion()}, "
