@@ -34,6 +34,7 @@ class UpdatesSection(QHBoxLayout):
         page.row(form, fields["look"].title, self.box)
         self.address = QLineEdit(settings.address, page)
         self.address.setPlaceholderText(packaged_address() or "https://…")
+        self.address.setAccessibleName(fields["address"].title)
         self.address.editingFinished.connect(self._set_address)
         page.row(form, fields["address"].title, self.address)
         self.now = QPushButton("Look now", page)
