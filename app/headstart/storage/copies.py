@@ -139,11 +139,16 @@ class DailyCopies:
         self._path, self._backups, self._first = path, backups, first
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="copies", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            # no memory for another thread: no reason not to open the database
+            log.warning("no copies of the database are made: no thread could be started")
 
     def close(self) -> None:
         self._closing.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
         wait = self._first
