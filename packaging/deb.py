@@ -16,7 +16,7 @@ LINUX = Path(__file__).resolve().parent / "linux"
 # where the folder lies once installed
 INSTALLED = "usr/lib/headstart"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-_MAINTAINER = "The founders of Headstart <headstart@localhost>"
+_MAINTAINER = "The Headstart authors <headstart@localhost>"
 
 
 def build(folder: Path, build: Path, version: str) -> Path:

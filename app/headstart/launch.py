@@ -147,6 +147,10 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         await closed.wait()
         starts.succeeded()
         return 0
+    except EnvironmentProblem:
+        # it is told: no careful start would help
+        starts.succeeded()
+        raise
     finally:
         if server is not None:
             server.close()

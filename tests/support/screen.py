@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 TOOLS = ("Xvfb", "openbox", "xdotool", "gio")
 
@@ -50,11 +49,6 @@ class Screen:
 
     def to_front(self, window: str) -> None:
         self.do("xdotool", "windowactivate", "--sync", window)
-
-    def picture(self, path: Path) -> None:
-        """Where ImageMagick is there."""
-        if shutil.which("import"):
-            self.do("import", "-window", "root", str(path))
 
 
 @contextlib.contextmanager

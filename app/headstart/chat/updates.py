@@ -7,8 +7,6 @@ import logging
 import time
 from collections.abc import Callable
 
-import msgspec
-
 from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
@@ -47,12 +45,12 @@ class Updates:
     async def look(self) -> Release | None:
         """A newer version than this one; None where there is none, it is not time yet, or the
         user does not want to know. What stands in the way is logged: nobody waits for this."""
-        settings, now = self._preferences.current.updates, self._clock()
+        settings, now = self._preferences.current, self._clock()
         # a clock that jumped back does not stop it for ever
-        waited = now - settings.looked_at
-        if not settings.look or not self.address or 0 <= waited < PERIOD:
+        waited = now - settings.updates_looked_at
+        if not settings.updates.look or not self.address or 0 <= waited < PERIOD:
             return None
-        self._preferences.update(updates=msgspec.structs.replace(settings, looked_at=now))
+        self._preferences.update(updates_looked_at=now)
         return await self._newer(log_only=True)
 
     async def look_now(self) -> Release | None:

@@ -300,6 +300,8 @@ class Settings(Struct, frozen=True):
     prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = ()
     library: LibrarySettings = field(default_factory=LibrarySettings)
     updates: UpdateSettings = field(default_factory=UpdateSettings)
+    # when a newer version was looked for last, in seconds since 1970
+    updates_looked_at: float = 0.0
     # servers that the user named
     connections: tuple[Connection, ...] = ()
     # whether drafted text is highlighted in replies

@@ -33,8 +33,6 @@ class UpdateSettings(Struct, frozen=True, omit_defaults=True):
             description="a small JSON file with the newest version and its page",
         ),
     ] = ""
-    # seconds since 1970
-    looked_at: float = 0.0
 
 
 class Release(Struct, frozen=True):
@@ -62,7 +60,7 @@ class Release(Struct, frozen=True):
 
 @functools.cache
 def packaged_address() -> str:
-    """What whoever made this package wrote into it; empty in a clone."""
+    """The one that this package was built with; empty in a clone."""
     try:
         return (resources() / "updates-address.txt").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

@@ -26,8 +26,8 @@ class ErrorWindow(QDialog):
         said.setTextFormat(Qt.TextFormat.PlainText)
         said.setWordWrap(True)
         note = QLabel(
-            "Your chats are kept. Nothing was sent anywhere. The details below help whoever mends "
-            "this; look through them before you pass them on, they may quote a file's name.",
+            "Your chats are kept, and nothing was sent. To report this, copy the details below, "
+            "and look through them first: they may name files of yours.",
             self,
         )
         note.setObjectName("quiet")

@@ -149,7 +149,7 @@ def _address(home: Path) -> str:
         return name
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     for folder in (runtime, str(home.resolve())):
-        address = os.path.join(folder, f"{name}.socket") if folder else ""  # noqa: PTH118
+        address = str(Path(folder, f"{name}.socket")) if folder else ""
         if address and len(os.fsencode(address)) < _LONGEST_ADDRESS and os.access(folder, os.W_OK):
             return address
     # a long home and no folder of the system's: one that only this user can enter

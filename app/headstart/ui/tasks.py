@@ -19,6 +19,10 @@ from headstart.core.errors import EnvironmentProblem
 log = logging.getLogger(__name__)
 
 
+# what is in the log already
+LOGGED = "a task of the window failed"
+
+
 class Problems(QObject):
     """Whatever the user should know went wrong comes together here."""
 
@@ -55,12 +59,9 @@ class Tasks:
             log.info("%s", problem.for_log)
             self._show(problem.message, problem.remedy)
         except Exception as error:
-            log.exception("a task of the window failed")
-            asyncio.get_event_loop().call_exception_handler({"exception": error})
-            self._show(
-                f"Internal error: {type(error).__name__}: {error}.",
-                "Your chats are safe. Start with --debug and report the log.",
-            )
+            log.exception(LOGGED)
+            asyncio.get_event_loop().call_exception_handler({"message": LOGGED, "exception": error})
+            self._show(f"Internal error: {type(error).__name__}: {error}.", "Your chats are safe.")
 
     async def settle(self, seconds: float) -> None:
         """Wait for what was asked for so far, but not for ever."""

@@ -160,14 +160,11 @@ def load_fonts() -> None:
     measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
 
 
-def measure(system: QFont) -> float:
-    """Take over the family and size of the system's font, as it is now; returns the size of text
-    in relation to the usual one."""
+def measure(system: QFont) -> None:
+    """Take over the family and size of the system's font, as it is now."""
     global _scale, _system_family
-    found = QFontInfo(system)
     _system_family = system.family()
-    _scale = min(2.0, max(1.0, found.pixelSize() / USUAL_FONT_PX))
-    return _scale
+    _scale = min(2.0, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
 
 
 def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QWidget
 
 from headstart import __version__
 from headstart.ui.error_window import ErrorWindow
+from headstart.ui.tasks import LOGGED
 
 log = logging.getLogger(__name__)
 
@@ -58,11 +59,11 @@ class Unexpected(QObject):
             self._before = None
 
     def show(self, happened: str, details: str) -> None:
-        """Once for each place in the code."""
-        place = details.splitlines()[-1] if details else happened
-        if place in self._seen or len(self._seen) >= MOST_SHOWN:
+        """Each error once."""
+        error = details.splitlines()[-1] if details else happened
+        if error in self._seen or len(self._seen) >= MOST_SHOWN:
             return
-        self._seen.add(place)
+        self._seen.add(error)
         ErrorWindow(happened, f"{versions()}\n\n{details}", self._beside).show()
 
     def _on_exception(
@@ -74,17 +75,19 @@ class Unexpected(QObject):
         if kind is None or issubclass(kind, KeyboardInterrupt | SystemExit):
             sys.__excepthook__(kind or Exception, error or Exception(), trace)
             return
+        log.error("unexpected", exc_info=(kind, error or kind(), trace))
         self._tell(error or kind(), trace)
 
     def _on_loop(self, loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, BaseException):
+            if context.get("message") != LOGGED:
+                log.error("unexpected", exc_info=error)
             self._tell(error, error.__traceback__)
         else:
             log.error("the event loop: %s", context.get("message"))
 
     def _tell(self, error: BaseException, trace: TracebackType | None) -> None:
-        log.error("unexpected", exc_info=(type(error), error, trace))
         lines = traceback.format_exception(type(error), error, trace)
         # the window may be gone while the last threads end
         with contextlib.suppress(RuntimeError):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Trouble
 from headstart.core.told import told
-from headstart.engine.runner import Runner
+from headstart.engine.runner import STOP_SECONDS, Runner
 
 # seconds between two looks
 PERIOD = 2.0
@@ -26,6 +26,8 @@ class EngineWatch:
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
         self._last = clock()
+        # until then nothing is judged
+        self._patient_until = 0.0
 
     def begin(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(PERIOD, self._look)
@@ -35,11 +37,15 @@ class EngineWatch:
             self._timer.cancel()
 
     def _look(self) -> None:
+        self.look()
+        self.begin()
+
+    def look(self) -> None:
         now = self._clock()
-        # after the computer slept, nothing had time to answer
-        slept = now - self._last > 10 * PERIOD
+        if now - self._last > 10 * PERIOD:
+            # the computer slept: nothing had time to answer
+            self._patient_until = now + STOP_SECONDS
         self._last = now
-        if not slept and self._runner.stuck(now):
+        if now >= self._patient_until and self._runner.stuck(now):
             self._runner.restart()
             self._broadcast.tell(Trouble(told("engine-restarted")))
-        self.begin()

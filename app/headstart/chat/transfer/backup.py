@@ -224,5 +224,5 @@ class Backups:
 # settings that a backup does not bring back: they are about this computer, and this window
 _OF_THIS_COMPUTER = (
     "window_size", "maximized", "open_chat", "open_place", "last_folder", "export_format",
-    "mirror_folder", "told_version", "updates",
+    "mirror_folder", "told_version", "updates_looked_at",
 )  # fmt: skip
