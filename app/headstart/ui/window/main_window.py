@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.header)
         column.addWidget(self.find_bar)
         column.addWidget(self.transcript, 1)
-        below.setMaximumWidth(theme.COLUMN_WIDTH)
+        below.setMaximumWidth(theme.px(theme.COLUMN_WIDTH))
         stack = QVBoxLayout(below)
         stack.setContentsMargins(0, 4, 0, 18)
         stack.setSpacing(8)
@@ -280,6 +280,9 @@ class MainWindow(QMainWindow):
             self.suggestion,
         ):
             part.refresh_theme()
+        below = self.composer.parentWidget()
+        assert below is not None
+        below.setMaximumWidth(theme.px(theme.COLUMN_WIDTH))
         self.panels.fit(self.width(), -1)
 
     def _settle(self) -> None:
