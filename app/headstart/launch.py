@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import logging.handlers
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.log_safety import KindsOnly, SafeFormatter
+from headstart.core.log_safety import KindsOnly, LogFile, SafeFormatter
 from headstart.core.resources import resources
 from headstart.core.started_with import StartedWith
 from headstart.core.told import told
@@ -176,11 +175,7 @@ def start_logging(home: Home, debug: bool) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler()] if debug else []
     try:
         home.logs.mkdir(parents=True, exist_ok=True)
-        handlers.append(
-            logging.handlers.RotatingFileHandler(
-                home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8"
-            )
-        )
+        handlers.append(LogFile(home.log, maxBytes=1_000_000, backupCount=3, encoding="utf-8"))
     except OSError as error:
         print(f"headstart: no log is kept: {error}", file=sys.stderr)
     form = SafeFormatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s")

@@ -1,12 +1,11 @@
 """kill -9 at random moments: what was committed is there, and the home opens.
 
-`python -m tests.faults.kills --count 40 --json FILE`: so many kills of each kind. The child says
-what it committed; whatever it had said must be in a message of the home that is opened again.
+A child says what it committed; whatever it had said must be in a message of the home that is opened
+again.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
@@ -16,30 +15,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import TextPart
 from headstart.core.values import Message
 from headstart.storage.worker import Storage
+from tests.faults.arriving import downloading, hub, importing, make_source
+from tests.faults.outcome import Outcome, Row, sound
 from tests.faults.worker import QUESTIONS, ask, open_storage, prefix_engine
 
 OLD = Path(__file__).parents[1] / "fixtures" / "databases"
-# seconds from the beginning of the work to the last moment of a kill
+# seconds from the beginning of a worker's job to the last moment of a kill
 SPAN = {"writing": 0.6, "streaming": 0.6, "migrating": 0.25, "saving": 4.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """`committed`: characters that the child had said; `lost`: those of them that are not there any
-    more."""
-
-    survived: bool
-    committed: int
-    lost: int
-    why: str = ""
+KINDS = (*SPAN, "importing", "downloading")
 
 
 def killed(kind: str, folder: Path, random_: random.Random) -> list[str]:
@@ -84,7 +76,7 @@ def check(folder: Path, committed: Sequence[str]) -> Outcome:
         return Outcome(False, size, size, str(problem))
     there = "\0".join(found)
     lost = sum(len(text) for text in committed if text not in there)
-    return Outcome(_sound(folder), size, lost)
+    return Outcome(sound(folder), size, lost)
 
 
 def check_saved(folder: Path, expected: Sequence[str]) -> Outcome:
@@ -112,14 +104,6 @@ def replies_with_nothing_saved(folder: Path) -> list[str]:
     return replies
 
 
-def _sound(folder: Path) -> bool:
-    connection = sqlite3.connect(folder / "headstart.db")
-    try:
-        return bool(connection.execute("PRAGMA integrity_check").fetchone() == ("ok",))
-    finally:
-        connection.close()
-
-
 def _old_database(folder: Path, random_: random.Random) -> list[str]:
     """A database of a released schema; the texts in it."""
     source = random_.choice(sorted(OLD.glob("*.sql")))
@@ -130,7 +114,7 @@ def _old_database(folder: Path, random_: random.Random) -> list[str]:
     return ["Tell me about rivers.", "Rivers flow.", "And lakes?"]
 
 
-def attempt(kind: str, folder: Path, random_: random.Random, expected: Sequence[str]) -> Outcome:
+def attempt(kind: str, expected: Sequence[str], folder: Path, random_: random.Random) -> Outcome:
     """One home, killed once or twice before it is looked at."""
     committed = _old_database(folder, random_) if kind == "migrating" else []
     for _ in range(random_.choice((1, 1, 2))):
@@ -144,50 +128,24 @@ def attempt(kind: str, folder: Path, random_: random.Random, expected: Sequence[
     return outcome
 
 
-def run(kinds: Sequence[str], count: int, seed: int, tell: Callable[[str], None]) -> dict[str, int]:
-    figures: dict[str, int] = {}
-    with tempfile.TemporaryDirectory() as place:
-        for kind in kinds:
-            random_ = random.Random(f"{kind} {seed}")
-            survived = committed = lost = 0
-            saving = kind == "saving"
-            expected = replies_with_nothing_saved(Path(place, "expected")) if saving else []
-            for number in range(count):
-                folder = Path(place, kind, str(number))
-                outcome = attempt(kind, folder, random_, expected)
-                survived += outcome.survived
-                committed += outcome.committed
-                lost += outcome.lost
-                if outcome.why or outcome.lost or not outcome.survived:
-                    tell(f"{kind} {number}: {outcome}")
-                shutil.rmtree(folder)
-            figures |= {
-                f"kill_{kind}_tried": count,
-                f"kill_{kind}_survived": survived,
-                f"kill_{kind}_committed": committed,
-                f"kill_{kind}_lost": lost,
-            }
-    return figures
+@contextmanager
+def attempts(kind: str, place: Path) -> Iterator[Callable[[Path, random.Random], Outcome]]:
+    """What kills once, with whatever all attempts of a kind need."""
+    if kind == "importing":
+        yield partial(importing, make_source(place / "source"))
+    elif kind == "downloading":
+        with hub() as server:
+            yield partial(downloading, server)
+    else:
+        expected = replies_with_nothing_saved(place / "expected") if kind == "saving" else []
+        yield partial(attempt, kind, expected)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    options = parser.parse_args()
-    figures = run(list(SPAN), options.count, options.seed, print)
-    names = ("tried", "survived", "committed", "lost")
-    print(
-        f"\n{'killed while':<14}"
-        + "".join(f"{name:>11}" for name in names)
-        + "  (characters; of saved state, tokens reused)"
-    )
-    for kind in SPAN:
-        print(f"{kind:<14}" + "".join(f"{figures[f'kill_{kind}_{name}']:>11,}" for name in names))
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def run(kind: str, count: int, seed: int, tell: Callable[[str], None]) -> Row:
+    row, random_ = Row(), random.Random(f"{kind} {seed}")
+    with tempfile.TemporaryDirectory() as place, attempts(kind, Path(place)) as once:
+        for number in range(count):
+            folder = Path(place, str(number))
+            row.add(once(folder, random_), lambda why, number=number: tell(f"{number}: {why}"))  # type: ignore[misc]
+            shutil.rmtree(folder, ignore_errors=True)
+    return row

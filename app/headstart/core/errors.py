@@ -6,6 +6,8 @@ else that escapes is a bug of ours and stays loud, with its traceback.
 
 from __future__ import annotations
 
+import errno
+
 from headstart.core.told import told
 
 
@@ -46,3 +48,23 @@ class ModelProblem(EnvironmentProblem):
 
 class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
+
+
+# what the C library and the loader say of it, in whatever sentence
+_NO_MEMORY = ("Cannot allocate memory", "cannot allocate memory", "failed to map segment")
+
+
+def says_no_memory(text: str) -> bool:
+    """Whether a library's words mean that the system gave no more memory."""
+    return any(words in text for words in _NO_MEMORY)
+
+
+def ran_out_of_memory(error: BaseException | None) -> bool:
+    """Whether `error`, or what caused it, is that the system gave no more memory."""
+    if error is None:
+        return False
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    if isinstance(error, ImportError | OSError | RuntimeError) and says_no_memory(str(error)):
+        return True
+    return ran_out_of_memory(error.__cause__)

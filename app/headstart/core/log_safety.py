@@ -1,13 +1,15 @@
 """What may stand in the log: kinds of errors and places in the code, never what an error says.
 
 The text of an error can quote what it failed on: a template's or SQLite's message holds text of a
-chat, an operating system's a file name that is a title. Both classes belong to every handler of the
-program's log; any thread.
+chat, an operating system's a file name that is a title. `KindsOnly` and `SafeFormatter` belong to
+every handler of the program's log; any thread.
 """
 
 from __future__ import annotations
 
 import logging
+import logging.handlers
+import sys
 import traceback
 from types import TracebackType
 
@@ -51,3 +53,12 @@ class SafeFormatter(logging.Formatter):
             lines.insert(0, "".join([*frames, kind_of(error)]))
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         return "\nwhich led to\n".join(lines)
+
+
+class LogFile(logging.handlers.RotatingFileHandler):
+    """A file that rotates. Where the disk does not take a record, it is dropped without a word:
+    whatever the full disk stands in the way of is told where it matters."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)

@@ -47,7 +47,7 @@ from headstart.engine.stop import StopSignal
 # what quitting may take to fetch what is missing; writing it may take as long again
 QUIT_SECONDS = 0.8
 # what llama.cpp says where a graphics card has no room
-NO_ROOM = ("llama-cannot-open", "context-cannot-be-made")
+NO_ROOM = ("llama-cannot-open", "no-memory-to-open", "context-cannot-be-made")
 # what a request for another model may wait for one that has to go
 SWITCH_SECONDS = 0.03
 # what keeping what was read may take when a model is unloaded on purpose

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 
-from headstart.core.errors import EnvironmentProblem
+from headstart.core.errors import EnvironmentProblem, ran_out_of_memory
 from headstart.core.events import Failed, Finished, GenerationEvent
 from headstart.core.told import told
 from headstart.core.values import FinishReason, TurnStats
@@ -67,6 +67,9 @@ def final_event(error: BaseException) -> GenerationEvent:
     if isinstance(error, EnvironmentProblem):
         log.warning("a request failed: %s", error.for_log)
         return Failed(error.told)
+    if ran_out_of_memory(error):
+        log.warning("a request failed for want of memory: %s", type(error).__name__)
+        return Failed(told("no-memory"))
     log.error("the engine failed", exc_info=error)
     kind, text = type(error).__name__, str(error)
     said = told("internal", kind=kind, text=text) if text else told("internal-kind", kind=kind)

@@ -14,7 +14,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.core.errors import EnvironmentProblem
+from headstart.core.errors import EnvironmentProblem, ran_out_of_memory
+from headstart.core.told import told
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,11 @@ class Tasks:
             log.info("%s", problem.for_log)
             self._show(problem.message, problem.remedy)
         except Exception as error:
+            if ran_out_of_memory(error):
+                log.warning("a task of the window failed for want of memory")
+                short = told("no-memory")
+                self._show(short.message, short.remedy)
+                return
             log.exception(LOGGED)
             asyncio.get_event_loop().call_exception_handler({"message": LOGGED, "exception": error})
             self._show(f"Internal error: {type(error).__name__}: {error}.", "Your chats are safe.")

@@ -38,6 +38,14 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "No answer can be held to this format: {reason}.",
         "Leave out the part of the schema that it names, or answer in free text.",
     ),
+    "no-memory": (
+        "There was not enough memory for this.",
+        "Close other programs, or choose a smaller model or context length, and try again.",
+    ),
+    "no-memory-to-open": (
+        "There is not enough memory to open {name}.",
+        "Close other programs, or choose a smaller model or context length, and try again.",
+    ),
     "projector-cannot-open": (
         "The projector {name} cannot be opened: {reason}.",
         "Download it again, or get the one that belongs to the model.",

@@ -13,7 +13,7 @@ from typing import Any
 
 import llama_cpp as lib
 
-from headstart.core.errors import ModelProblem
+from headstart.core.errors import ModelProblem, says_no_memory
 from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
@@ -119,9 +119,10 @@ class LlamaContext:
         if not self.model:
             if stopped:
                 raise DecodeAborted
-            raise ModelProblem(
-                "llama-cannot-open", name=path.name, reason=recent_errors() or "no reason given"
-            )
+            reason = recent_errors() or "no reason given"
+            if says_no_memory(reason):
+                raise ModelProblem("no-memory-to-open", name=path.name)
+            raise ModelProblem("llama-cannot-open", name=path.name, reason=reason)
         if lib.llama_model_has_encoder(self.model):
             raise ModelProblem("encoder-model", name=path.name)
 
