@@ -10,7 +10,7 @@ help:
 	@echo "make test    set up if needed, then the test suite (under 12 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter"
 	@echo "make proof   the long versions of the sampled tests"
-	@echo "make faults  kills and damages by the hundred: tried, survived, text lost"
+	@echo "make faults  kills, damages, hostile inputs and a soak: tried, survived, text lost (an hour)"
 	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
 	@echo "make install this checkout in the menu and as the command headstart; make uninstall"
@@ -50,13 +50,11 @@ bench: setup
 	@$(BIN)/python -m tests.benchmarks.memory --json build/bench/memory.json
 	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
 	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
-	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
 	@test ! -d build/package/dist || $(BIN)/python -m tests.benchmarks.package --json build/bench/package.json
 
 faults: setup
 	@mkdir -p build/bench
-	@$(BIN)/python -m tests.faults.kills --json build/bench/kills.json
-	@$(BIN)/python -m tests.faults.database --json build/bench/faults.json
+	@$(BIN)/python -m tests.faults --json build/bench/faults.json $(KINDS)
 
 install: setup
 	@$(BIN)/python packaging/install.py

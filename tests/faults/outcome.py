@@ -37,6 +37,12 @@ class Row:
         if outcome.why or outcome.lost or not outcome.survived:
             tell(str(outcome))
 
+    def join(self, other: Row) -> None:
+        self.tried += other.tried
+        self.survived += other.survived
+        self.committed += other.committed
+        self.lost += other.lost
+
 
 def sound(folder: Path) -> bool:
     """Whether SQLite finds nothing wrong with the home's database."""

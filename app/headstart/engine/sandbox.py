@@ -11,7 +11,7 @@ import datetime
 import functools
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import jinja2
@@ -23,20 +23,30 @@ import jinja2.sandbox
 import jinja2.visitor
 from jinja2.runtime import Context
 
-LARGEST_PRODUCT = 100_000
+from headstart.engine.sandbox_sizes import (
+    CHECKS,
+    TooMuch,
+    check_call,
+    check_format,
+    check_power,
+    check_product,
+    check_source,
+    guard,
+    weighed,
+)
+
 # steps of loops in one rendering; a long chat takes some ten thousand
 MOST_STEPS = 3_000_000
 # what a call of a macro counts
 _CALL = 10
 # characters and items that one rendering may put together
 MOST_JOINED = 500_000_000
+# characters
+_LONGEST_TIME = 200
 _STEP = "_headstart_step"
 _SIZED = "_headstart_sized"
 _COUNTED = "_headstart_counted"
-
-
-class TooMuch(jinja2.TemplateError):
-    """The template loops for too long, or makes too much."""
+_WEIGHED = "_headstart_weighed"
 
 
 class _Budget(threading.local):
@@ -49,6 +59,8 @@ _budget = _Budget()
 
 @functools.lru_cache(maxsize=8)
 def compiled(source: str) -> jinja2.Template:
+    """Raises TooMuch where it is longer than any template of a model needs to be."""
+    check_source(source)
     return environment().from_string(source)
 
 
@@ -62,6 +74,7 @@ def render(source: str, values: dict[str, Any]) -> str:
 @functools.lru_cache(maxsize=8)
 def variables(source: str) -> frozenset[str]:
     """The names that the template reads and does not set before; raises TemplateSyntaxError."""
+    check_source(source)
     return frozenset(jinja2.meta.find_undeclared_variables(environment().parse(source)))
 
 
@@ -93,13 +106,33 @@ class _Limits(jinja2.visitor.NodeTransformer):
         self.generic_visit(node)
         return _call(_SIZED, node)
 
+    def visit_List(self, node: jinja2.nodes.List) -> jinja2.nodes.Node:
+        return self._weighed(node)
+
+    def visit_Dict(self, node: jinja2.nodes.Dict) -> jinja2.nodes.Node:
+        return self._weighed(node)
+
+    def visit_Tuple(self, node: jinja2.nodes.Tuple) -> jinja2.nodes.Node:
+        # on the left of a `set` or a `for` it is no value
+        return self._weighed(node) if node.ctx == "load" else node
+
+    def _weighed(self, node: jinja2.nodes.Literal) -> jinja2.nodes.Node:
+        self.generic_visit(node)
+        # most literals hold nothing that could grow
+        held = node.iter_child_nodes()
+        if all(isinstance(one, jinja2.nodes.Const | jinja2.nodes.Pair) for one in held):
+            pairs = [one for one in node.iter_child_nodes() if isinstance(one, jinja2.nodes.Pair)]
+            if all(isinstance(pair.value, jinja2.nodes.Const) for pair in pairs):
+                return node
+        return _call(_WEIGHED, node)
+
     def visit_Concat(self, node: jinja2.nodes.Concat) -> jinja2.nodes.Node:
         self.generic_visit(node)
         return _call(_SIZED, node)
 
 
 class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset({"*", "**"})
+    intercepted_binops = frozenset({"*", "**", "%"})
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> jinja2.nodes.Template:
         tree = _Limits().visit(super()._parse(source, name, filename))
@@ -109,14 +142,28 @@ class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         if operator == "**":
-            if not all(isinstance(value, int | float) for value in (left, right)) or right > 64:
-                raise jinja2.TemplateError("the power is too large")
+            check_power(left, right)
+        elif operator == "%":
+            check_format(left, right if isinstance(right, tuple) else (right,))
         else:
-            for value, times in ((left, right), (right, left)):
-                sized = isinstance(value, str | bytes | list | tuple)
-                if sized and isinstance(times, int) and len(value) * times > LARGEST_PRODUCT:
-                    raise jinja2.TemplateError("the repeated text is too long")
-        return super().call_binop(context, operator, left, right)
+            check_product(left, right)
+        return weighed(super().call_binop(context, operator, left, right))
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        wrapped = super().wrap_str_format(value)
+        if wrapped is None:
+            return None
+
+        def checked(*given: Any, **named: Any) -> str:
+            check_call(value, given, named)
+            return wrapped(*given, **named)
+
+        return checked
+
+    # no name of the template's may stand for a parameter
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        check_call(__obj, args, kwargs)
+        return weighed(_sized_text(super().call(__context, __obj, *args, **kwargs)))
 
 
 @functools.cache
@@ -127,6 +174,9 @@ def environment() -> jinja2.sandbox.ImmutableSandboxedEnvironment:
     made.filters["tojson"] = _tojson
     made.globals["raise_exception"] = _raise
     made.globals["strftime_now"] = _strftime_now
+    for name in CHECKS:
+        made.filters[name] = guard(name, made.filters[name])
+    made.globals[_WEIGHED] = weighed
     made.globals[_STEP] = _step
     made.globals[_SIZED] = _sized
     made.globals[_COUNTED] = _counted
@@ -171,11 +221,18 @@ def _sized(value: Any) -> Any:
     return value
 
 
+def _sized_text(value: Any) -> Any:
+    return _sized(value) if isinstance(value, str) else value
+
+
 def _raise(message: str) -> NoReturn:
     raise jinja2.TemplateError(message)
 
 
 def _strftime_now(form: str) -> str:
+    check_format(form)
+    if len(form) > _LONGEST_TIME:
+        raise TooMuch("the form of the date is too long")
     return datetime.datetime.now().astimezone().strftime(form)
 
 

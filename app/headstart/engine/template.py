@@ -22,6 +22,7 @@ from headstart.core.told import Told, told
 from headstart.core.values import Role
 from headstart.engine import sandbox
 from headstart.engine.markup.formats import ReplyFormat, format_of
+from headstart.engine.sandbox_sizes import TooMuch, check_prompt
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -126,7 +127,9 @@ class ChatTemplate:
         }
         if "datetime" in self._variables:
             values["datetime"] = datetime.date.today().strftime("%d %B %Y")
-        return sandbox.render(self.source, values)
+        prompt = sandbox.render(self.source, values)
+        check_prompt(prompt, sum(len(one.text) + len(one.reasoning) for one in messages))
+        return prompt
 
     def _given(self, message: PromptMessage) -> dict[str, Any]:
         content = [{"type": "text", "text": message.text}] if self.lists else message.text
@@ -207,7 +210,7 @@ def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | No
             shown = template.render(_SAMPLE)
         except TemplateError as error:
             reason, first = (told("template-broken", error=error) if first else reason), False
-            if isinstance(error.__cause__, sandbox.TooMuch):
+            if isinstance(error.__cause__, TooMuch):
                 break
             continue
         # a list where a text was wanted shows as Python writes it

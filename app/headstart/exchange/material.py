@@ -134,7 +134,8 @@ class Archive:
         self._infos = {
             info.filename: info
             for info in infos
-            if not info.is_dir() and not any(_is_hidden(part) for part in info.filename.split("/"))
+            if info.filename and not info.is_dir()
+            if not any(_is_hidden(part) for part in info.filename.split("/"))
         }
         self.members = tuple(self._infos)
 

@@ -15,6 +15,8 @@ from headstart.core.rgb import LONGEST_SIDE, Rgb
 
 # bytes that one decoded image may take
 _MOST_MB = 256
+# of a stranger: SVG and PDF, which Qt reads too, can keep a processor busy for ever
+_FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp", b"tif", b"tiff", b"ico"}
 # images that Qt reads and most programs for models do not
 _CONVERTED = (".bmp", ".tif", ".tiff", ".ico", ".webp")
 
@@ -27,6 +29,8 @@ def decode(data: bytes, within: QSize | None = None) -> QImage | None:
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
     reader = QImageReader(buffer)
     QImageReader.setAllocationLimit(_MOST_MB)
+    if bytes(reader.format().data()) not in _FORMATS:
+        return None
     reader.setAutoTransform(True)
     size = reader.size()
     if within is not None and size.isValid() and not size.isEmpty():

@@ -23,6 +23,32 @@ HELLO = [PromptMessage(Role.USER, "Hello")]
         "{{ 'x' * 10**12 }}",
         "{{ [1] * 10000000 }}",
         "{{ 9 ** 900 }}",
+        "{{ 'x'.ljust(10**10) }}",
+        "{{ 'x'|center(10**10) }}",
+        "{{ '{:>9999999999}'.format(1) }}",
+        "{{ '{:>{w}}'.format(1, w=10**10) }}",
+        "{{ '%*d' % (10**9, 1) }}",
+        "{{ '%999999999d'|format(1) }}",
+        "{{ '%.999999999f' % 1.0 }}",
+        "{{ ('a' * 90000).replace('a', 'b' * 90000) }}",
+        "{{ ('a' * 90000).join(['b'] * 90000) }}",
+        "{{ (['a' * 90000] * 90000)|join }}",
+        "{{ strftime_now('%999999999Y') }}",
+        "{{ 'a'|indent(10**9, true) }}",
+        "{{ [1]|tojson(indent=10**9) }}",
+        # lists that hold each other twice
+        (
+            "{% set n = namespace(s='x') %}"
+            "{% for i in range(60) %}{% set n.s = [n.s, n.s] %}{% endfor %}{{ n.s }}"
+        ),
+        (
+            "{% set n = namespace(s='x') %}"
+            "{% for i in range(60) %}{% set n.s = dict(a=n.s, b=n.s) %}{% endfor %}{{ n.s|tojson }}"
+        ),
+        (
+            "{% set n = namespace(s=7) %}"
+            "{% for i in range(60) %}{% set n.s = n.s * n.s %}{% endfor %}{{ n.s }}"
+        ),
         "{{ raise_exception('no') }}",
         "{% for x in %}",
         "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
