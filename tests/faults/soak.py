@@ -22,6 +22,7 @@ from llama_cpp import llama_cpp as lib
 
 from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
+from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.settings import EngineSettings, SamplingChoice
 from headstart.engine.backends.llama_context import LlamaContext
 from headstart.home import Home
@@ -33,6 +34,7 @@ from tests.models.drafts import drop_layers
 TOKENS = 8
 # turns between two samples, and the share of them that warms up
 ROUND, WARM = 40, 0.2
+KEPT_MB = 64
 _QUESTIONS = ("Name a river.", "And a lake?", "Why is it blue?", "Say it again.", "Count to nine.")
 
 
@@ -157,7 +159,9 @@ class _Soak:
         chats, self._chats = self._chats, []
         app.window.new_chat()
         await self._settle()
-        await app.storage.run(lambda store: store.chats.purge(chats))
+        for chat_id in chats:
+            await app.services.chat_list.delete(chat_id)
+        await app.services.chat_list.delete_for_good(chats)
         app.controllers.chat_list.list()
         app.controllers.models.choose(self._models[0])
         await self._settle()
@@ -202,6 +206,8 @@ async def _run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
             model_files=(small.key,),
             engine=EngineSettings(context_length=2048),
             sampling=SamplingChoice(max_tokens=TOKENS),
+            # what is kept of prompts on purpose is full before the warm-up is over
+            prefix=PrefixSettings(memory_mb=KEPT_MB),
         )
         app.window.show()
         await app.storage.ready()
