@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import keep_private, private_folder
 from headstart.core.log_safety import KindsOnly, LogFile, SafeFormatter
 from headstart.core.resources import resources
 from headstart.core.started_with import StartedWith
@@ -57,8 +58,9 @@ def run(home: Home, start: Start) -> int:
     Returns the exit code. Environment problems at the start are shown and end the program.
     """
     application = make_application()
+    keep_private()
     try:
-        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(home.path)
         lock = _lock(home)
     except EnvironmentProblem as problem:
         if start.script is None and _raised_first(home, start.started):

@@ -27,6 +27,7 @@ from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Plan, Result
 from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import keep_private, private_folder
 from headstart.core.text import count_words
 from headstart.home import Home
 from headstart.storage.keychain import Keychain
@@ -38,8 +39,9 @@ def main(arguments: Sequence[str]) -> int:
     """`arguments` begin with the command."""
     options = _parse(arguments)
     home = Home(Path(options.home).expanduser().absolute()) if options.home else Home.default()
+    keep_private()
     try:
-        home.path.mkdir(parents=True, exist_ok=True)
+        private_folder(home.path)
         return asyncio.run(_run(home, options))
     except EnvironmentProblem as problem:
         print(f"headstart: {problem}", file=sys.stderr)

@@ -64,7 +64,7 @@ def _hostile() -> Rows:
 def _soak() -> Rows:
     loop = qasync.QEventLoop(make_application())
     asyncio.set_event_loop(loop)
-    soaked = soak.run(TURNS, 1, print)
+    soaked = loop.run_until_complete(soak.run(TURNS, 1, print))
     asyncio.set_event_loop(None)
     print(
         f"soak: {soaked.turns:,} turns, {soaked.stopped} replies stopped; after the warm-up memory "

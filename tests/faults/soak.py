@@ -186,12 +186,8 @@ def _sequences(context: LlamaContext) -> int:
     return sum(lib.llama_memory_seq_pos_max(context.memory, one) >= 0 for one in others)
 
 
-def run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
+async def run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
     """Needs an application and its event loop; takes about a third of a second a turn."""
-    return asyncio.get_event_loop().run_until_complete(_run(turns, seed, tell))
-
-
-async def _run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         starter = starter_model()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.faults.soak import ROUND, run
@@ -12,9 +10,9 @@ from tests.faults.soak import ROUND, run
 @pytest.mark.parametrize(
     "rounds", [1, pytest.param(20, marks=pytest.mark.proof)], ids=["one", "all"]
 )
-def test_turns_leave_nothing_behind(loop: asyncio.AbstractEventLoop, rounds: int) -> None:
+async def test_turns_leave_nothing_behind(rounds: int) -> None:
     told: list[str] = []
-    soaked = run(rounds * ROUND, 3, told.append)
+    soaked = await run(rounds * ROUND, 3, told.append)
     assert soaked.turns == rounds * ROUND
     assert not soaked.failed
     assert soaked.stopped

@@ -12,7 +12,7 @@ from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
 from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import PARTIAL, write_whole
+from headstart.core.files import PARTIAL, let_others_read, write_whole
 from headstart.core.parts import BlobRef, Part, needed_blobs
 from headstart.core.settings import changed
 from headstart.core.values import MessageStatus
@@ -119,7 +119,7 @@ class Job:
         found = next(self.conversations(), None)
         if found is None:
             raise EnvironmentProblem("chat-gone")
-        write_whole(path, self._bytes(found))
+        write_whole(path, self._bytes(found), shared=True)
         return 1
 
     def _into_folder(self, folder: Path) -> int:
@@ -130,7 +130,7 @@ class Job:
             while name.casefold() in taken:
                 # what is there belongs to somebody
                 name = given.take(conversation.title, self._format.suffix)
-            write_whole(folder / name, self._bytes(conversation), wait=False)
+            write_whole(folder / name, self._bytes(conversation), wait=False, shared=True)
             count += 1
         return count
 
@@ -138,6 +138,7 @@ class Job:
         partial = path.with_name(path.name + PARTIAL)
         try:
             count = fill(partial)
+            let_others_read(partial)
             partial.replace(path)
             return count
         finally:

@@ -32,7 +32,7 @@ from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import write_whole
+from headstart.core.files import shared_folder, write_whole
 from headstart.core.settings import Settings
 from headstart.core.told import told
 
@@ -213,8 +213,8 @@ def _put(folder: Path, book: _Book, chat: Conversation, moment: int) -> bool:
         if (folder / name).exists():
             return changed
     path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, data, wait=False)
+    shared_folder(path.parent)
+    write_whole(path, data, wait=False, shared=True)
     if old is not None and old.name != name and _is_ours(folder, old):
         (folder / old.name).unlink(missing_ok=True)
     book.files[chat.id] = _File(name, digest, moment)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import threading
 from pathlib import Path, PurePosixPath
 
 from headstart.core.downloads import RemoteFile, Wanted
-from headstart.core.files import write_whole
+from headstart.core.files import let_others_read, shared_folder, write_whole
 from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import DownloadProblem
 
@@ -83,14 +82,14 @@ def take(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
     if has_blob(cache, wanted, file):
         discard(source)
         return
-    source.chmod(0o666 & ~_umask(source.parent))
+    let_others_read(source)
     source.replace(blob)
 
 
 def point(cache: Path, wanted: Wanted, file: RemoteFile) -> None:
     """Let the snapshot name a blob; raises OSError."""
     target, link = _blob(cache, wanted, file), pointer(cache, wanted, file)
-    link.parent.mkdir(parents=True, exist_ok=True)
+    shared_folder(link.parent)
     if is_there(cache, wanted, file):
         return
     link.unlink(missing_ok=True)
@@ -112,8 +111,8 @@ def name_commit(cache: Path, wanted: Wanted) -> None:
     if path.exists():
         # it may be at a newer commit by now than the one that was resolved when this began
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, wanted.commit.encode(), wait=False)
+    shared_folder(path.parent)
+    write_whole(path, wanted.commit.encode(), wait=False, shared=True)
 
 
 def _blob(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
@@ -125,13 +124,3 @@ def _blob(cache: Path, wanted: Wanted, file: RemoteFile) -> Path:
 def _plain(name: str) -> bool:
     """A name of one file or folder, on any system."""
     return bool(name) and name not in (".", "..") and not set(name) & set('\\/:*?"<>|\0')
-
-
-def _umask(folder: Path) -> int:
-    """What new files of this user lack: asking the process would change it for other threads."""
-    probe = folder / f".headstart-{os.getpid()}-{threading.get_ident()}"
-    try:
-        probe.touch()
-        return 0o666 & ~probe.stat().st_mode
-    finally:
-        probe.unlink(missing_ok=True)

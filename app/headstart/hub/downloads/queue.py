@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from headstart.core.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import shared_folder
 from headstart.core.told import Told, from_stored, told
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book, Entry
@@ -247,7 +248,7 @@ class Downloads:
         if places.is_there(self._cache, item.wanted, file):
             return
         path = places.lock(self._cache, item.wanted, file)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        shared_folder(path.parent)
         lock = FileLock(path)
         while True:
             stop.check()

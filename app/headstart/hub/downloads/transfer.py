@@ -19,6 +19,7 @@ from pathlib import Path
 import xxhash
 
 from headstart.core.downloads import RemoteFile
+from headstart.core.files import shared_folder
 from headstart.core.told import Told, told
 from headstart.hub.downloads.checksum import Checksum
 from headstart.hub.downloads.pace import Limit, Speed
@@ -101,7 +102,7 @@ class Transfer:
 
     def run(self) -> None:
         """Raises Stopped, DownloadProblem or OSError; what has arrived stays for the next time."""
-        self._partial.parent.mkdir(parents=True, exist_ok=True)
+        shared_folder(self._partial.parent)
         pieces = Pieces(self._partial, self._file.size, self._means.timing.piece)
         self.received = pieces.received
         checksum = Checksum(pieces, self._file.etag)

@@ -80,7 +80,7 @@ class PicturesController(QObject):
     async def _save(self, chat_id: str, part: Attached, path: Path) -> None:
         data = await self._attaching.data(chat_id, part)
         try:
-            await asyncio.to_thread(write_whole, path, data)
+            await asyncio.to_thread(write_whole, path, data, shared=True)
         except OSError as error:
             raise EnvironmentProblem(
                 "file-not-written", path=path, reason=error.strerror or error

@@ -140,7 +140,7 @@ class TransferController(QObject):
 
     async def _save_text(self, text: str, path: Path) -> None:
         try:
-            await asyncio.to_thread(write_whole, path, f"{text}\n".encode())
+            await asyncio.to_thread(write_whole, path, f"{text}\n".encode(), shared=True)
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise EnvironmentProblem("file-not-written", path=path, reason=reason) from error
