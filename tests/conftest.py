@@ -26,12 +26,24 @@ from PySide6.QtWidgets import QApplication
 from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
 from headstart.home import Home
-from headstart.hub.library import starter_model
+from headstart.hub.library import open_model, starter_model
 from headstart.hub.sources import Place, Source
 from headstart.launch import make_application, start_logging
+from tests.models.drafts import drop_layers
 
 TEST_SECONDS = 120
 PROOF_SECONDS = 3600
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers side by side share out the processors: engines that all use all of them mostly wait
+    for each other."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if worker and count > 1 and hasattr(os, "sched_setaffinity"):
+        mine = sorted(os.sched_getaffinity(0))[int(worker[2:]) :: count]
+        if mine:
+            os.sched_setaffinity(0, mine)
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +106,13 @@ def starter() -> ModelRef:
     model = starter_model()
     assert model is not None, "the set-up installs the starter model"
     return model
+
+
+@pytest.fixture(scope="session")
+def shallow(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> ModelRef:
+    """The starter model without most of its layers: for what does not depend on its words."""
+    path = tmp_path_factory.mktemp("shallow") / "shallow.gguf"
+    return open_model(drop_layers(starter.path, path, range(4, 26)))
 
 
 @pytest.fixture

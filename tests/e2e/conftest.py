@@ -28,8 +28,8 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def engine(starter: ModelRef, tmp_path: Path) -> Iterator[PrefixEngine]:
-    engine = PrefixEngine(tmp_path, starter)
+def engine(shallow: ModelRef, tmp_path: Path) -> Iterator[PrefixEngine]:
+    engine = PrefixEngine(tmp_path, shallow)
     engine.chat("c")
     yield engine
     engine.stop()

@@ -63,10 +63,10 @@ def test_damaged_files_never_change_a_word(engine: PrefixEngine, seed: int, dama
 
 
 def test_another_file_under_the_models_name_is_another_model(
-    starter: ModelRef, tmp_path: Path
+    shallow: ModelRef, tmp_path: Path
 ) -> None:
     path = tmp_path / "model.gguf"
-    shutil.copy(starter.path, path)
+    shutil.copy(shallow.path, path)
     engine = PrefixEngine(tmp_path, open_model(path))
     engine.chat("c")
     messages = talk(engine)
@@ -209,10 +209,10 @@ time.sleep(60)
 """
 
 
-def _kill_while_saving(starter: ModelRef, folder: Path, delay: float) -> None:
+def _kill_while_saving(shallow: ModelRef, folder: Path, delay: float) -> None:
     folder.mkdir()
     child = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(folder), str(starter.path)],
+        [sys.executable, "-c", KILLED, str(folder), str(shallow.path)],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -222,7 +222,7 @@ def _kill_while_saving(starter: ModelRef, folder: Path, delay: float) -> None:
     child.kill()
     child.wait()
     child.stdout.close()
-    engine = PrefixEngine(folder, starter)
+    engine = PrefixEngine(folder, shallow)
     answer = engine.ask("c", [system("Be brief."), user(LONG)])
     assert answer.text == expected
     engine.leave()
@@ -232,12 +232,12 @@ def _kill_while_saving(starter: ModelRef, folder: Path, delay: float) -> None:
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.06])
-def test_a_kill_while_saving_costs_no_word(starter: ModelRef, tmp_path: Path, delay: float) -> None:
-    _kill_while_saving(starter, tmp_path / "home", delay)
+def test_a_kill_while_saving_costs_no_word(shallow: ModelRef, tmp_path: Path, delay: float) -> None:
+    _kill_while_saving(shallow, tmp_path / "home", delay)
 
 
 @pytest.mark.proof
-def test_fifty_kills_while_saving_cost_no_word(starter: ModelRef, tmp_path: Path) -> None:
+def test_fifty_kills_while_saving_cost_no_word(shallow: ModelRef, tmp_path: Path) -> None:
     random_ = random.Random(1)
     for number in range(50):
-        _kill_while_saving(starter, tmp_path / str(number), random_.random() * 0.12)
+        _kill_while_saving(shallow, tmp_path / str(number), random_.random() * 0.12)

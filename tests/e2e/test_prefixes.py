@@ -77,9 +77,9 @@ def test_a_request_right_after_another_chats_reply_keeps_what_it_can(
 
 
 def test_switching_the_model_and_back_restores(
-    engine: PrefixEngine, starter: ModelRef, tmp_path: Path
+    engine: PrefixEngine, shallow: ModelRef, tmp_path: Path
 ) -> None:
-    small = open_model(drop_layers(starter.path, tmp_path / "small.gguf", range(2, 28)))
+    small = open_model(drop_layers(shallow.path, tmp_path / "small.gguf", range(2, 6)))
     messages = talk(engine)
     before = engine.ask("c", messages)
     other = engine.ask("c", messages, model=small)
@@ -116,10 +116,10 @@ def test_a_longer_context_uses_what_a_shorter_one_saved(engine: PrefixEngine) ->
     assert engine.ask("c", messages).reused > 500
 
 
-def test_the_drafts_state_comes_back_with_the_targets(starter: ModelRef, tmp_path: Path) -> None:
-    path = drop_layers(starter.path, tmp_path / "draft.gguf", [12, 18, 24])
+def test_the_drafts_state_comes_back_with_the_targets(shallow: ModelRef, tmp_path: Path) -> None:
+    path = drop_layers(shallow.path, tmp_path / "draft.gguf", [4])
     draft = open_model(path)
-    engine = PrefixEngine(tmp_path, starter)
+    engine = PrefixEngine(tmp_path, shallow)
     engine.chat("c")
     wanted = Speculation(draft=draft.key, depth_mode="fixed", depth=3, prompt_lookup=False)
     more: dict[str, Any] = {"speculation": wanted, "draft": draft}

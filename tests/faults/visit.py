@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import psutil
+
 from headstart.assembly import App
 from headstart.core.parts import FilePart, ImagePart, TextPart
 from headstart.core.settings import SamplingChoice
@@ -57,6 +59,8 @@ class Visit:
     # attachments that could be read, of so many
     read: int = 0
     attached: int = 0
+    # internet addresses that were bound, reached or asked for
+    network: list[str] = field(default_factory=list)
     stderr: str = ""
 
     @property
@@ -64,10 +68,16 @@ class Visit:
         return " ".join([self.banner, *self.problems, *self.errors, self.stderr])
 
 
-def visit(plan: Plan, while_asking: Callable[[], None] | None = None) -> Visit:
-    """Run the visitor; `while_asking` is called each time that a question was sent."""
+def visit(
+    plan: Plan, while_asking: Callable[[], None] | None = None, users: Path | None = None
+) -> Visit:
+    """Run the visitor; `while_asking` is called each time that a question was sent. `users`: the
+    home folder of a user who has nothing yet."""
     command = [sys.executable, "-m", "tests.faults.visit", json.dumps(asdict(plan))]
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONFAULTHANDLER": "1"}
+    if users is not None:
+        environment |= {"HOME": str(users), "TMPDIR": str(users)}
+        environment = {name: value for name, value in environment.items() if name[:4] != "XDG_"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as child:
@@ -105,6 +115,8 @@ async def _look(app: App, plan: Plan, found: Visit) -> None:
             "".join(part.text for part in message.parts if isinstance(part, TextPart))
         )
         await _read_attached(app, message, found)
+    # with Qt's own, which no hook sees
+    found.network += map(str, psutil.Process().net_connections("inet"))
     stored = [one for one in plan.questions if one in found.texts and one not in found.kept]
     found.kept += stored
 
@@ -156,9 +168,21 @@ async def messages(app: App) -> list[Message]:
     return [one for one in found if one.status is not MessageStatus.OPEN]
 
 
+def _watch_network(found: Visit) -> None:
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        # the address of a local socket is a path
+        if event in ("socket.bind", "socket.connect") and isinstance(arguments[1], tuple):
+            found.network.append(f"{event} {arguments[1]}")
+        elif event == "socket.getaddrinfo":
+            found.network.append(f"{event} {arguments[0]!r}")
+
+    sys.addaudithook(hook)
+
+
 def main() -> int:
     plan = Plan(**json.loads(sys.argv[1]))
     found = Visit()
+    _watch_network(found)
 
     async def script(app: App) -> int:
         await _look(app, plan, found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from headstart.core.parts import (
     FilePart,
@@ -177,7 +178,7 @@ def _without_gaps(
     return found, above, apart
 
 
-@dataclass(slots=True)
+@dataclass
 class _Run:
     """Messages that are one: a reply that goes on after a tool, or after thinking."""
 
@@ -205,9 +206,9 @@ class _Run:
             stats=with_stats[-1] if with_stats else None,
         )
 
-    @property
+    @cached_property
     def id(self) -> str:
-        """Of all that it is made of: one that has grown since is another version."""
+        """Of all that it is made of, once it is: one that has grown since is another version."""
         rest = [node.id for node in self.nodes[1:]]
         return f"{self.nodes[0].id}+{ids.content_id(*rest)}" if rest else self.nodes[0].id
 
