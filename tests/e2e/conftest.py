@@ -9,6 +9,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.engine import local, prefill
+from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
 from tests.support.prefix_engine import PrefixEngine, free_disk
 
@@ -33,6 +34,20 @@ def engine(shallow: ModelRef, tmp_path: Path) -> Iterator[PrefixEngine]:
     engine.chat("c")
     yield engine
     engine.stop()
+
+
+@pytest.fixture(scope="session")
+def drafts(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> dict[str, ModelRef]:
+    """For the starter model: with its vocabulary, another one, and nearly its own."""
+    folder = tmp_path_factory.mktemp("drafts")
+    # a file as large as the target's is no draft: these lose a layer too
+    near = drop_layers(starter.path, folder / "near-1.gguf", [12])
+    paths = {
+        "layers": drop_layers(starter.path, folder / "layers.gguf", [12, 18]),
+        "other": other_vocabulary(starter.path, folder / "other.gguf"),
+        "near": renamed_tokens(near, folder / "near.gguf", range(260, 300)),
+    }
+    return {name: ModelRef(path, path.stem, path.stat().st_size) for name, path in paths.items()}
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from headstart.core.values import Message
 from headstart.storage.worker import Storage
 from tests.faults.arriving import downloading, hub, importing, make_source
 from tests.faults.outcome import Outcome, Row, sound
-from tests.faults.worker import QUESTIONS, ask, open_storage, prefix_engine
+from tests.faults.worker import QUESTIONS, ask, open_storage, prefix_engine, shallow_model
 
 OLD = Path(__file__).parents[1] / "fixtures" / "databases"
 # seconds from the beginning of a worker's job to the last moment of a kill
@@ -92,12 +92,12 @@ def check_saved(folder: Path, expected: Sequence[str]) -> Outcome:
     return Outcome(texts == list(expected), reused, 0)
 
 
-def replies_with_nothing_saved(folder: Path) -> list[str]:
+def replies_with_nothing_saved(place: Path) -> list[str]:
     """What the questions are answered with where nothing is kept."""
     replies = []
     for number in range(len(QUESTIONS)):
-        own = folder / str(number)
-        own.mkdir(parents=True)
+        own = place / f"expected-{number}"
+        own.mkdir()
         engine = prefix_engine(own)
         replies.append(ask(engine, number).text)
         engine.stop()
@@ -137,7 +137,10 @@ def attempts(kind: str, place: Path) -> Iterator[Callable[[Path, random.Random],
         with hub() as server:
             yield partial(downloading, server)
     else:
-        expected = replies_with_nothing_saved(place / "expected") if kind == "saving" else []
+        expected: list[str] = []
+        if kind == "saving":
+            shallow_model(place)
+            expected = replies_with_nothing_saved(place)
         yield partial(attempt, kind, expected)
 
 

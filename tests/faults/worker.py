@@ -24,13 +24,14 @@ from headstart.core.values import (
     new_id,
     now_ms,
 )
-from headstart.hub.library import starter_model
+from headstart.hub.library import open_model, starter_model
 from headstart.storage.worker import Storage, Store
 from tests.faults.database import words
+from tests.models.drafts import drop_layers
 from tests.support.prefix_engine import Answer, PrefixEngine, prose, user
 
 # questions whose state is saved, by number; each long enough for chunks
-QUESTIONS = tuple(f"{prose(420, seed)} What is this about?" for seed in range(6))
+QUESTIONS = tuple(f"{prose(300, seed)} What is this about?" for seed in range(4))
 _STATS = TurnStats(FinishReason.END, 30, 20, 0.1, 0.2, 12, 0.5, seed=4)
 
 
@@ -42,10 +43,16 @@ def open_storage(folder: Path) -> Storage:
     return Storage(folder / "headstart.db", folder / "backups")
 
 
-def prefix_engine(folder: Path) -> PrefixEngine:
+def shallow_model(place: Path) -> Path:
+    """The starter model without most of its layers: its words do not matter here."""
     model = starter_model()
     assert model is not None
-    return PrefixEngine(folder, model)
+    return drop_layers(model.path, place / "shallow.gguf", range(4, 26))
+
+
+def prefix_engine(folder: Path) -> PrefixEngine:
+    """Of the model beside the homes, which `shallow_model` has made."""
+    return PrefixEngine(folder, open_model(folder.parent / "shallow.gguf"))
 
 
 def ask(engine: PrefixEngine, number: int) -> Answer:
