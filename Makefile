@@ -11,7 +11,7 @@ help:
 	@echo "make lint    ruff, mypy, import-linter, pip-audit"
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make faults  kills, damages, hostile inputs and a soak: tried, survived, text lost (an hour)"
-	@echo "make bench   the benchmarks; results also as JSON under build/bench/"
+	@echo "make bench   the benchmarks (ONLY=\"startup decode\" for some); their table is build/bench/table.md"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
 	@echo "make install this checkout in the menu and as the command headstart; make uninstall"
 	@echo "make package a folder and, on Linux, a .deb that need no Python, under build/package/"
@@ -40,18 +40,7 @@ format: setup
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 bench: setup
-	@mkdir -p build/bench
-	@$(BIN)/python -m tests.benchmarks.startup --json build/bench/startup.json
-	@$(BIN)/python -m tests.benchmarks.decode --json build/bench/decode.json
-	@$(BIN)/python -m tests.benchmarks.storage --json build/bench/storage.json
-	@$(BIN)/python -m tests.benchmarks.speculation --json build/bench/speculation.json
-	@$(BIN)/python -m tests.benchmarks.prefix --json build/bench/prefix.json
-	@$(BIN)/python -m tests.benchmarks.engines --json build/bench/engines.json
-	@$(BIN)/python -m tests.benchmarks.threads --json build/bench/threads.json
-	@$(BIN)/python -m tests.benchmarks.memory --json build/bench/memory.json
-	@$(BIN)/python -m tests.benchmarks.fidelity --json build/bench/fidelity.json
-	@$(BIN)/python -m tests.benchmarks.exactness --json build/bench/exactness.json
-	@test ! -d build/package/dist || $(BIN)/python -m tests.benchmarks.package --json build/bench/package.json
+	@$(BIN)/python -m tests.benchmarks build/bench $(ONLY)
 
 faults: setup
 	@mkdir -p build/bench

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
 from headstart.home import Home
+from headstart.hub import checked, library
 from headstart.hub.library import open_model, starter_model
 from headstart.hub.sources import Place, Source
 from headstart.launch import make_application, start_logging
@@ -111,8 +112,20 @@ def starter() -> ModelRef:
 @pytest.fixture(scope="session")
 def shallow(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> ModelRef:
     """The starter model without most of its layers: for what does not depend on its words."""
-    path = tmp_path_factory.mktemp("shallow") / "shallow.gguf"
+    path = tmp_path_factory.mktemp("shallow") / starter.path.name
     return open_model(drop_layers(starter.path, path, range(4, 26)))
+
+
+@pytest.fixture
+def shallow_starter(
+    request: pytest.FixtureRequest, shallow: ModelRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program has the shallow model as its starter model, which reads and writes in less time;
+    tests that need its words say so."""
+    if request.node.get_closest_marker("words") is not None:
+        return
+    for module in (library, checked):
+        monkeypatch.setattr(module, "starter_model", lambda: shallow)
 
 
 @pytest.fixture

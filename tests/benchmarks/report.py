@@ -32,6 +32,8 @@ class Report:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(self.stats, indent=1) + "\n", encoding="utf-8")
+            notes = path.with_suffix(".notes.json")
+            notes.write_text(json.dumps(self._notes, indent=1) + "\n", encoding="utf-8")
 
 
 def json_path(description: str) -> Path | None:

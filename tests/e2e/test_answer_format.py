@@ -38,7 +38,7 @@ CITY: dict[str, Any] = {
 }
 QUESTION = "Tell me about Lisbon."
 # the others are proof
-_SAMPLED = ("fixed 3", "repeats", "tree", "other vocabulary", "nearly the same vocabulary")
+_SAMPLED = ("fixed 3", "repeats", "tree", "other vocabulary")
 
 
 class Engine:
@@ -150,8 +150,8 @@ def test_an_answer_that_is_gone_on_with_keeps_its_format(engine: Engine) -> None
     assert stats.finish is not FinishReason.CANCELLED
 
 
-def test_mlx_holds_answers_to_a_format_too(shallow: ModelRef, tmp_path: Path) -> None:
-    model = open_model(make_mlx(shallow.path, tmp_path / "shallow"))
+def test_mlx_holds_answers_to_a_format_too(starter: ModelRef, tmp_path: Path) -> None:
+    model = open_model(make_mlx(starter.path, tmp_path / "smollm2"))
     engine = Engine(model, tmp_path, "mlx")
     small = {**CITY, "required": ["size", "people"]}
     del small["properties"]

@@ -26,6 +26,8 @@ from tests.support.driver import (
     words_shown,
 )
 
+pytestmark = pytest.mark.usefixtures("shallow_starter")
+
 LONG = SamplingChoice(temperature=0.0, max_tokens=2000)
 STORY = "Tell a very long story about a dog, a cat and a river, at least 500 words."
 
@@ -130,6 +132,7 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         assert [message.id for message in back] == [question.id, first.id]
 
 
+@pytest.mark.words
 async def test_a_second_turn_reads_only_the_new_tokens(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app)

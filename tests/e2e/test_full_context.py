@@ -10,6 +10,8 @@ from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, reply_done, use_sampling
 from tests.support.prefix_engine import prose
 
+pytestmark = pytest.mark.usefixtures("shallow_starter")
+
 LONG = SamplingChoice(temperature=0.0, max_tokens=2000)
 
 

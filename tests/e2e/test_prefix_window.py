@@ -22,6 +22,8 @@ from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chat, use_sampling
 from tests.support.prefix_engine import prose
 
+pytestmark = pytest.mark.usefixtures("shallow_starter")
+
 LONG = "Please remember this: " + prose(300)
 
 
@@ -196,6 +198,7 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         assert "recomputed: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 
+@pytest.mark.words
 async def test_the_tail_is_on_disk_when_the_program_ends(running: OpenApp, home: Home) -> None:
     async with running() as app:
         _short(app)

@@ -22,6 +22,8 @@ from tests.conftest import OpenApp, until
 from tests.e2e.stream_and_print import QUESTION
 from tests.support.driver import ask, branch, reply_done, stored_chat, use_sampling
 
+pytestmark = pytest.mark.usefixtures("shallow_starter")
+
 Printed = list[tuple[float, str]]  # when, and all text so far
 
 # in each run of the test; in proof

@@ -12,6 +12,11 @@ from tests.support.hub_server import HubServer
 from tests.support.models_page import serve
 
 
+@pytest.fixture(autouse=True)
+def quick(shallow_starter: None) -> None:
+    """What a window shows does not depend on what a reply says."""
+
+
 @pytest.fixture
 def hub(starter: ModelRef, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     yield from serve(starter, tmp_path, monkeypatch)

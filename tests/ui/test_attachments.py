@@ -59,6 +59,7 @@ def report(folder: Path, pages: int = 6) -> Path:
     return file(folder, "report.pdf", pdf([STORY.format(number=n) for n in range(pages)]))
 
 
+@pytest.mark.words
 async def test_a_file_is_attached_and_its_text_reaches_the_model(
     running: OpenApp, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
@@ -169,6 +170,7 @@ async def _choose_format(app: App, kind: int) -> None:
     await app.controllers.settle()
 
 
+@pytest.mark.words
 async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=120))
