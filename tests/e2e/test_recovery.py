@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("shallow_starter")
 Printed = list[tuple[float, str]]  # when, and all text so far
 
 # in each run of the test; in proof
-FEW_MOMENTS, MOMENTS = 3, 20
+FEW_MOMENTS, MOMENTS = 2, 20
 # what may be missing: a second, and what was printed while the signal was on its way
 LOST_SECONDS = 1.0
 
