@@ -1,0 +1,244 @@
+"""The pictures of the user's guide: `python -m tests.ui.looks_guide docs/guide`.
+
+One for each page, of real windows with the starter model; `faster.png` makes the wide model of the
+benchmarks first, if it is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import qasync
+from huggingface_hub import constants
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from headstart.assembly import App, close_app, open_app
+from headstart.core.settings import Preset, SamplingChoice, SavedPrompt, changed
+from headstart.core.told import told
+from headstart.home import Home
+from headstart.hub.library import starter_model
+from headstart.launch import make_application
+from tests.benchmarks.peers import bench_cache
+from tests.models.wide import make_wide
+from tests.support import conversation_files as files
+from tests.support.documents import pdf
+from tests.support.scripted_server import ScriptedServer
+from tests.ui import looks_models
+from tests.ui.looks import fill
+from tests.ui.looks_reading import _order
+
+QUESTIONS = ("What is a binary search, in two sentences?", "Write it as a short Python function.")
+PAGES = [
+    f"{number}. The tenant gives three months' notice in writing. The deposit earns interest."
+    for number in range(1, 7)
+]
+
+
+class Guide:
+    """A window, what a user does in it, and pictures of that."""
+
+    def __init__(self, app: App, out: Path) -> None:
+        self.app, self.window, self._out = app, app.window, out
+
+    async def settle(self, seconds: float = 0.4) -> None:
+        await self.app.controllers.settle()
+        await asyncio.sleep(seconds)
+
+    async def shot(self, name: str, widget: QWidget | None = None, seconds: float = 0.4) -> None:
+        await self.settle(seconds)
+        (widget or self.window).grab().save(str(self._out / f"{name}.png"))
+
+    async def ask(self, text: str) -> None:
+        self.window.composer.set_text(text)
+        self.window.composer.button.click()
+        while not self.app.controllers.reply.writing:
+            await asyncio.sleep(0.01)
+        while self.app.controllers.reply.writing:
+            await asyncio.sleep(0.05)
+        await self.settle()
+
+
+async def chat(guide: Guide) -> None:
+    for question in QUESTIONS:
+        await guide.ask(question)
+    await guide.shot("first-chat")
+    window = guide.window
+    area = window.inspector.findChild(QScrollArea)
+    fold = window.inspector.folds.get("prefix")
+    if fold is not None and not fold.button.isChecked():
+        fold.button.click()
+    await guide.settle()
+    assert area is not None
+    area.ensureWidgetVisible(window.inspector.prefix)
+    await guide.shot("long-chats")
+
+
+async def attached(guide: Guide, place: Path) -> None:
+    window = guide.window
+    window.new_chat()
+    (place / "lease.pdf").write_bytes(pdf(PAGES))
+    (place / "rents.csv").write_text("year,rent\n2025,1200\n2026,1230\n", encoding="utf-8")
+    window.open_files([str(place / "lease.pdf"), str(place / "rents.csv")])
+    while not window.composer.attachments.ready:
+        await asyncio.sleep(0.05)
+    window.composer.set_text("What notice do I have to give?")
+    await guide.shot("files", seconds=3.0)
+    for id in list(window.composer.attachments.chips):
+        guide.app.controllers.attaching.remove(id)
+    window.composer.set_text("")
+
+
+async def order_and_branches(guide: Guide) -> None:
+    window = guide.window
+    long = await fill(guide.app)
+    lease, _hotel = await _order(guide.app)
+    guide.app.controllers.chat_list.list()
+    window.open_chat(long)
+    await guide.shot("branches")
+    window.open_chat(lease)
+    await guide.settle()
+    window.sidebar.search.setFocus()
+    window.sidebar.search.insert("deposit")
+    await asyncio.sleep(0.4)
+    window.sidebar.results.choose_first()
+    await guide.shot("order")
+    window.sidebar.search.clear()
+    window.find_bar.leave()
+
+
+async def prompts(guide: Guide) -> None:
+    window = guide.window
+    known = (
+        SavedPrompt("Translate", "Translate into {{language}}:\n{{clipboard}}"),
+        SavedPrompt("Shorter", "Say it in half the words."),
+        SavedPrompt("Minutes", "Minutes of the meeting of {{date}}:"),
+    )
+    preset = changed(Preset(name="Proof-reader"), system_prompt="Correct spelling and grammar.")
+    guide.app.services.preferences.update(prompts=known, presets=(preset,))
+    window.new_chat()
+    window.activateWindow()
+    window.composer.edit.setFocus()
+    window.composer.edit.setPlainText("/")
+    window.composer.edit.moveCursor(window.composer.edit.textCursor().MoveOperation.End)
+    await guide.shot("prompts")
+    window.composer.edit.setPlainText("")
+
+
+async def transfer(guide: Guide, place: Path) -> None:
+    path = place / "conversations.json"
+    titles = ("Trip to Lisbon", "A sorting question", "Names for a cat", "Letter to the landlord")
+    chats = [files.chatgpt(conversation_id=title, title=title) for title in titles]
+    path.write_bytes(files.dumps([*chats, {"mapping": 3}]))
+    guide.window.transfer.import_files([str(path)])
+    await guide.settle()
+    assert guide.window.transfer.importing is not None
+    await guide.shot("transfer", guide.window.transfer.importing)
+    guide.window.transfer.importing.end.click()
+
+
+async def servers(guide: Guide, server: ScriptedServer) -> None:
+    from headstart.core.servers import Connection
+
+    server.models = [{"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768}]
+    await guide.app.services.servers.save(Connection("", "Workstation", server.url), "key")
+    guide.window.settings.open("servers")
+    settings = guide.window.settings.window
+    assert settings is not None
+    settings.servers.test_requested.emit(guide.app.services.servers.connections[0].id)
+    await guide.shot("servers", settings, 1.0)
+    settings.close()
+
+
+async def trouble(guide: Guide) -> None:
+    banner = guide.window.banner
+    banner.show_text("start", told("died-writing", model="SmolLM2-135M-Instruct").text)
+    banner.offer("Show details…", lambda: None)
+    await guide.shot("trouble")
+    banner.dismiss()
+
+
+async def models(guide: Guide) -> None:
+    window, discover = guide.window, guide.app.controllers.discover
+    window.commands.run("models.show")
+    page = window.pages.models
+    assert page is not None
+    page.discover.row.field.setText("family3")
+    page.discover.row.search()
+    await guide.settle(1.0)
+    discover.open(looks_models.REPO)
+    await guide.shot("models", seconds=1.5)
+    window.commands.run("models.show")
+
+
+async def faster(guide: Guide) -> None:
+    """The wide model, drafted for by the starter: measured, then two replies."""
+    starter = starter_model()
+    assert starter is not None
+    path = bench_cache() / "wide-1.2b-q8_0.gguf"
+    if not path.exists():
+        make_wide(starter.path, path)
+    window, controllers = guide.window, guide.app.controllers
+    window.new_chat()
+    await guide.settle()
+    controllers.models.open_file(str(path))
+    await guide.settle()
+    while not window.inspector.speculation.draft_box.count() > 1:
+        await asyncio.sleep(0.1)
+    combo = window.inspector.speculation.draft_box
+    found = [row for row in range(combo.count()) if "SmolLM2" in combo.itemText(row)]
+    combo.setCurrentIndex(found[0])
+    await guide.settle(15.0)
+    for question in QUESTIONS:
+        await guide.ask(question)
+    await guide.shot("faster", seconds=8.0)
+
+
+async def walk(home: Home, out: Path, hub: looks_models.HubServer) -> None:
+    app = await open_app(home)
+    sampling = SamplingChoice(temperature=0.3, seed=3, max_tokens=220)
+    app.services.preferences.update(theme="light", sampling=sampling)
+    app.window.resize(1180, 740)
+    app.window.show()
+    guide, place = Guide(app, out), home.path
+    await guide.settle(1.0)
+    try:
+        await chat(guide)
+        await attached(guide, place)
+        await order_and_branches(guide)
+        await prompts(guide)
+        await transfer(guide, place)
+        with ScriptedServer() as server:
+            await servers(guide, server)
+        await trouble(guide)
+        await models(guide)
+        await faster(guide)
+    finally:
+        await close_app(app)
+        hub.close()
+
+
+def main(out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    hub, folder = looks_models.make_hub(), Path(tempfile.mkdtemp())
+    constants.ENDPOINT, constants.HF_HUB_CACHE = hub.endpoint, str(folder / "hub")
+    address = f"{hub.endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    constants.HUGGINGFACE_CO_URL_TEMPLATE = address
+    application = make_application()
+    loop = qasync.QEventLoop(application, already_running=False)
+    asyncio.set_event_loop(loop)
+    with loop:
+        loop.run_until_complete(walk(Home(folder / "home"), out, hub))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
