@@ -11,8 +11,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -57,6 +55,18 @@ class Guide:
         await self.settle(seconds)
         (widget or self.window).grab().save(str(self._out / f"{name}.png"))
 
+    async def unfold(self, name: str, shown: QWidget) -> None:
+        """Open a section beside the chat, and scroll to it."""
+        self.window.inspector.folds[name].button.click()
+        await self.settle()
+        area = self.window.inspector.findChild(QScrollArea)
+        assert area is not None
+        area.ensureWidgetVisible(shown)
+
+    async def fold(self, name: str) -> None:
+        self.window.inspector.folds[name].button.click()
+        await self.settle()
+
     async def ask(self, text: str) -> None:
         self.window.composer.set_text(text)
         self.window.composer.button.click()
@@ -71,15 +81,9 @@ async def chat(guide: Guide) -> None:
     for question in QUESTIONS:
         await guide.ask(question)
     await guide.shot("first-chat")
-    window = guide.window
-    area = window.inspector.findChild(QScrollArea)
-    fold = window.inspector.folds.get("prefix")
-    if fold is not None and not fold.button.isChecked():
-        fold.button.click()
-    await guide.settle()
-    assert area is not None
-    area.ensureWidgetVisible(window.inspector.prefix)
+    await guide.unfold("prefix", guide.window.inspector.prefix)
     await guide.shot("long-chats")
+    await guide.fold("prefix")
 
 
 async def attached(guide: Guide, place: Path) -> None:
@@ -87,13 +91,14 @@ async def attached(guide: Guide, place: Path) -> None:
     window.new_chat()
     (place / "lease.pdf").write_bytes(pdf(PAGES))
     (place / "rents.csv").write_text("year,rent\n2025,1200\n2026,1230\n", encoding="utf-8")
+    guide.window.suggestion.dismiss.click()
     window.open_files([str(place / "lease.pdf"), str(place / "rents.csv")])
     while not window.composer.attachments.ready:
         await asyncio.sleep(0.05)
     window.composer.set_text("What notice do I have to give?")
     await guide.shot("files", seconds=3.0)
-    for id in list(window.composer.attachments.chips):
-        guide.app.controllers.attaching.remove(id)
+    for one in list(window.composer.attachments.chips):
+        guide.app.controllers.attaching.remove(one)
     window.composer.set_text("")
 
 
@@ -199,6 +204,7 @@ async def faster(guide: Guide) -> None:
     await guide.settle(15.0)
     for question in QUESTIONS:
         await guide.ask(question)
+    await guide.unfold("speculation", window.inspector.speculation)
     await guide.shot("faster", seconds=8.0)
 
 
@@ -206,9 +212,9 @@ async def walk(home: Home, out: Path, hub: looks_models.HubServer) -> None:
     app = await open_app(home)
     sampling = SamplingChoice(temperature=0.3, seed=3, max_tokens=220)
     app.services.preferences.update(theme="light", sampling=sampling)
-    app.window.resize(1180, 740)
     app.window.show()
     guide, place = Guide(app, out), home.path
+    app.window.resize(1180, 820)
     await guide.settle(1.0)
     try:
         await chat(guide)

@@ -73,9 +73,7 @@ class Composer(QFrame):
         self.tokens.setObjectName("quiet")
         self.tokens.hide()
         row = QHBoxLayout()
-        self.ahead = QLabel(self)
-        self.ahead.setObjectName("ahead")
-        self.ahead.setAccessibleName("Read while you type")
+        self.ahead = ElidedLabel("", self, name="ahead")
         row.addWidget(self.attach)
         row.addWidget(self.prompts)
         row.addWidget(self.tokens)
@@ -149,8 +147,8 @@ class Composer(QFrame):
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
         plural = "token" if tokens == 1 else "tokens"
-        self.ahead.setText(f"● {tokens:,} {plural} already processed" if tokens else "")
-        self.ahead.setAccessibleName(self.ahead.text().removeprefix("● "))
+        self.ahead.set_full_text(f"● {tokens:,} {plural} already processed" if tokens else "")
+        self.ahead.setAccessibleName(self.ahead.full_text.removeprefix("● "))
         self.ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_prefills_ahead(self, on: bool) -> None:

@@ -13,7 +13,6 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
@@ -30,6 +29,7 @@ from headstart.core.events import DraftActivity, DraftStage, Speculating
 from headstart.core.settings import Speculation, changed
 from headstart.core.settings_fields import describe
 from headstart.core.values import SpeculationStats, TurnStats
+from headstart.ui.elided import ElidedComboBox
 from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
@@ -103,7 +103,7 @@ class SpeculationPanel(QWidget):
         self.enabled.setToolTip("Drafts tokens ahead; the text stays the same")
         self.enabled.toggled.connect(lambda on: self._set(enabled=on))
         self._layout.addWidget(self.enabled)
-        self.draft_box = QComboBox(self)
+        self.draft_box = ElidedComboBox(self)
         self.draft_box.setAccessibleName("Draft from")
         self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.draft_box.currentIndexChanged.connect(self._draft_chosen)

@@ -44,9 +44,7 @@ class Header(QFrame):
         self.remote.setFixedHeight(28)
         self.remote.hide()
         self.pill = ModelPill(self)
-        self.draft_pill = QLabel(self)
-        self.draft_pill.setObjectName("draftPill")
-        self.draft_pill.setAccessibleName("The draft model, whose tokens are verified")
+        self.draft_pill = ElidedLabel("", self, HOST_WIDTH, name="draftPill")
         self.draft_pill.setFixedHeight(28)
         self.draft_pill.hide()
         self.sidebar_button = self._button()
@@ -108,7 +106,7 @@ class Header(QFrame):
     def show_draft(self, name: str, loaded: bool, room: bool) -> None:
         """The draft of the chat ("" for none), and whether it is really there."""
         short = shortened(name, NAME_LENGTH)
-        self.draft_pill.setText(f"draft: {short}{'' if loaded else ' · not loaded yet'}")
+        self.draft_pill.set_full_text(f"draft: {short}{'' if loaded else ' · not loaded yet'}")
         self.draft_pill.setToolTip(name)
         self.draft_pill.setVisible(bool(name) and room)
 
