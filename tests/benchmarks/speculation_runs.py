@@ -20,7 +20,7 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
 from headstart.engine import reply_emitter
 from headstart.engine.backends import select
-from headstart.engine.decoder import Constraint, Decoder, Prediction, Sampler
+from headstart.engine.decoder import Constraint, Decoder, Hidden, Prediction, Sampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -184,9 +184,10 @@ class Replay:
         outputs: Sequence[int],
         seq: int = 0,
         parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
     ) -> None:
         self.forwards.append((len(tokens), self._inner.n_past()))
-        self._inner.forward(tokens, outputs, seq, parents)
+        self._inner.forward(tokens, outputs, seq, parents, hidden)
 
     def sampler(
         self,
@@ -246,8 +247,9 @@ def replaying(target: ModelRef, make: Callable[[], Engine]) -> tuple[Engine, Rep
         progress: Callable[[float], bool],
         lacking: Lacking = LACKS_NOTHING,
         clamp: bool = False,
+        own_layers: bool = False,
     ) -> Decoder:
-        decoder = real(model, engine, progress, lacking, clamp)
+        decoder = real(model, engine, progress, lacking, clamp, own_layers)
         if model != target:
             return decoder
         opened.append(Replay(decoder))

@@ -44,6 +44,8 @@ class Family:
     scaled: bool = False  # gemma multiplies its embeddings
     tied: bool = False  # gemma2 has no head of its own
     layers: int = 4
+    # of a layer behind the others that drafts
+    drafting: tuple[part.Part, ...] = ()
 
 
 def make_tiny(
@@ -53,10 +55,11 @@ def make_tiny(
     seed: int = 0,
     layers: int | None = None,
     blocks: bool = False,
+    own_layers: int = 0,
 ) -> Path:
     """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`.
 
-    `blocks` as in `Weights`."""
+    `blocks` as in `Weights`; `own_layers`: layers for drafting behind the others."""
     shape = (FAMILIES | SEEING)[family]
     kinds = [shape.kinds[n % len(shape.kinds)] for n in range(layers or shape.layers)]
     if len(kinds) < min(2, len(shape.kinds)):
@@ -66,6 +69,9 @@ def make_tiny(
     for layer, kind in enumerate(kinds):
         for add in kind:
             add(weights, f"blk.{layer}.")
+    for layer in range(len(kinds), len(kinds) + own_layers):
+        for add in shape.drafting:
+            add(weights, f"blk.{layer}.")
     for add in shape.ends:
         add(weights, "")
     _add_vocabulary(weights, shape, fields[TOKEN_TYPES].value)
@@ -74,10 +80,12 @@ def make_tiny(
         "context_length": 8192,
         "embedding_length": WIDTH,
         "feed_forward_length": FEED_FORWARD,
-        "block_count": len(kinds),
+        "block_count": len(kinds) + own_layers,
         "attention.layer_norm_rms_epsilon": 1e-5,
         **shape.metadata,
     }
+    if own_layers:
+        values["nextn_predict_layers"] = own_layers
     for key, owner in shape.arrays.items():
         values[key] = [values[key] if owner in kind else 0 for kind in kinds]
     fields |= {f"{family}.{key}": _field(value) for key, value in values.items()}
@@ -205,6 +213,7 @@ FAMILIES: dict[str, Family] = {
             "full_attention_interval": 2,
             "rope.dimension_sections": _SECTIONS,
         },
+        drafting=(*_QWEN35, part.gated_attention, *part.QK_NORMS, part.next_token),
     ),
     "nemotron_h": Family(
         "hybrid",

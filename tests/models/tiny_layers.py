@@ -118,6 +118,13 @@ def feed_forward(weights: Weights, at: str) -> None:
     squared_feed_forward(weights, at)
 
 
+def next_token(weights: Weights, at: str) -> None:
+    """What makes a layer one that drafts: it joins a token and the state before it."""
+    weights.matrix(f"{at}nextn.eh_proj.weight", WIDTH, 2 * WIDTH)
+    for name in ("enorm", "hnorm", "shared_head_norm"):
+        weights.around(f"{at}nextn.{name}.weight", 1.0, 0.1, WIDTH)
+
+
 def experts(weights: Weights, at: str) -> None:
     weights.matrix(f"{at}ffn_gate_inp.weight", EXPERTS, WIDTH)
     for name, rows, columns, gain in (

@@ -7,7 +7,7 @@ clock by what a forward costs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,11 @@ from headstart.engine.decoder import (
     Blob,
     Constraint,
     ContextFull,
+    Hidden,
     ModelFacts,
     Prediction,
     ReadPixels,
+    Tap,
 )
 from headstart.engine.noise import gumbel
 from headstart.engine.prefix.keys import pack, unpack
@@ -38,6 +40,19 @@ def table(vocabulary: int, seed: int, spread: float = 1.5) -> npt.NDArray[np.flo
     """Logits by the last two tokens."""
     shape = (vocabulary, vocabulary, vocabulary)
     return np.random.default_rng(seed).normal(0, spread, shape)
+
+
+class FakeStates:
+    def __init__(self) -> None:
+        self.taps: tuple[Tap, ...] = ()
+        self.last: list[list[int]] = []
+
+    def keep(self, taps: Sequence[Tap]) -> None:
+        self.taps = tuple(taps)
+
+    def rows(self, first: int, last: int) -> Hidden:
+        assert self.taps, "nothing was asked for"
+        return np.array(self.last[first:last], np.float32)
 
 
 class FakeDecoder:
@@ -80,7 +95,9 @@ class FakeDecoder:
             snapshots=checkpoints,
             leaves=1 if checkpoints else leaves,
             chunk=chunk,
+            width=2,
         )
+        self._kept = FakeStates()
 
     @property
     def pace(self) -> int:
@@ -118,7 +135,9 @@ class FakeDecoder:
         outputs: Sequence[int],
         seq: int = 0,
         parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
     ) -> None:
+        assert hidden is None
         if seq:
             self._elsewhere(seq, tokens, outputs)
             return
@@ -134,11 +153,17 @@ class FakeDecoder:
             before = self.tokens if parent < 0 else paths[parent]
             paths.append([*before[-2:], token] if parents is None else [*before, token])
         self._rows = [self._row(paths[index]) for index in outputs]
+        self._kept.last = [[*(0, *path)[-2:][::-1]] for path in paths]
         self._fresh = min(self.facts.undo, len(tokens) - 1)
         if parents is None:
             self.tokens.extend(tokens)
         else:
             self._planted = paths
+
+    @property
+    def states(self) -> FakeStates:
+        """The state of a token: itself, and the one before it."""
+        return self._kept
 
     def _elsewhere(self, seq: int, tokens: Sequence[int], outputs: Sequence[int]) -> None:
         """A forward on another sequence than the live one."""
@@ -243,6 +268,44 @@ def _blob(tokens: Sequence[int]) -> Blob:
 
 def _tokens(blob: Blob) -> list[int]:
     return unpack(blob.tobytes())
+
+
+class FakeHead(FakeDecoder):
+    """A head that is as right as its table: it knows the token before only by the hidden state, so
+    a row that belongs elsewhere gives another token."""
+
+    def __init__(
+        self,
+        logits: npt.NDArray[np.float64],
+        cost: Callable[[int], float] = lambda _n: 0.1,
+        clock: Clock | None = None,
+        context: int = 1 << 30,
+    ) -> None:
+        super().__init__(logits, cost, clock, context)
+        self.facts = replace(self.facts, wants=("nextn",))
+        self._kept.taps = ("nextn",)
+        # fails at so manyth forward from now
+        self.fails_in: int | None = None
+
+    def forward(
+        self,
+        tokens: Sequence[int],
+        outputs: Sequence[int],
+        seq: int = 0,
+        parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
+    ) -> None:
+        assert hidden is not None
+        assert hidden.shape == (len(tokens), 2)
+        assert parents is None
+        if self.fails_in is not None:
+            self.fails_in -= 1
+            if self.fails_in < 0:
+                raise RuntimeError("the head broke")
+        super().forward(tokens, outputs, seq)
+        before = [int(row[0]) for row in hidden]
+        self._rows = [self._logits[before[index], tokens[index]] for index in outputs]
+        self._kept.last = [[token, last] for token, last in zip(tokens, before, strict=True)]
 
 
 class FakeSampler:

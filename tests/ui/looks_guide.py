@@ -29,6 +29,7 @@ from tests.benchmarks.peers import bench_cache
 from tests.models.wide import make_wide
 from tests.support import conversation_files as files
 from tests.support.documents import pdf
+from tests.support.hub_server import HubServer
 from tests.support.scripted_server import ScriptedServer
 from tests.ui import looks_models
 from tests.ui.looks import fill
@@ -208,7 +209,7 @@ async def faster(guide: Guide) -> None:
     await guide.shot("faster", seconds=8.0)
 
 
-async def walk(home: Home, out: Path, hub: looks_models.HubServer) -> None:
+async def walk(home: Home, out: Path, hub: HubServer) -> None:
     app = await open_app(home)
     sampling = SamplingChoice(temperature=0.3, seed=3, max_tokens=220)
     app.services.preferences.update(theme="light", sampling=sampling)

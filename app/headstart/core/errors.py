@@ -50,8 +50,13 @@ class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
 
 
-# what the C library and the loader say of it, in whatever sentence
-_NO_MEMORY = ("Cannot allocate memory", "cannot allocate memory", "failed to map segment")
+# what the C library, the loader and Python's threads (whose stacks need it) say of it
+_NO_MEMORY = (
+    "Cannot allocate memory",
+    "cannot allocate memory",
+    "failed to map segment",
+    "can't start new thread",
+)
 
 
 def says_no_memory(text: str) -> bool:

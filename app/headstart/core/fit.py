@@ -69,6 +69,24 @@ class ModelShape:
     window: int = 0
     window_keys: int = 0
     window_values: int = 0
+    # layers of its own that draft: how many, and what a token has there as keys and values
+    own_layers: int = 0
+    own_keys: int = 0
+    own_values: int = 0
+
+    @property
+    def as_own_draft(self) -> ModelShape:
+        """These layers as a draft: their weights are among the model's."""
+        return ModelShape(
+            weights=0,
+            trained=self.trained,
+            keys=self.own_keys,
+            values=self.own_values,
+            vocabulary=self.vocabulary,
+            width=self.width,
+            feed_forward=self.feed_forward,
+            heads=self.heads,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 # a part of a KV state as bytes; only the backend that made it knows what they mean
 Blob: TypeAlias = "npt.NDArray[np.uint8]"
+# hidden states, a row for each token
+Hidden: TypeAlias = "npt.NDArray[np.float32]"
 ReadPixels = Callable[[], Rgb | None]
+# a hidden state of a token: what goes into the layer of that number, what the output layer sees
+# ("last"), or what the model's own layers for drafting are made for ("nextn")
+Tap = int | Literal["last", "nextn"]
 
 
 class DecodeAborted(Exception):
@@ -80,6 +85,10 @@ class ModelFacts:
     lacking: Lacking = LACKS_NOTHING
     # what else decides what KV bytes mean, besides the model file: library, KV types, layout
     state: str = ""
+    # how wide a hidden state is
+    width: int = 0
+    # of a head: the hidden states that it wants of its target, side by side
+    wants: tuple[Tap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +162,26 @@ class Sampler(Protocol):
     def close(self) -> None: ...
 
 
+class States(Protocol):
+    """The hidden states of one decoder's last forward."""
+
+    def keep(self, taps: Sequence[Tap]) -> None:
+        """From now on of every token that is decoded; () keeps none. Raises EnvironmentProblem
+        where the model does not give them."""
+        ...
+
+    def rows(self, first: int, last: int) -> Hidden:
+        """Of tokens `first` to `last` (not included) of the last forward: a row each, what was
+        tapped side by side. A head gives its own states, of tokens whose logits were kept."""
+        ...
+
+
 class Decoder(Protocol):
     @property
     def facts(self) -> ModelFacts: ...
+
+    @property
+    def states(self) -> States: ...
 
     @property
     def pace(self) -> int:
@@ -193,12 +219,15 @@ class Decoder(Protocol):
         outputs: Sequence[int],
         seq: int = 0,
         parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
     ) -> None:
         """Decode `tokens` after what the sequence holds; keep logits of the given indices.
 
         At most `facts.batch` tokens. With `parents` they are a tree: the index of the token
         before each one, -1 for what the sequence held; `keep` must follow, and the sequence is
-        not to be used before. Raises ContextFull, DecodeAborted, EnvironmentProblem.
+        not to be used before. A head (`facts.wants`) needs `hidden`, for each token the state of
+        the token before it: the target's, as its `states` give it, or the head's own.
+        Raises ContextFull, DecodeAborted, EnvironmentProblem.
         """
         ...
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -18,7 +18,7 @@ from headstart.core.fit import Need, of_draft
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, noted
-from headstart.core.settings import EngineSettings, WindowCache
+from headstart.core.settings import WindowCache
 from headstart.core.told import about, told
 from headstart.core.values import Role
 from headstart.engine import exactness, room, template
@@ -26,12 +26,13 @@ from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import DecodeAborted, Decoder
+from headstart.engine.draft_opening import DraftOpening
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
-from headstart.engine.memory import memory
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import speeds
+from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
@@ -162,29 +163,16 @@ class LoadedModel:
     def load_draft(self, draft: ModelRef | None, emit: Emit, stop: StopSignal) -> None:
         """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
         context = self.decoder.facts.context_length
-        shape = self.resources.checked.shape
         engine = of_draft(msgspec.structs.replace(self.wanted.engine, context_length=context))
-
-        def open_draft(
-            model: ModelRef, settings: EngineSettings, progress: Callable[[float], bool]
-        ) -> Decoder:
-            found = room.shapes(shape, LoadRequest(model)).target
-            cards = select.card_memory(model.format, settings)
-            if cards is None:
-                room.check_draft(found, self.wanted, memory(), context)
-            elif settings.gpu_layers < 0:
-                layers = room.draft_layers(found, context, settings, cards)
-                settings = msgspec.structs.replace(settings, gpu_layers=layers)
-            checked = self.resources.check(model, settings, progress, stop)
-            run = checked.applied(settings).as_run
-            return select.open_decoder(model, run, progress, checked.lacking, clamp=True)
-
+        opening = DraftOpening(self.resources, self.wanted, self.decoder, stop)
         name = draft.name if draft is not None else ""
         with stop.patiently(), noted(self.resources.running, Doing("loading", name)):
-            self.speculation.load_draft(draft, engine, open_draft, emit, stop)
+            self.speculation.load_draft(draft, engine, opening.open, emit, stop)
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)
-            self.need = room.shapes(shape, self.wanted).need(context, self.wanted.engine)
+            self.need = room.shapes(self.resources.checked.shape, self.wanted).need(
+                context, self.wanted.engine
+            )
             curve = self.speculation.curve(0)
             if curve is not None:
                 emit(curve)
@@ -307,7 +295,8 @@ def open_model(
     )
     began = time.perf_counter()
     with stop.patiently(), noted(resources.running, Doing("loading", model.name)):
-        decoder = select.open_decoder(model, run, progress, checked.lacking)
+        own = _drafts_itself(resources, model)
+        decoder = select.open_decoder(model, run, progress, checked.lacking, own_layers=own)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
         loaded.need = fitted.need
@@ -333,7 +322,7 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     encoder = PromptEncoder(decoder, chosen, resources.decode_image)
     measured = speeds.load(resources.profiles, model.signature, facts.device)
 
-    def make_prefix_cache(which: ModelRef, of: Decoder) -> PrefixCache | None:
+    def make_prefix_cache(which: ModelRef, of: KeptDecoder) -> PrefixCache | None:
         return resources.make_prefix_cache(which, of, measured)
 
     prefix_cache = make_prefix_cache(model, decoder)
@@ -381,6 +370,15 @@ def _sample_prompt(encoder: PromptEncoder) -> list[int]:
         return encoder.encode(encoder.render(messages))
     except template.TemplateError:
         return encoder.encode(QUESTION)
+
+
+def _drafts_itself(resources: Resources, model: ModelRef) -> bool:
+    """Whether its file has layers for drafting that can be run."""
+    try:
+        return resources.checked.head(model, model) is not None
+    except (ModelProblem, OSError):
+        # what is wrong with it is said when it is opened
+        return False
 
 
 def _exists(model: ModelRef) -> bool:

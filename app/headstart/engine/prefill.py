@@ -19,6 +19,7 @@ from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
+from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.stop import StopSignal
 
 # what a request may wait for keeping what it is about to overwrite
@@ -31,6 +32,9 @@ _AHEAD_SECONDS = 0.3
 
 class DraftPrefix(Protocol):
     """What the draft has read, kept beside the target's; see `SpeculationState`."""
+
+    # the target's hidden states that a head drafts from
+    rows: HiddenRows | None
 
     def save_prefix(
         self, chat_id: str | None, owner: str | None, leave: bool
@@ -116,6 +120,8 @@ class Prefiller:
         """Cut and restore, so that the sequence holds the longest beginning of `prompt`."""
         resident, prefix_cache = self.resident, self.prefix_cache
         tokens = resident.tokens
+        if self.draft is not None and self.draft.rows is not None:
+            self.draft.rows.cut(common_prefix(tokens, prompt))
         if prefix_cache is None:
             left = self._decoder.truncate(common_prefix(tokens, prompt))
             del tokens[left:]
@@ -177,6 +183,8 @@ class Prefiller:
             outputs = [end - at - 1] if end == total and not ahead else []
             with stop.patiently() if image else contextlib.nullcontext():
                 self._decoder.forward(prompt[at:end], outputs)
+            if self.draft is not None and self.draft.rows is not None and not image:
+                self.draft.rows.saw(self._decoder, at, range(end - at))
             tokens.extend(prompt[at:end])
             self.resident.touched()
             if end - at >= min(_MEASURED_SLICE, slice_) and not image:

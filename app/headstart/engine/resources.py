@@ -12,6 +12,7 @@ from msgspec import MsgspecError, json, structs
 from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import ModelProblem
 from headstart.core.fit import ModelShape
+from headstart.core.heads import HeadFacts
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import ProfileKey, Profiles
@@ -21,8 +22,8 @@ from headstart.core.settings import EngineSettings
 from headstart.core.tuning import Tuning
 from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
-from headstart.engine.decoder import Decoder
 from headstart.engine.prefix import fingerprint, keys, speeds
+from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TraceMemory
@@ -43,6 +44,11 @@ class CheckedModels(Protocol):
 
     def shape(self, model: ModelRef) -> ModelShape:
         """What decides the memory that it takes; raises ModelProblem, OSError."""
+        ...
+
+    def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
+        """What the draft's file says of itself as a head; the layers of the target's own file where
+        both are the same. None for a model. Raises ModelProblem, OSError."""
         ...
 
 
@@ -109,7 +115,7 @@ class Resources:
             return None
 
     def make_prefix_cache(
-        self, model: ModelRef, decoder: Decoder, measured: speeds.PrefixSpeeds
+        self, model: ModelRef, decoder: KeptDecoder, measured: speeds.PrefixSpeeds
     ) -> PrefixCache | None:
         """What keeps a decoder's prefixes; None without a store, for a file that is gone, and for a
         model that they cannot be kept of."""

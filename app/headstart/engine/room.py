@@ -43,8 +43,10 @@ class Room:
 
 def shapes(read_shape: ReadShape, wanted: LoadRequest) -> Pair:
     """The target and its draft, as far as their files say what they are."""
-    target, draft = wanted.model, wanted.draft
-    return Pair(_shape(read_shape, target), None if draft is None else _shape(read_shape, draft))
+    target, draft = _shape(read_shape, wanted.model), wanted.draft
+    if draft is not None and draft.path == wanted.model.path:
+        return Pair(target, target.as_own_draft)
+    return Pair(target, None if draft is None else _shape(read_shape, draft))
 
 
 def least(pair: Pair, wanted: LoadRequest) -> Need:

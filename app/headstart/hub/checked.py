@@ -15,10 +15,12 @@ from pathlib import Path
 from headstart.core.abilities import LACKS_NOTHING, Lacking, from_names
 from headstart.core.files import write_whole
 from headstart.core.fit import ModelShape
+from headstart.core.heads import HeadFacts, HeadKind
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.hub.content import content_of
+from headstart.hub.heads import own_layers, read_head
 from headstart.hub.library import starter_model
 from headstart.hub.shapes import read_shape
 
@@ -66,6 +68,14 @@ class CheckedModels:
     def shape(self, model: ModelRef) -> ModelShape:
         """What decides the memory that it takes; raises ModelProblem, OSError."""
         return read_shape(model)
+
+    def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
+        """What of a head the draft's file says, where it is one; a target's own layers where it
+        drafts for itself. Raises ModelProblem, OSError."""
+        if draft.path != target.path:
+            return read_head(draft)
+        own = own_layers(target)
+        return HeadFacts(HeadKind.OWN, 0, 0, own.architecture) if own.usable else None
 
     def _load(self) -> dict[str, object]:
         with contextlib.suppress(OSError, ValueError):

@@ -47,6 +47,9 @@ _KEPT_STRING = 1 << 20
 _LONGEST_ARRAY = 2_000_000
 _MOST_COUNT = 1_000_000
 _TOKENS = "tokenizer.ggml.tokens"
+# the matrix that every layer for drafting has, and no other (MTP, NextN)
+_JOINS = "nextn.eh_proj."
+_LONGEST_NUMBER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,9 @@ class GgufHeader:
     arrays: dict[str, list[Any]] = field(default_factory=dict)
     # how many elements every array has
     lengths: dict[str, int] = field(default_factory=dict)
+    # bytes of each layer for drafting, by its number; and whether there are other layers
+    drafting: dict[int, int] = field(default_factory=dict)
+    has_trunk: bool = False
 
     @property
     def architecture(self) -> str:
@@ -207,6 +213,8 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
     said = _Said()
     said.read(file, pairs, wanted)
     end = weights = layer_weights = 0
+    by_layer: dict[int, int] = {}
+    drafting: set[int] = set()
     for _ in range(tensors):
         name = _string(file)
         (dimensions,) = _unpack(file, "I")
@@ -216,7 +224,13 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         kind, offset = _unpack(file, "IQ")
         size = _tensor_bytes(kind, shape)
         end, weights = max(end, offset + size), weights + size
-        layer_weights += size if name.startswith("blk.") else 0
+        if name.startswith("blk."):
+            layer_weights += size
+            _, layer, rest = (*name.split(".", 2), "", "")[:3]
+            if layer.isdecimal() and len(layer) < _LONGEST_NUMBER:
+                by_layer[int(layer)] = by_layer.get(int(layer), 0) + size
+                if rest.startswith(_JOINS):
+                    drafting.add(int(layer))
     alignment = said.metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _Torn("alignment")
@@ -231,6 +245,8 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         layer_weights,
         said.arrays,
         said.lengths,
+        {layer: by_layer[layer] for layer in sorted(drafting)},
+        any(layer not in drafting for layer in by_layer),
     )
 
 

@@ -35,7 +35,7 @@ def why_no_chat(header: GgufHeader) -> str | None:
         return "file-is-imatrix"
     if kind == "vocab" or (not header.tensors and "tokenizer.ggml.model" in metadata):
         return "file-is-vocabulary"
-    if architecture in _HEADS:
+    if architecture in _HEADS or (header.drafting and not header.has_trunk):
         return "file-is-head"
     if pooling == _RANKED:
         return "file-is-reranker"

@@ -73,10 +73,17 @@ def _read(model: ModelRef, _size: int, _changed: int) -> ModelShape:
     first, *others = parts(model.path)
     header = read_header(first, WANTED)
     headers = [header, *(read_header(part) for part in others)]
+    found = of_header(header)
+    own = sum(len(one.drafting) for one in headers)
+    count = found.own_layers
     return replace(
-        of_header(header),
+        found,
         weights=sum(one.weights for one in headers),
         layer_weights=sum(one.layer_weights for one in headers),
+        # only those whose tensors are there
+        own_layers=own,
+        own_keys=found.own_keys * own // count if count else 0,
+        own_values=found.own_values * own // count if count else 0,
     )
 
 
@@ -84,7 +91,8 @@ def of_header(header: GgufHeader) -> ModelShape:
     """Also of a file that is not here: its first bytes are enough."""
     says = _Says(header)
     width, heads = says("embedding_length"), says.most("attention.head_count")
-    layers = max(0, says.layers - says("nextn_predict_layers"))
+    own_layers = min(says.layers, says("nextn_predict_layers"))
+    layers = says.layers - own_layers
     recurrent = _recurrent_layers(header, says, layers)
     size = width // heads if heads else 0
     own = says.each("attention.head_count_kv", layers)
@@ -122,6 +130,9 @@ def of_header(header: GgufHeader) -> ModelShape:
         window=says("attention.sliding_window") if of_windows else 0,
         window_keys=of_windows * window_key,
         window_values=of_windows * window_value,
+        own_layers=own_layers,
+        own_keys=own_layers * max(kv_heads, default=0) * key,
+        own_values=own_layers * max(kv_heads, default=0) * value,
     )
 
 

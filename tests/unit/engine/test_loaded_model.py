@@ -51,6 +51,9 @@ class Checked:
             layers=32, layer_weights=model.size * 9 // 10,
         )  # fmt: skip
 
+    def head(self, _draft: ModelRef, _target: ModelRef) -> None:
+        return None
+
 
 def _request(model: ModelRef, tokens: int = 12, chat_id: str = "c") -> GenerationRequest:
     return GenerationRequest(
@@ -127,7 +130,9 @@ class World:
         self, model: ModelRef, engine: EngineSettings, progress: Callable[[float], bool],
         lacking: Lacking = LACKS_NOTHING,
         clamp: bool = False,
+        own_layers: bool = False,
     ) -> Decoder:  # fmt: skip
+        assert not own_layers
         self.opened.append(model.name)
         self.contexts.append(engine.context_length)
         self.layers.append(engine.gpu_layers)

@@ -15,6 +15,7 @@ from headstart.core.settings import EngineSettings
 from headstart.core.tuning import Timing, Tuning
 from headstart.engine.backends import probe, select, trial
 from headstart.engine.backends.checked import Checked
+from headstart.engine.backends.llama_context import Made
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_devices import Card
 from headstart.engine.decoder import DecodeAborted
@@ -241,7 +242,7 @@ def test_a_model_without_an_ability_is_run_without_it(tiny: Path) -> None:
     decoder = LlamaCppDecoder(
         tiny,
         EngineSettings(context_length=512),
-        lacking=frozenset({Ability.TREES, Ability.CUTTING}),
+        made=Made(frozenset({Ability.TREES, Ability.CUTTING})),
     )
     assert decoder.facts.leaves == 1
     decoder.forward(decoder.encode("A river runs to the sea."), [0])

@@ -51,6 +51,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
         attachments,
         chats,
         files,
+        heads,
         home,
         hub,
         imports,
@@ -62,7 +63,7 @@ def catalogue() -> Mapping[str, tuple[str, str]]:
     )
 
     found: dict[str, tuple[str, str]] = {}
-    for room in (attachments, chats, files, home, hub, imports, models, servers):
+    for room in (attachments, chats, files, heads, home, hub, imports, models, servers):
         found.update(room.PROBLEMS)
     found.update(phrases.PHRASES)
     for table in (notices.NOTICES, reasons.REASONS):

@@ -100,10 +100,6 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "It has no tokens in common with the model.",
         "",
     ),
-    "draft-is-the-model": (
-        "It is the model itself.",
-        "Choose a smaller one.",
-    ),
     "draft-not-loaded": (
         "The draft is not loaded.",
         "Choose another one.",

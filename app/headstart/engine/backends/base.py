@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from headstart.engine.decoder import ContextFull, ModelFacts, ReadPixels
+from headstart.core.errors import EnvironmentProblem
+from headstart.engine.decoder import ContextFull, Hidden, ModelFacts, ReadPixels, States, Tap
 from headstart.engine.image_tokens import Layout
 
 
@@ -19,12 +20,23 @@ class ImageTokens(Protocol):
         ...
 
 
+class NoStates:
+    def keep(self, taps: Sequence[Tap]) -> None:
+        if taps:
+            raise EnvironmentProblem("heads-not-for-backend")
+
+    def rows(self, first: int, last: int) -> Hidden:
+        raise RuntimeError(f"nothing was kept of {last - first} tokens")
+
+
 class DecoderBase:
     """A backend sets `_facts` and `_ends` before the first token."""
 
     _facts: ModelFacts
     # the tokens that end a reply
     _ends: frozenset[int] = frozenset()
+    # a backend that gives them has others
+    _states: States = NoStates()
     # what it sees with, where it does
     _images: ImageTokens | None = None
 
@@ -36,6 +48,10 @@ class DecoderBase:
     @property
     def facts(self) -> ModelFacts:
         return self._facts
+
+    @property
+    def states(self) -> States:
+        return self._states
 
     def image(self, digest: str, read: ReadPixels) -> list[int] | None:
         return None if self._images is None else self._images.tokens(digest, read)

@@ -5,6 +5,7 @@ Its arrays are llama.cpp's own memory. Engine thread.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,19 @@ import numpy.typing as npt
 
 
 class LlamaBatch:
-    """`size` tokens at most, each in at most `leaves` sequences."""
+    """`size` tokens at most, each in at most `leaves` sequences, and with a row of `width` numbers
+    beside each where that is not 0."""
 
-    def __init__(self, size: int, leaves: int) -> None:
+    def __init__(self, size: int, leaves: int, width: int = 0) -> None:
         self.size = size
-        self.native: Any = lib.llama_batch_init(size, 0, leaves)
+        self.native: Any = lib.llama_batch_init(size, width, leaves)
         batch = self.native
+        self._own: Any = None
+        if width:
+            # llama.cpp makes room for tokens or for rows; heads take both
+            self._own = (ctypes.c_int32 * size)()
+            batch.token = ctypes.cast(self._own, type(batch.token))
+            self._rows: npt.NDArray[np.float32] = np.ctypeslib.as_array(batch.embd, (size, width))
         self._token: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.token, (size,))
         self._pos: npt.NDArray[np.int32] = np.ctypeslib.as_array(batch.pos, (size,))
         self._logits: npt.NDArray[np.int8] = np.ctypeslib.as_array(batch.logits, (size,))
@@ -46,6 +54,10 @@ class LlamaBatch:
                 self._logits[index] = 1
         self.native.n_tokens = count
 
+    def beside(self, rows: npt.NDArray[np.float32]) -> None:
+        """The rows that go with the tokens of `fill`."""
+        self._rows[: len(rows)] = rows
+
     def plant(self, paths: Sequence[Sequence[int]], sequences: Sequence[int], start: int) -> None:
         """Make what `fill` put there a tree: `paths` lead from the root to its leaves, each in a
         sequence of its own."""
@@ -60,6 +72,9 @@ class LlamaBatch:
     def close(self) -> None:
         # the views end before the memory they look at
         del self._token, self._pos, self._logits, self._n_seq
+        if self._own is not None:
+            del self._rows
+            self.native.token = None
         lib.llama_batch_free(self.native)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
 
+from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import ModelProblem, says_no_memory
 from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
 from headstart.core.settings import EngineSettings
@@ -45,6 +47,21 @@ _WHOLE = 16
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a context is made for. `lacking`: what the model was found not to do; `layers`: its own
+    layers for drafting are loaded too; `target`: it is a head's, and drafts for this one, with
+    layers of its own file, or of the target's where `shared`."""
+
+    lacking: Lacking = LACKS_NOTHING
+    layers: bool = False
+    target: LlamaContext | None = None
+    shared: bool = False
+
+
+A_MODEL = Made()
+
+
 class LlamaContext:
     def __init__(
         self,
@@ -52,22 +69,30 @@ class LlamaContext:
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
+        made: Made = A_MODEL,
     ) -> None:
         """See `LlamaCppDecoder`, which this is a part of."""
         forget_errors()
         self.model: Any = None
         self.context: Any = None
+        self.made = made
         self.abort = AbortFlag()
         self.threads = engine.threads or automatic_threads()
         try:
-            self._load(path, engine, progress)
-            self.recurrent = bool(
+            if made.shared and made.target is not None:
+                self.model = made.target.model
+            else:
+                self._load(path, engine, progress)
+            # what heads keep is plain keys and values, whatever their target keeps
+            self.recurrent = made.target is None and bool(
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
             self.context = self.another(engine, clamp)
             if not self.context:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
+            # of what goes in beside each token
+            self.row_width: int = lib.llama_model_n_embd(self.model) if made.target else 0
             # what the context really has, not what was asked for
             self.batch = int(lib.llama_n_batch(self.context))
             # how far back a sliding window looks; 0 without one
@@ -75,12 +100,14 @@ class LlamaContext:
             # states of the last forward's tokens that are kept; not every architecture can
             self.undo = int(lib.llama_n_rs_seq(self.context))
             # whether tokens have KV of their own at all
-            self.has_ranges = not lib.llama_model_is_recurrent(self.model)
+            self.has_ranges = not self.recurrent or not lib.llama_model_is_recurrent(self.model)
             layers = _on_cards(engine.gpu_layers)
             flash = "" if engine.flash else ", plain attention"
             self.device = f"llama.cpp, {self.threads} threads, {engine.kv_type}{layers}{flash}"
             # layers with a sliding window keep that only
-            self.windowed = self.window > 0 and engine.window_cache == "window"
+            self.windowed = (
+                self.window > 0 and engine.window_cache == "window" and made.target is None
+            )
             flash = "flash attention" if engine.flash else "plain attention"
             kept = "windowed" if self.windowed else "full"
             self.state_name = f"{engine.kv_type}, {flash}{self._rope_name()}, unified, {kept}"
@@ -93,7 +120,8 @@ class LlamaContext:
             lib.llama_free(self.context)
             self.context = None
         if self.model:
-            lib.llama_model_free(self.model)
+            if not self.made.shared:
+                lib.llama_model_free(self.model)
             self.model = None
 
     def _load(
@@ -115,6 +143,7 @@ class LlamaContext:
         parameters.progress_callback = callback
         if engine.gpu_layers >= 0:
             parameters.n_gpu_layers = engine.gpu_layers
+        parameters.load_mtp = self.made.layers
         self.model = lib.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self.model:
             if stopped:
@@ -123,7 +152,7 @@ class LlamaContext:
             if says_no_memory(reason):
                 raise ModelProblem("no-memory-to-open", name=path.name)
             raise ModelProblem("llama-cannot-open", name=path.name, reason=reason)
-        if lib.llama_model_has_encoder(self.model):
+        if lib.llama_model_has_encoder(self.model) and self.made.target is None:
             raise ModelProblem("encoder-model", name=path.name)
 
     def decode(self, batch: Any, count: int) -> int:
@@ -144,6 +173,10 @@ class LlamaContext:
         parameters.n_batch = parameters.n_ubatch = batch
         parameters.n_seq_max = RECURRENT_SEQUENCES if self.recurrent else SEQUENCES
         parameters.n_rs_seq = UNDO if self.recurrent else 0
+        if self.made.target is not None:
+            parameters.ctx_other = self.made.target.context
+            if self.made.layers:
+                parameters.ctx_type = lib.LLAMA_CONTEXT_TYPE_MTP
         parameters.kv_unified = True
         parameters.n_threads = parameters.n_threads_batch = self.threads
         # pinned, never AUTO: KV state saved under one of the two is garbage under the other
@@ -159,7 +192,7 @@ class LlamaContext:
         if engine.gpu_layers == 0:
             # else llama.cpp would still compute large batches on the graphics card
             parameters.offload_kqv = parameters.op_offload = False
-        parameters.swa_full = engine.window_cache != "window"
+        parameters.swa_full = engine.window_cache != "window" or self.made.target is not None
         parameters.no_perf = True
         parameters.abort_callback = self.abort.callback
         parameters.abort_callback_data = ctypes.addressof(self.abort.buffer)
@@ -180,12 +213,15 @@ class LlamaContext:
             detail=f": {errors}" if errors else "",
         )
 
+    @property
+    def architecture(self) -> str:
+        return self._metadata("general.architecture")
+
     def _rope_name(self) -> str:
         """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer
         than the original one: keys of one are nonsense under the other."""
         original = lib.llama_model_n_ctx_train(self.model)
-        architecture = self._metadata("general.architecture")
-        found = self._metadata(f"{architecture}.rope.scaling.original_context_length")
+        found = self._metadata(f"{self.architecture}.rope.scaling.original_context_length")
         if found.isdigit():
             original = int(found)
         return ", long rope" if lib.llama_n_ctx(self.context) > original else ""

@@ -16,14 +16,15 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
+from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.engine.backends import llama_vocabulary
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
-from headstart.engine.backends.llama_context import CHUNK, LEAVES, LlamaContext
+from headstart.engine.backends.llama_context import A_MODEL, CHUNK, LEAVES, LlamaContext, Made
+from headstart.engine.backends.llama_hidden import LlamaStates
 from headstart.engine.backends.llama_images import LlamaImages
 from headstart.engine.backends.llama_library import build_name, recent_errors
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
@@ -35,6 +36,7 @@ from headstart.engine.decoder import (
     Constraint,
     ContextFull,
     DecodeAborted,
+    Hidden,
     ModelFacts,
 )
 
@@ -57,18 +59,18 @@ class LlamaCppDecoder(DecoderBase):
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
-        lacking: Lacking = LACKS_NOTHING,
+        made: Made = A_MODEL,
     ) -> None:
         """Load `path`; `progress` gets the fraction and returns False to stop.
 
         `clamp` keeps the context within what the model was trained for, whatever is asked;
-        `lacking` is what the model was found not to do.
+        `made` says what else is known of it, and whether it is a head.
         Raises ModelProblem, or DecodeAborted when `progress` said to stop.
         """
         super().__init__()
         self._batch: LlamaBatch | None = None
         self._images: LlamaImages | None = None
-        llama = self.llama = LlamaContext(path, engine, progress, clamp)
+        llama = self.llama = LlamaContext(path, engine, progress, clamp, made)
         try:
             self._context, self._memory = llama.context, llama.memory
             self.vocab = lib.llama_model_get_vocab(llama.model)
@@ -76,7 +78,8 @@ class LlamaCppDecoder(DecoderBase):
             self._window, self._recurrent = llama.window, llama.recurrent
             self._threads = ThreadCount(llama.threads, fixed=bool(engine.threads))
             self._thread_count = llama.threads
-            self._batch = LlamaBatch(llama.batch, LEAVES)
+            self._batch = LlamaBatch(llama.batch, LEAVES, llama.row_width)
+            self._states = LlamaStates(llama)
             self._state = SequenceState(
                 self._context,
                 self._memory,
@@ -85,7 +88,7 @@ class LlamaCppDecoder(DecoderBase):
                 apart=_apart(llama),
             )
             self._ends = llama_vocabulary.ends(self.vocab)
-            self._facts = _facts(llama, self.vocab, self._state.ranges, lacking)
+            self._facts = _facts(llama, self.vocab, self._state.ranges, made.lacking)
         except BaseException:
             self.close()
             raise
@@ -130,9 +133,11 @@ class LlamaCppDecoder(DecoderBase):
         outputs: Sequence[int],
         seq: int = 0,
         parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
     ) -> None:
         count, batch = len(tokens), self._batch
         assert batch is not None
+        assert hidden is None, "only heads take hidden states"
         start = self.n_past(seq)
         if seq == 0 and self._images is not None and tokens and tokens[0] < 0:
             self._prefill_image(self._images, tokens, start)
@@ -367,6 +372,7 @@ def _facts(llama: LlamaContext, vocab: Any, has_ranges: bool, lacking: Lacking) 
         device=llama.device,
         chunk=_chunk(0 if llama.windowed else llama.window) if has_ranges else 0,
         state=f"{build_name()}, {llama.state_name}",
+        width=lib.llama_model_n_embd(llama.model),
     )
 
 

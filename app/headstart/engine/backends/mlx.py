@@ -24,7 +24,7 @@ from headstart.engine.backends.mlx_model import MlxModel, first_line
 from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
 from headstart.engine.backends.mlx_state import CacheState
 from headstart.engine.backends.predictions import Draws
-from headstart.engine.decoder import Blob, Constraint, DecodeAborted
+from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Hidden
 
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
 # 105 ms, however many there are), and an abort is to be seen within a second
@@ -119,9 +119,10 @@ class MlxDecoder(DecoderBase):
         outputs: Sequence[int],
         seq: int = 0,
         parents: Sequence[int] | None = None,
+        hidden: Hidden | None = None,
     ) -> None:
         count = len(tokens)
-        if parents is not None:
+        if parents is not None or hidden is not None:
             raise ValueError("this backend has no trees")
         lane = self._lane(seq)
         self._check(tokens, lane.length)

@@ -19,6 +19,7 @@ import msgspec
 from headstart.core import reentry, tuning
 from headstart.core.abilities import LACKS_NOTHING, Ability
 from headstart.core.errors import ModelProblem
+from headstart.core.heads import HeadKind
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.core.text import shortened
@@ -55,6 +56,9 @@ class _Trial:
     longest_batch: float = 0.0
     # with which images are tried, and nothing else
     projector: str = ""
+    # the head that is tried with the model, and nothing else: its kind, and its file
+    kind: HeadKind | None = None
+    head: str = ""
 
 
 def command(path: Path, trial: str) -> list[str]:
@@ -96,6 +100,16 @@ def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: Stop
     # its weights may fill the card already
     settings = msgspec.structs.replace(engine, gpu_layers=0)
     trial = _Trial(settings, projector=str(projector))
+    _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
+    return PASSED in (line.strip() for line in output.splitlines())
+
+
+def probe_head(
+    path: Path, head: Path, kind: HeadKind, engine: EngineSettings, stop: StopSignal
+) -> bool:
+    """Whether the head at `head` drafts for the model. Raises DecodeAborted on a cancel."""
+    settings = msgspec.structs.replace(engine, gpu_layers=0)
+    trial = _Trial(settings, kind=kind, head=str(head))
     _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
     return PASSED in (line.strip() for line in output.splitlines())
 
@@ -172,6 +186,10 @@ def child_main(path: Path, asked: str) -> int:
             wanted = msgspec.json.decode(asked, type=_Trial)
             context = _CONTEXT_WITH_IMAGE if wanted.projector else _CONTEXT
             engine = msgspec.structs.replace(wanted.settings, context_length=context)
+            if wanted.kind is not None:
+                _try_head(path, wanted.kind, Path(wanted.head), engine.as_run)
+                print(PASSED, flush=True)
+                return 0
             decoder = LlamaCppDecoder(path, engine.as_run)
             if wanted.projector:
                 decoder.open_images(Path(wanted.projector))
@@ -194,3 +212,14 @@ def child_main(path: Path, asked: str) -> int:
             for timing in llama_tuning.timings(decoder.llama, engine, wanted.longest_batch):
                 print(f"{_TOOK}{msgspec.json.encode(timing).decode()}", flush=True)
     return 0
+
+
+def _try_head(path: Path, kind: HeadKind, head: Path, engine: EngineSettings) -> None:
+    """In the child. Raises what keeps the two from working together."""
+    from headstart.engine.backends import trial
+    from headstart.engine.backends.llama_context import Made
+    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_head import LlamaHead
+
+    target = LlamaCppDecoder(path, engine, made=Made(layers=kind is HeadKind.OWN))
+    trial.draft(target, LlamaHead(head, kind, engine, target))

@@ -14,7 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.fit import Memory
+from headstart.core.heads import HeadKind
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.backends.checked import Checked
@@ -61,19 +63,51 @@ def open_decoder(
     progress: Callable[[float], bool],
     lacking: Lacking = LACKS_NOTHING,
     clamp: bool = False,
+    own_layers: bool = False,
 ) -> Decoder:
     """Load `model`; raises ModelProblem, or DecodeAborted when `progress` returned False.
 
     `lacking`: what the file was found not to do here. `clamp`: a context longer than the model was
-    trained for becomes that long.
+    trained for becomes that long. `own_layers`: with the layers of the file that draft.
     """
     if model.format == "mlx":
         from headstart.engine.backends.mlx import MlxDecoder
 
         return MlxDecoder(model.path, engine, progress, clamp)
+    from headstart.engine.backends.llama_context import Made
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
-    return LlamaCppDecoder(model.path, engine, progress, clamp, lacking)
+    made = Made(lacking, layers=own_layers)
+    return LlamaCppDecoder(model.path, engine, progress, clamp, made)
+
+
+def open_head(
+    head: ModelRef,
+    kind: HeadKind,
+    engine: EngineSettings,
+    target: Decoder,
+    progress: Callable[[float], bool],
+) -> Decoder:
+    """Load a head that was tried with this target (`check_head`); raises EnvironmentProblem, or
+    DecodeAborted when `progress` returned False."""
+    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+
+    if head.format == "mlx" or not isinstance(target, LlamaCppDecoder):
+        raise EnvironmentProblem("heads-not-for-backend")
+    from headstart.engine.backends.llama_head import LlamaHead
+
+    return LlamaHead(head.path, kind, engine, target, progress)
+
+
+def check_head(
+    target: ModelRef, head: ModelRef, kind: HeadKind, engine: EngineSettings, stop: StopSignal
+) -> bool:
+    """Whether the two work together, tried in a child process. Raises DecodeAborted."""
+    if target.format == "mlx" or head.format == "mlx":
+        return True
+    from headstart.engine.backends.probe import probe_head
+
+    return probe_head(target.path, head.path, kind, engine, stop)
 
 
 def check_images(

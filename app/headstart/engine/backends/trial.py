@@ -66,6 +66,26 @@ def see(decoder: Decoder) -> None:
         raise TrialError("what follows an image is no text")
 
 
+def draft(target: Decoder, head: Decoder) -> None:
+    """A prompt, a token drafted after it, one more by the head's own state, and both taken back."""
+    target.states.keep(head.facts.wants)
+    tokens = _text(target)
+    target.forward(tokens, [len(tokens) - 1])
+    rows = target.states.rows(0, len(tokens))
+    pairs = [*tokens[1:], target.argmax(0)]
+    head.forward(pairs, [len(pairs) - 1], hidden=rows)
+    own = head.states.rows(len(pairs) - 1, len(pairs))
+    if not (np.isfinite(rows).all() and np.isfinite(own).all()):
+        raise TrialError("its hidden states are no numbers")
+    head.forward([head.argmax(0)], [0], hidden=own)
+    if np.isnan(head.row(0)).any():
+        raise TrialError("what it drafts is no text")
+    if head.truncate(len(pairs)) != len(pairs):
+        raise TrialError("its last token was not taken back")
+    target.forward([target.argmax(0)], [0])
+    target.states.rows(0, 1)
+
+
 def _text(decoder: Decoder) -> list[int]:
     known = decoder.facts.vocabulary_size
     return [1 + number * 7 % max(1, known - 1) for number in range(_TOKENS)]

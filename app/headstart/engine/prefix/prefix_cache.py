@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
-from headstart.engine.decoder import Decoder
 from headstart.engine.prefix import planner
 from headstart.engine.prefix.catalogue import Entry, Step
+from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.keys import chain, pack, record_key, unpack
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
@@ -49,7 +49,7 @@ class PrefixCache:
     """`namespace` names what the records of this decoder are good for."""
 
     def __init__(
-        self, decoder: Decoder, store: PrefixStore, namespace: bytes, speeds: PrefixSpeeds
+        self, decoder: KeptDecoder, store: PrefixStore, namespace: bytes, speeds: PrefixSpeeds
     ) -> None:
         self._decoder = decoder
         self._store = store

@@ -15,6 +15,7 @@ from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.token_mapping import DraftToken, TokenMapping
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -24,6 +25,9 @@ _ROOM = 40
 
 class DraftModel:
     """One loaded draft for one target. `begin` opens a turn; `close` frees the model."""
+
+    # the target's hidden states that it drafts from; only heads do
+    rows: HiddenRows | None = None
 
     def __init__(
         self,
@@ -199,7 +203,7 @@ class DraftModel:
         first_scored = max(at + 1, len(tokens) - score)
         batch = self.decoder.facts.batch
         while at < len(tokens):
-            self._check()
+            _check(self.stop)
             end = min(len(tokens), at + batch)
             rows = [index for index in range(at, end) if index + 1 >= first_scored]
             rows = [index for index in rows if index + 1 < len(tokens) or index == end - 1]
@@ -282,7 +286,7 @@ class DraftModel:
                     or self.decoder.is_end(prediction.token)
                 ):
                     break
-                self._check()
+                _check(self.stop)
                 started = perf_counter()
                 self._sampler.accept([prediction.token])
                 self._forward([prediction.token], [0])
@@ -303,7 +307,7 @@ class DraftModel:
 
     def _forward(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
         try:
-            self.decoder.forward(tokens, outputs)
+            self._decode(tokens, outputs)
         except BaseException:
             # after an abort the KV state may be longer or shorter than `held`
             kept = self.decoder.truncate(len(self.held))
@@ -312,9 +316,8 @@ class DraftModel:
             raise
         self.held.extend(tokens)
 
-    def _check(self) -> None:
-        if self.stop.stopped:
-            raise DecodeAborted
+    def _decode(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
+        self.decoder.forward(tokens, outputs)
 
     def _match(self) -> None:
         """Find how much of what is held is the text's."""
@@ -335,3 +338,8 @@ class DraftModel:
         self.decoder.truncate(0)
         self.held.clear()
         self.good = self.offset = 0
+
+
+def _check(stop: StopSignal) -> None:
+    if stop.stopped:
+        raise DecodeAborted

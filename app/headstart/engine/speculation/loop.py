@@ -35,12 +35,10 @@ log = logging.getLogger(__name__)
 SCORED = 32
 # tokens until a draft that waits is asked for again
 JOIN_EVERY = 8
-
 # repeats of so many tokens are copies, and worth finding back into
 LONG_COPY = 8
 
 _ONE_ROW = (0,)
-
 Emitted = list[tuple[int, Origin]]
 
 
@@ -66,6 +64,8 @@ class Speculator:
         follows = sources.begin_draft is None
         self.draft = sources.draft if follows else None
         self._waiting = None if follows else sources.draft
+        # a head sees every forward, whether it drafts or waits
+        self._rows = sources.rows
         self._join_at = 0  # how long the text must be before that is asked again
         self._margin = probability_margin(sources.settings.min_probability)
         self._leaves = target.facts.leaves
@@ -150,6 +150,8 @@ class Speculator:
         target, tokens = self.target, self._tokens
         self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
+        if self._rows is not None:
+            self._rows.saw(target, len(tokens), _ONE_ROW)
         tokens.append(pending)
         token = self._sampler.draw(0, len(tokens))
         self._sampler.accept((token,))
@@ -163,6 +165,8 @@ class Speculator:
         if length < len(self._tokens):
             kept = self.target.truncate(length)
             del self._tokens[kept:]
+            if self._rows is not None:
+                self._rows.cut(kept)
 
     # --- drafting ------------------------------------------------------------------------
 
@@ -276,7 +280,7 @@ class Speculator:
     def _drop_draft(self, problem: Exception) -> None:
         """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
         log.warning("the draft failed: %s", problem, exc_info=problem)
-        self.draft = None
+        self.draft = self._rows = None
         self._sources.on_draft_failed(kind_of(problem))
 
     def _tree(
@@ -330,6 +334,10 @@ class Speculator:
         )
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
+        if self._rows is not None:
+            # before anything is decoded again; a branch that won comes last
+            seen = (*range(len(first)), *(len(first) + node for node in verdict.path))
+            self._rows.saw(target, context, seen)
         again = self._settle(first, tree, verdict.path, len(draft_tokens), filling)
         self.depth.target.costs.observe(count + filling, context, perf_counter() - began - again)
         if may_go_back:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headstart.core.settings import Speculation
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 
 
@@ -20,3 +21,8 @@ class Sources:
     on_draft_failed: Callable[[str], None]
     # has the draft follow a text; None: it does already
     begin_draft: Callable[[Sequence[int]], None] | None = None
+
+    @property
+    def rows(self) -> HiddenRows | None:
+        """The target's hidden states, where the draft drafts from them."""
+        return None if self.draft is None else self.draft.rows

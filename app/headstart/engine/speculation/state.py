@@ -31,20 +31,20 @@ from headstart.core.split_files import parts
 from headstart.core.told import Told, about, told
 from headstart.engine.constraints.rules import Rules
 from headstart.engine.decoder import Decoder, Sampler
-from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
+from headstart.engine.speculation.draft_making import MakePrefixCache, make_draft
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.full_calibration import speed_curve
+from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 from headstart.engine.speculation.sources import Sources
-from headstart.engine.speculation.token_mapping import make_mapping
 from headstart.engine.stop import StopSignal
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,6 @@ log = logging.getLogger(__name__)
 _LOADED_STEPS, _LOADED_ROWS = 2, 32
 
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
-MakePrefixCache = Callable[[ModelRef, Decoder], PrefixCache | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +91,8 @@ class SpeculationState:
         self._depth: Depth | None = None
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
+        # the target's hidden states, where the draft is a head
+        self.rows: HiddenRows | None = None
         self._pair: PairProfile | None = None
         # whose text the draft holds; empty: nobody's
         self.draft_chat: tuple[str | None, ...] = ()
@@ -161,30 +162,23 @@ class SpeculationState:
         emit: Emit,
         stop: StopSignal,
     ) -> None:
-        if wanted.path == self._model.path:
-            raise EnvironmentProblem("draft-is-the-model")
-        try:
-            found = sum(part.stat().st_size for part in parts(wanted.path))
-        except OSError as error:
-            raise EnvironmentProblem("draft-file-gone") from error
-        # of a folder only its weights count
-        if (found if wanted.format == "gguf" else wanted.size) >= self._model.size:
-            raise EnvironmentProblem("draft-not-smaller")
+        if wanted.path != self._model.path:
+            try:
+                found = sum(part.stat().st_size for part in parts(wanted.path))
+            except OSError as error:
+                raise EnvironmentProblem("draft-file-gone") from error
+            # of a folder only its weights count
+            if (found if wanted.format == "gguf" else wanted.size) >= self._model.size:
+                raise EnvironmentProblem("draft-not-smaller")
         emit(Loading(wanted, 0.0, draft=True))
 
         decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
         try:
-            mapping, self.match = make_mapping(self._target, decoder)
-            if mapping is None:
-                raise EnvironmentProblem("draft-has-other-tokens")
-            make_prefix_cache = self._make_prefix_cache
-            prefix_cache = None if make_prefix_cache is None else make_prefix_cache(wanted, decoder)
+            draft, self.match = make_draft(self._target, wanted, decoder, self._make_prefix_cache)
         except BaseException:
             decoder.close()
             raise
-        # drafts see no images
-        blank = (self._target.encode("\n") or [0])[-1]
-        self._draft, self._draft_ref = DraftModel(decoder, mapping, prefix_cache, blank), wanted
+        self._draft, self._draft_ref, self.rows = draft, wanted, draft.rows
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
         if not self._pair.costs.known:
@@ -341,7 +335,8 @@ class SpeculationState:
     def _unload_draft(self) -> None:
         if self._draft is not None:
             self._draft.close()
-        self._draft = self._draft_ref = self._pair = self.match = None
+            self._target.states.keep(())
+        self._draft = self._draft_ref = self._pair = self.match = self.rows = None
         self.draft_chat = ()
         self.last_reply = None
 

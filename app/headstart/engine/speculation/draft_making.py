@@ -1,0 +1,41 @@
+"""Makes a draft of a decoder that was opened for one: a smaller model, or a head. Engine thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.model_ref import ModelRef
+from headstart.engine.decoder import Decoder
+from headstart.engine.prefix.kept_decoder import KeptDecoder
+from headstart.engine.prefix.prefix_cache import PrefixCache
+from headstart.engine.speculation.compatibility import VocabularyMatch
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.hidden_draft import HiddenStateDraft
+from headstart.engine.speculation.hidden_rows import HeadState
+from headstart.engine.speculation.token_mapping import make_mapping
+
+MakePrefixCache = Callable[[ModelRef, KeptDecoder], PrefixCache | None]
+
+
+def make_draft(
+    target: Decoder, wanted: ModelRef, decoder: Decoder, make_cache: MakePrefixCache | None
+) -> tuple[DraftModel, VocabularyMatch]:
+    """For `target`, of the file `wanted`; raises EnvironmentProblem where the two have nothing in
+    common."""
+    # drafts see no images
+    blank = (target.encode("\n") or [0])[-1]
+    if decoder.facts.wants:
+        target.states.keep(decoder.facts.wants)
+
+        def cache_of(state: HeadState) -> PrefixCache | None:
+            return None if make_cache is None else make_cache(wanted, state)
+
+        # its ids are the target's
+        same = VocabularyMatch("same", 0, 1.0)
+        return HiddenStateDraft(decoder, target, cache_of, blank), same
+    mapping, match = make_mapping(target, decoder)
+    if mapping is None:
+        raise EnvironmentProblem("draft-has-other-tokens")
+    prefix_cache = None if make_cache is None else make_cache(wanted, decoder)
+    return DraftModel(decoder, mapping, prefix_cache, blank), match

@@ -1,0 +1,133 @@
+"""A head beside the target: drafts from the target's hidden states. Engine thread.
+
+A head is a draft whose text begins at the second token, because each of its tokens comes with the
+target's state of the token before it: (row of token t, token t + 1) gives token t + 2. After a
+round the pending token is drawn and not decoded, and its pair is complete: no forward is needed.
+
+Rows come from forwards that the target does anyway, and the last ones are kept (`HiddenRows`).
+What a head has not seen by then it never sees: no text is decoded once more for it. Where a row is
+missing it begins at the first one that is there. While it drafts, its own states take the place of
+the target's; what it holds of those is replaced once the target's are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from headstart.engine.decoder import Decoder, Hidden
+from headstart.engine.prefix.prefix_cache import PrefixCache
+from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.hidden_rows import HeadState, HiddenRows
+from headstart.engine.speculation.token_mapping import SameTokens
+
+MakeHeadCache = Callable[[HeadState], PrefixCache | None]
+
+
+class ShiftedTokens(SameTokens):
+    """The text from its second token on; places are the whole text's."""
+
+    shift = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = False
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        self._began = bool(tokens)
+        self.tokens = list(tokens[1:])
+
+    def extend(self, more: Sequence[int]) -> int:
+        if not self._began and more:
+            self._began, more = True, more[1:]
+        return super().extend(more)
+
+
+class HiddenStateDraft(DraftModel):
+    """One loaded head for one target."""
+
+    def __init__(
+        self, head: Decoder, target: Decoder, make_cache: MakeHeadCache, stand_in: int = 0
+    ) -> None:
+        self.rows: HiddenRows = HiddenRows(len(head.facts.wants) * target.facts.width)
+        self._state = HeadState(head, self.rows)
+        super().__init__(head, ShiftedTokens(), make_cache(self._state), stand_in)
+        self._own: Hidden | None = None
+        # of what is held, how much was made of the target's rows
+        self._solid = 0
+
+    # --- the text ------------------------------------------------------------------------
+
+    @property
+    def lag(self) -> int:
+        length = len(self._mapping.tokens)
+        return max(1, length - max(self.offset + self.good, self.rows.start))
+
+    @property
+    def ready(self) -> bool:
+        length = len(self._mapping.tokens)
+        return self.rows.start < length <= self.rows.end
+
+    @property
+    def sees_all(self) -> bool:
+        """Rows carry what came before them: one that begins late is hardly worse."""
+        return True
+
+    @property
+    def unseen(self) -> int:
+        return 0
+
+    def restore(self) -> None:
+        self._state.restored = None
+        self._cut_to(self._solid)
+        # what comes back was made of the target's rows
+        self._solid = self._context
+        super().restore()
+        self._solid = len(self.held)
+        if self._state.restored is not None:
+            end, row = self._state.restored
+            if end == self.good:
+                self.rows.lead(end, row)
+
+    def prefill(
+        self, costs: Costs, window: int | None = None, score: int = 0
+    ) -> list[tuple[float, bool]]:
+        if self.offset + self.good < self.rows.start:
+            self.forget()
+            self.offset = self.rows.start
+        return super().prefill(costs, window, score)
+
+    # --- inside --------------------------------------------------------------------------
+
+    def _decode(self, tokens: Sequence[int], outputs: Sequence[int]) -> None:
+        at, count = self.offset + len(self.held), len(tokens)
+        whole = self._solid == len(self.held)
+        known = at + count <= len(self._mapping.tokens) and self.rows.has(at, at + count)
+        if known:
+            rows = self.rows.get(at, at + count)
+        elif count == 1 and self._own is not None:
+            rows = self._own
+        else:
+            # to be timed
+            rows = np.zeros((count, self.rows.width), np.float32)
+        self._own = None
+        self.decoder.forward(tokens, outputs, hidden=rows)
+        if known and whole:
+            self._solid = len(self.held) + count
+        if outputs and outputs[-1] == count - 1:
+            self._own = self.decoder.states.rows(count - 1, count)
+
+    def _match(self) -> None:
+        self._solid = min(self._solid, len(self.held))
+        super()._match()
+        self.good = min(self.good, self._solid)
+
+    def _cut_to(self, length: int) -> None:
+        super()._cut_to(length)
+        self._solid = min(self._solid, len(self.held))
+
+    def forget(self) -> None:
+        super().forget()
+        self._solid, self._own = 0, None

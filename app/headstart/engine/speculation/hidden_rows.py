@@ -1,0 +1,111 @@
+"""The target's hidden states of the end of a text, as heads want them. Engine thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from headstart.engine.decoder import Blob, Decoder, Hidden, ModelFacts
+
+# rows that are kept of a text: a head that begins there sees that much of it
+MOST = 512
+
+
+class HiddenRows:
+    """Rows of the tokens `start` to `end` (not included) of one text. `width` numbers each."""
+
+    def __init__(self, width: int, most: int = MOST) -> None:
+        self.width = width
+        self._most = most
+        self._rows = np.empty((2 * most, width), np.float32)
+        self._first = 0  # where the row of `start` lies
+        self.start = self.end = 0
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def saw(self, target: Decoder, position: int, indices: Sequence[int]) -> None:
+        """The target decoded the tokens from `position` on of the text, at these indices of its
+        last forward."""
+        first, last = indices[0], indices[-1] + 1
+        rows = target.states.rows(first, last)
+        if last - first > len(indices):
+            rows = rows[[index - first for index in indices]]
+        self.put(position, rows)
+
+    def put(self, position: int, rows: Hidden) -> None:
+        """These are the rows of the tokens from `position` on; what was known of later ones was
+        another text's. Rows that do not follow known ones take their place."""
+        self.cut(position)
+        beyond = max(0, len(rows) - self._most)
+        if position != self.end or not len(self) or beyond:
+            self.clear(position + beyond)
+            rows = rows[beyond:]
+        at = self._first + len(self)
+        if at + len(rows) > len(self._rows):
+            kept = min(len(self), self._most - len(rows))
+            self._rows[:kept] = self._rows[at - kept : at].copy()
+            self.start, self._first, at = self.end - kept, 0, kept
+        self._rows[at : at + len(rows)] = rows
+        self.end += len(rows)
+
+    def lead(self, position: int, row: Hidden) -> None:
+        """The row of `position`, where it is the one before those that are known."""
+        if not len(self) or position + 1 != self.start:
+            return
+        known = self.get(self.start, self.end).copy()[-(self._most - 1) :]
+        end = self.end
+        self.clear(position)
+        if end - len(known) == position + 1:
+            self.put(position, np.concatenate([row.reshape(1, -1), known]))
+
+    def cut(self, length: int) -> None:
+        """The text is only so long any more."""
+        self.end = max(self.start, min(self.end, length))
+
+    def clear(self, position: int = 0) -> None:
+        self.start = self.end = position
+        self._first = 0
+
+    def has(self, first: int, last: int) -> bool:
+        return self.start <= first and last <= self.end
+
+    def get(self, first: int, last: int) -> Hidden:
+        at = self._first + first - self.start
+        return self._rows[at : at + last - first]
+
+
+class HeadState:
+    """A head's decoder as the prefix cache sees it: behind each range of keys and values lies the
+    target's row of the token that comes next, which a restored prefix could not give otherwise."""
+
+    def __init__(self, decoder: Decoder, rows: HiddenRows) -> None:
+        self._decoder = decoder
+        self._rows = rows
+        # of the range that was restored last: its end, and the row there
+        self.restored: tuple[int, Hidden] | None = None
+        self.truncate = decoder.truncate
+        self.reach = decoder.reach
+        self.lay_out = decoder.lay_out
+        self.snapshot = decoder.snapshot
+        self.back = decoder.back
+
+    @property
+    def facts(self) -> ModelFacts:
+        return self._decoder.facts
+
+    def export(self, start: int, end: int) -> Blob:
+        row = np.full(self._rows.width, np.nan, np.float32)
+        if self._rows.has(end, end + 1):
+            row = self._rows.get(end, end + 1)[0]
+        blob = self._decoder.export(start, end)
+        return np.concatenate([blob, np.frombuffer(row.tobytes(), np.uint8)])
+
+    def restore(self, blob: Blob, start: int, end: int) -> bool:
+        size = 4 * self._rows.width
+        if len(blob) <= size:
+            return False
+        row = np.frombuffer(np.ascontiguousarray(blob[-size:]).tobytes(), np.float32)
+        self.restored = None if np.isnan(row).any() else (end, row)
+        return self._decoder.restore(blob[:-size], start, end)

@@ -1,0 +1,74 @@
+"""Heads among the files here: what their headers say of the models that they were made for. Worker
+and engine threads."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+
+from headstart.core.heads import OWN_GRAPHS, SEVERAL_LAYERS, HeadFacts, HeadKind
+from headstart.core.model_ref import ModelRef
+from headstart.core.split_files import parts
+from headstart.hub.gguf import GgufHeader, as_count, read_header
+
+_TOKENS = "tokenizer.ggml.tokens"
+_TARGET_LAYERS = "eagle3.target_layers"
+
+
+def head_of(header: GgufHeader) -> HeadFacts | None:
+    """What a file is a head of; None for one that is none, or of a kind that is not run here."""
+    architecture, says = header.architecture, header.metadata
+    vocabulary = header.lengths.get(_TOKENS, 0)
+    width = as_count(says.get(f"{architecture}.embedding_length", 0))
+    if architecture == "eagle3":
+        target = as_count(says.get("eagle3.target_hidden_size", 0))
+        taps = tuple(as_count(layer) for layer in header.arrays.get(_TARGET_LAYERS, ()))
+        return HeadFacts(HeadKind.EAGLE3, target or width, vocabulary, "", taps)
+    if architecture == "gemma4-assistant":
+        out = as_count(says.get(f"{architecture}.embedding_length_out", 0))
+        return HeadFacts(HeadKind.ASSISTANT, out or width, vocabulary, "gemma4")
+    if header.drafting and not header.has_trunk:
+        return HeadFacts(HeadKind.LAYERS, width, vocabulary, architecture)
+    return None
+
+
+def read_head(model: ModelRef) -> HeadFacts | None:
+    """Of a file; None for what is no head. Raises ModelProblem, OSError."""
+    if model.format != "gguf":
+        return None
+    status = model.path.stat()
+    return _read(model, status.st_size, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(model: ModelRef, _size: int, _changed: int) -> HeadFacts | None:
+    return head_of(read_header(model.path, (_TARGET_LAYERS,)))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLayers:
+    """Layers for drafting in a model's own file. `told`: as many as its header announces, of which
+    only those count whose tensors are there."""
+
+    there: int
+    told: int
+    architecture: str
+
+    @property
+    def usable(self) -> bool:
+        """llama.cpp ends the process on more of them than an architecture's graph takes."""
+        several = self.there == 1 or self.architecture in SEVERAL_LAYERS
+        return self.there > 0 and several and self.architecture in OWN_GRAPHS
+
+
+def own_layers(model: ModelRef) -> OwnLayers:
+    """Raises ModelProblem, OSError."""
+    if model.format != "gguf":
+        return OwnLayers(0, 0, "")
+    headers = [read_header(part) for part in parts(model.path)]
+    first = headers[0]
+    told = as_count(first.metadata.get(f"{first.architecture}.nextn_predict_layers", 0))
+    found = OwnLayers(sum(len(one.drafting) for one in headers), told, first.architecture)
+    trunk = any(one.has_trunk for one in headers)
+    # half of them would not be loaded: llama.cpp refuses the file
+    return found if trunk and found.there == told else replace(found, there=0)
