@@ -132,12 +132,24 @@ class Prefiller:
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
         self._cut_whole(prompt)
+        self._cut_for_rows()
         resident.chat_id, resident.retention = self._entered
         before = resident.restored
         resident.restored = Restored(
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
         )
         return len(tokens)
+
+    def _cut_for_rows(self) -> None:
+        """A head needs the state of the token before the first one that is new to it. That is gone
+        with what was restored: the last token is decoded with those that come, which costs
+        nothing. Models that cannot be cut have it from the head's own records."""
+        tokens, rows = self.resident.tokens, None if self.draft is None else self.draft.rows
+        last = len(tokens) - 1
+        if rows is None or last < 0 or rows.has(last, last + 1):
+            return
+        if self._decoder.facts.rollback == "exact" and tokens[last] >= 0:
+            del tokens[self._decoder.truncate(last) :]
 
     def _cut_whole(self, prompt: Sequence[int]) -> None:
         """Drop what was restored of an image that is not whole."""

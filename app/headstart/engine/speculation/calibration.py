@@ -155,8 +155,13 @@ def _score_on_text(
     start = len(tokens)
     sampler = target.sampler(Sampling(temperature=0), 0)
     target.truncate(0, SPARE)
+    rows = draft.rows
     try:
         target.forward(tokens, [len(tokens) - 1], SPARE)
+        if rows is not None:
+            # of another text than the chat's
+            rows.clear()
+            rows.saw(target, 0, range(len(tokens)))
         yield
         for _ in range(WRITTEN - 2):
             token = sampler.draw(0, len(tokens))
@@ -167,6 +172,8 @@ def _score_on_text(
             target.forward([token], [0], SPARE)
             target.argmax(0)
             costs.observe(1, len(tokens), perf_counter() - began)
+            if rows is not None:
+                rows.saw(target, len(tokens) - 1, (0,))
             yield
         for margin, right in draft.score(tokens, start, pair.costs, NEVER):
             pair.margins.observe(margin, right)
@@ -177,3 +184,5 @@ def _score_on_text(
     finally:
         sampler.close()
         target.truncate(0, SPARE)
+        if rows is not None:
+            rows.clear()

@@ -156,7 +156,9 @@ class DraftModel:
             return
         if self.offset:
             self.forget()
-        self._prefix_cache.restore(self.held, tokens[:-1], self.stop, self.persist)
+        # a model's last token is decoded again, for its logits; a head's comes with a new row
+        wanted = tokens if self.rows is not None else tokens[:-1]
+        self._prefix_cache.restore(self.held, wanted, self.stop, self.persist)
         self.good = 0
         self._match()
 

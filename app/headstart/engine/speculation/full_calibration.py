@@ -18,6 +18,7 @@ from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.calibration import SPARE, time_forward
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.cost_table import MAX_DRAFT
+from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.profile import PairProfile
 from headstart.engine.stop import StopSignal
 
@@ -68,7 +69,7 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
     stop.set_abort(abort)
     try:
         for number, beginning in enumerate(BEGINNINGS, 1):
-            written, start = _write(target, beginning, costs, stop)
+            written, start = _write(target, beginning, costs, stop, draft.rows)
             state.free_draft()
             for margin, right in draft.score(written, start, pair.costs, stop):
                 pair.margins.observe(margin, right)
@@ -95,6 +96,8 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
         target.clear_abort()
         state.clear_abort()
         target.truncate(0, SPARE)
+        if draft.rows is not None:
+            draft.rows.clear()
         state.save()
 
 
@@ -104,9 +107,10 @@ def _tell(emit: Emit, costs: Costs, pair: PairProfile, done: int, total: int) ->
 
 
 def _write(
-    target: Decoder, beginning: str, costs: Costs, stop: StopSignal
+    target: Decoder, beginning: str, costs: Costs, stop: StopSignal, rows: HiddenRows | None
 ) -> tuple[Sequence[int], int]:
-    """Go on from a beginning without draft tokens; the tokens, and where the written ones start."""
+    """Go on from a beginning without draft tokens; the tokens, and where the written ones start.
+    `rows`: what a head is to see of it."""
     target.truncate(0, SPARE)
     tokens = target.encode(beginning)
     begin = target.facts.begin_token
@@ -116,6 +120,9 @@ def _write(
     start = len(tokens)
     try:
         target.forward(tokens, [len(tokens) - 1], SPARE)
+        if rows is not None:
+            rows.clear()
+            rows.saw(target, 0, range(len(tokens)))
         while len(tokens) < start + WRITTEN:
             token = sampler.draw(0, len(tokens))
             if target.is_end(token):
@@ -127,6 +134,8 @@ def _write(
             target.forward([token], [0], SPARE)
             target.argmax(0)
             costs.observe(1, len(tokens), perf_counter() - began)
+            if rows is not None:
+                rows.saw(target, len(tokens) - 1, (0,))
     finally:
         sampler.close()
     return tokens, start

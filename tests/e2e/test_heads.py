@@ -1,0 +1,171 @@
+"""Heads on real weights: the words are those of plain decoding, whatever the head drafts, and no
+prompt is decoded again for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headstart.core.events import GenerationEvent, Notice
+from headstart.core.model_ref import ModelRef
+from headstart.core.requests import PromptMessage, WrittenSoFar
+from headstart.core.settings import Sampling, Speculation
+from headstart.core.values import Role
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_head import LlamaHead
+from headstart.engine.speculation.hidden_draft import HiddenStateDraft
+from headstart.engine.stop import StopSignal
+from tests.models.heads import random_eagle3
+from tests.models.tiny import make_tiny
+from tests.support.prefix_engine import PrefixEngine
+
+FIXED = Speculation(draft="d", depth_mode="fixed", depth=3, prompt_lookup=False)
+TREE = Speculation(draft="d", depth_mode="fixed", depth=2, tree_branches="always")
+TOKENS = 40
+STORY = [PromptMessage(Role.USER, "Tell a story about a river and a boat.", "a")]
+
+
+def _ref(path: Path) -> ModelRef:
+    return ModelRef(path, path.stem, path.stat().st_size)
+
+
+class Pair:
+    """A target with its head: EAGLE-3 of the starter model, or a tiny model's own layers."""
+
+    def __init__(self, kind: str, starter: ModelRef, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        if kind == "eagle3":
+            self.model = starter
+            self.head = _ref(random_eagle3(starter.path, folder / "head.gguf"))
+        else:
+            path = make_tiny("qwen35", starter.path, folder / "own.gguf", blocks=True, own_layers=1)
+            self.model = self.head = _ref(path)
+        self.engine = PrefixEngine(folder, self.model)
+        self.engine.chat("c")
+
+    def write(self, wanted: Speculation, chat_id: str = "c", **more: object) -> str:
+        draft = None if not wanted.enabled else self.head
+        return self.engine.ask(chat_id, STORY, TOKENS, speculation=wanted, draft=draft, **more).text
+
+    @property
+    def draft(self) -> HiddenStateDraft:
+        found = self.engine.generator.loaded.speculation.draft
+        assert isinstance(found, HiddenStateDraft)
+        return found
+
+
+@pytest.fixture(params=["eagle3", "own"])
+def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
+    return Pair(request.param, starter, tmp_path / "home")
+
+
+OFF = Speculation(enabled=False)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_words_are_those_of_plain_decoding(pair: Pair, temperature: float) -> None:
+    sampling = Sampling(temperature=temperature, seed=5, max_tokens=TOKENS)
+    plain = pair.write(OFF, sampling=sampling)
+    for wanted in (FIXED, TREE, Speculation(draft="d")):
+        assert pair.write(wanted, sampling=sampling) == plain
+    tests = pair.engine.generator.loaded.speculation.pair
+    assert tests is not None
+    # it did draft
+    assert tests.margins.all_verified > 5
+    pair.engine.stop()
+
+
+def test_a_stopped_reply_goes_on_with_the_same_words(pair: Pair) -> None:
+    halves = []
+    for wanted in (OFF, FIXED):
+        draft = pair.head if wanted.enabled else None
+        half = pair.engine.ask("c", STORY, TOKENS // 2, speculation=wanted, draft=draft).text
+        so_far = WrittenSoFar(half)
+        more = pair.engine.ask(
+            "c", STORY, TOKENS // 2, speculation=wanted, draft=draft, reply_so_far=so_far
+        )
+        halves.append((half, more.text))
+    assert halves[0] == halves[1]
+    pair.engine.stop()
+
+
+def test_after_a_restart_no_prompt_is_decoded_again_for_the_head(pair: Pair) -> None:
+    long = [PromptMessage(Role.USER, "river stone winter garden paper window " * 50, "a")]
+    first = pair.engine.ask("c", long, TOKENS, speculation=FIXED, draft=pair.head)
+    pair.engine.restart()
+    turns = [
+        *long,
+        PromptMessage(Role.ASSISTANT, first.text, "b"),
+        PromptMessage(Role.USER, "And then?", "c"),
+    ]
+    plain = pair.engine.ask("c", turns, TOKENS, speculation=OFF)
+    pair.engine.restart(save=False)
+    again = pair.engine.ask("c", turns, TOKENS, speculation=FIXED, draft=pair.head)
+    assert again.text == plain.text
+    # the reply to the first question came from the store, and with it what the head has seen
+    assert again.reused > 200
+    assert pair.draft.offset == 0
+    assert pair.draft.good > again.reused
+    pair.engine.stop()
+
+
+def test_a_head_that_breaks_is_told_and_the_reply_comes(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = pair.write(OFF)
+    left = 9
+    forward = LlamaHead.forward
+
+    def breaking(head: LlamaHead, *given: object, **more: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RuntimeError("broken")
+        forward(head, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LlamaHead, "forward", breaking)
+    monkeypatch.setattr("headstart.engine.speculation.loop.log.warning", lambda *_a, **_k: None)
+    monkeypatch.setattr("headstart.engine.speculation.state.log.warning", lambda *_a, **_k: None)
+    events: list[GenerationEvent] = []
+    request = pair.engine.request("c", STORY, TOKENS, speculation=FIXED, draft=pair.head)
+    pair.engine.generator.generate(request, events.append, StopSignal())
+    told = [event for event in events if isinstance(event, Notice)]
+    assert len(told) == 1
+    assert pair.engine.generator.loaded.speculation.draft is None
+    monkeypatch.undo()
+    assert pair.write(OFF) == plain
+    pair.engine.stop()
+
+
+@pytest.mark.logs("the draft")
+def test_a_head_of_another_model_is_refused_with_a_reason(
+    starter: ModelRef, tmp_path: Path
+) -> None:
+    tiny = make_tiny("llama", starter.path, tmp_path / "tiny.gguf", blocks=True)
+    head = _ref(random_eagle3(tiny, tmp_path / "head.gguf", layers=[1, 1, 2]))
+    engine = PrefixEngine(tmp_path / "home", starter)
+    engine.chat("c")
+    events: list[GenerationEvent] = []
+    request = engine.request("c", STORY, 8, speculation=FIXED, draft=head)
+    engine.generator.generate(request, events.append, StopSignal())
+    said = [event.told.text for event in events if isinstance(event, Notice)]
+    assert len(said) == 1
+    assert "another model" in said[0]
+    engine.stop()
+
+
+def test_the_logits_are_the_same_with_taps_and_without(starter: ModelRef) -> None:
+    from headstart.core.settings import EngineSettings
+
+    decoder = LlamaCppDecoder(starter.path, EngineSettings(context_length=512))
+    tokens = decoder.encode("A river runs to the sea, and the sea is wide.")
+    decoder.forward(tokens, [len(tokens) - 1])
+    plain = decoder.row(0)
+    decoder.truncate(0)
+    decoder.states.keep((2, 15, "last"))
+    decoder.forward(tokens, range(len(tokens)))
+    assert (decoder.row(len(tokens) - 1) == plain).all()
+    rows = decoder.states.rows(0, len(tokens))
+    assert rows.shape == (len(tokens), 3 * decoder.facts.width)
+    decoder.close()
