@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.linkify import linkify as library_rule
 from markdown_it.token import Token
 
 from headstart.core.markdown.formula import LONGEST, formula
@@ -159,3 +162,35 @@ def test_no_text_breaks_anything(count: int) -> None:
 def test_any_text_can_be_drawn_or_is_left(text: str) -> None:
     formula(text, display=True)
     words_of(text)
+
+
+_PIECES = (
+    "http", "https", "ftp", "HTTP", "mailto:", "://", ":", "//", "a.", "b", " ", "(", "*", "+",
+    "https://x.org/a", "[t](http://c.de)", "-http://d.ef", "\n", "`", "9",
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join))
+def test_addresses_are_found_where_the_library_finds_them(text: str) -> None:
+    plain = make_parser({}, linkify=True)
+    plain.inline.ruler.at("linkify", library_rule)
+    assert PARSER.render(text) == plain.render(text)
+
+
+def test_the_library_looks_for_an_address_only_where_one_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def counting(state: StateInline, silent: bool) -> bool:
+        asked.append(state.pos)
+        return library_rule(state, silent)
+
+    # the package has a function by the name of its module
+    module = sys.modules["markdown_it.rules_inline.linkify"]
+    monkeypatch.setattr(module, "linkify", counting)
+    PARSER.parse("http://a." * 500)
+    assert len(asked) == 1
+    PARSER.parse("http://a.de " * 20)
+    assert len(asked) == 21
