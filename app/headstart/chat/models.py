@@ -59,6 +59,12 @@ class Models:
         models = [model.ref for model in found if model.why_not is None]
         return sorted(models, key=lambda model: model.format != preferred)
 
+    async def heads(self) -> list[ModelRef]:
+        """The files here that draft for one certain model."""
+        files = self._preferences.current.model_files
+        found = await asyncio.to_thread(self._shelf.look, files)
+        return [model.ref for model in found if model.about.no_chat == "file-is-head"]
+
     def why_not(self, model: ModelRef) -> Told | None:
         """Why a model cannot run here, in a few words; None when it can."""
         why = select.cannot_run(model.format, self._preferences.current.engine.backend)

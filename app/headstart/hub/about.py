@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from headstart.core.errors import ModelProblem
+from headstart.core.heads import OWN_GRAPHS
 from headstart.core.installed import About
 from headstart.core.quantization import quantization
-from headstart.hub.gguf import GgufHeader, as_count, peek
+from headstart.hub.gguf import GgufHeader, as_count, peek, read_header
 from headstart.hub.kinds import why_no_chat
 
 # llama.cpp's `llama_ftype`
@@ -27,9 +28,14 @@ _LARGEST = 4 << 20
 _NO_TEXT = ("ForSequenceClassification", "ForTokenClassification", "ForMaskedLM")
 
 
-def of_file(name: str, beginning: bytes) -> About:
-    """Of a GGUF file, from its first bytes; raises ModelProblem for what is no such file."""
-    return of_header(name, peek(beginning, name))
+def of_file(name: str, beginning: bytes, path: Path | None = None) -> About:
+    """Of a GGUF file, from its first bytes; raises ModelProblem for what is no such file. `path`:
+    where it lies, for what only its list of tensors tells."""
+    header = peek(beginning, name)
+    if path is not None and header.architecture in OWN_GRAPHS:
+        # it may be layers that draft and nothing else
+        header = read_header(path)
+    return of_header(name, header)
 
 
 def of_header(name: str, header: GgufHeader) -> About:

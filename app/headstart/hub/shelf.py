@@ -333,4 +333,6 @@ def _look_at(one: Found, state: tuple[int, int]) -> _Seen:
 
 
 def _said(one: Found, form: ModelFormat, beginning: bytes) -> About:
-    return about.of_folder(one.path) if form == "mlx" else about.of_file(one.name, beginning)
+    return (
+        about.of_folder(one.path) if form == "mlx" else about.of_file(one.name, beginning, one.path)
+    )

@@ -6,7 +6,8 @@ On the event loop's thread; files are read on a worker thread.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.chat.branches import Branches
@@ -14,21 +15,28 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import ModelProblem
 from headstart.core.fit import Pair, automatic_context
+from headstart.core.heads import OWN_LAYERS, HeadFacts, HeadKind
 from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.split_files import title
-from headstart.core.told import about, told
+from headstart.core.told import Told, about, told
 from headstart.core.values import Chat
 from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict, judge
+from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
 from headstart.hub.cards import read_card
+from headstart.hub.heads import own_layers, read_head
+from headstart.hub.shapes import read_shape
 
 
 @dataclass(frozen=True, slots=True)
 class DraftChoice:
-    model: ModelRef
+    """`key` and `name`: what the settings call it, and the window."""
+
+    key: str
+    name: str
     verdict: Verdict
 
 
@@ -39,22 +47,17 @@ class Drafts:
         self._preferences = preferences
 
     async def choices(self, chat_id: str) -> list[DraftChoice]:
-        """Every installed model with its verdict as a draft for the chat's model, useful ones
-        first; none where a server answers. Raises ModelProblem for the target."""
+        """What can draft for the chat's model, with a verdict: its own layers, heads, and every
+        installed model, useful ones first; none where a server answers. Raises ModelProblem for
+        the target."""
         chat = await self._branches.chat(chat_id)
         target = None if chat is None else await self._models.here(chat)
         if target is None:
             return []
         engine = self._preferences.current.engine
-        installed = await self._models.installed()
-        choices = await asyncio.to_thread(_judged, target, installed, engine)
-        told = [self._with_reason(choice) for choice in choices]
-        return sorted(told, key=lambda choice: choice.verdict.works == "no")
-
-    def _with_reason(self, choice: DraftChoice) -> DraftChoice:
-        """What cannot run here cannot draft here either, and the list says why."""
-        why = self._models.why_not(choice.model)
-        return replace(choice, verdict=Verdict("no", (why,))) if why is not None else choice
+        installed, heads = await self._models.installed(), await self._models.heads()
+        whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
+        return await asyncio.to_thread(_judged, target, installed, heads, whys, engine)
 
     async def pair(self, chat_id: str) -> LoadRequest | None:
         """What is to be loaded for a chat; None where a server answers, or there is no chat.
@@ -75,6 +78,9 @@ class Drafts:
         """The draft to load for a reply; a file that is gone is left to the engine to report."""
         if not wanted.enabled or not wanted.draft:
             return None
+        if wanted.draft == OWN_LAYERS:
+            # a model that has none is left to itself
+            return target if await asyncio.to_thread(_drafts_itself, target) else None
         return await asyncio.to_thread(self._find, wanted.draft, target)
 
     def _find(self, key: str, target: ModelRef) -> ModelRef | None:
@@ -86,19 +92,55 @@ class Drafts:
         return None if found.path == target.path else found
 
 
+def _drafts_itself(target: ModelRef) -> bool:
+    try:
+        return own_layers(target).usable
+    except (ModelProblem, OSError):
+        return False
+
+
 def _judged(
-    target: ModelRef, installed: list[ModelRef], engine: EngineSettings
+    target: ModelRef,
+    installed: list[ModelRef],
+    heads: list[ModelRef],
+    whys: Mapping[str, Told],
+    engine: EngineSettings,
 ) -> list[DraftChoice]:
+    """`whys`: of models that cannot run here, so that they cannot draft here either."""
     card, free = read_card(target), memory()
     context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
-    choices = []
-    for model in installed:
-        try:
-            verdict = judge(card, read_card(model), context, engine, free)
-        except ModelProblem as problem:
-            verdict = Verdict("no", (about("draft-unreadable", problem.told),))
-        except OSError as error:
-            verdict = Verdict("no", (told("draft-unreadable", problem=error.strerror or error),))
-        choices.append(DraftChoice(model, verdict))
+
+    def of_model(model: ModelRef) -> Verdict:
+        why = whys.get(model.key)
+        if why is not None:
+            return Verdict("no", (why,))
+        return judge(card, read_card(model), context, engine, free)
+
+    def of_head(model: ModelRef) -> Verdict:
+        facts = read_head(model)
+        if facts is None:
+            return Verdict("no", (told("head-not-run-here"),))
+        return judge_head(card, facts, read_shape(model), context, engine, free)
+
+    def of_itself() -> Verdict | None:
+        own = own_layers(target)
+        if not own.usable:
+            return why_no_own_layers(own.there, own.told)
+        facts = HeadFacts(HeadKind.OWN, 0)
+        return judge_head(card, facts, card.shape.as_own_draft, context, engine, free)
+
+    itself = of_itself()
+    choices = [] if itself is None else [DraftChoice(OWN_LAYERS, "Own layers", itself)]
+    for judged, models in ((of_head, heads), (of_model, installed)):
+        choices += [DraftChoice(one.key, one.name, _read(judged, one)) for one in models]
     order = {"yes": 0, "by text": 1, "no": 2}
     return sorted(choices, key=lambda choice: order[choice.verdict.works])
+
+
+def _read(judged: Callable[[ModelRef], Verdict], model: ModelRef) -> Verdict:
+    try:
+        return judged(model)
+    except ModelProblem as problem:
+        return Verdict("no", (about("draft-unreadable", problem.told),))
+    except OSError as error:
+        return Verdict("no", (told("draft-unreadable", problem=error.strerror or error),))

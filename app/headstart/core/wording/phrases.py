@@ -111,6 +111,31 @@ DRAFTS: dict[str, tuple[str, str]] = {
     "draft-cannot-go-back": ("cannot take drafts back: reads some tokens twice", ""),
     "draft-costs-much": ("nearly as large as the target: little to win", ""),
     "draft-fits": ("fits in memory ({need:size})", ""),
+    "head-own-layers": ("layers in the model's own file that were made for drafting", ""),
+    "head-for-this-model": ("a head that was made for models like this one", ""),
+    "head-not-run-here": ("heads of this kind are not run here", ""),
+    "head-other-architecture": ("a head for another kind of model ({made}, not {this})", ""),
+    "head-other-width": (
+        "a head for another model (hidden states of {made:,} numbers, not {this:,})",
+        "",
+    ),
+    "head-other-vocabulary": (
+        "a head for another model ({made:,} tokens in its vocabulary, not {this:,})",
+        "",
+    ),
+    "head-other-layers": (
+        "a head for a larger model (it looks at layer {made}; this one has {this})",
+        "",
+    ),
+    "head-without-states": ("llama.cpp does not give hidden states of {name} models", ""),
+    "own-layers-missing": (
+        "the file announces {layers:n layer|layers} for drafting, but does not have them",
+        "",
+    ),
+    "own-layers-not-run": (
+        "the file has {layers:n layer|layers} for drafting, which llama.cpp cannot run",
+        "",
+    ),
 }
 
 # what became of a settings file that could not be used

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
 from headstart.core.events import DraftActivity, DraftStage, Speculating
+from headstart.core.heads import OWN_LAYERS
 from headstart.core.settings import Speculation, changed
 from headstart.core.settings_fields import describe
 from headstart.core.values import SpeculationStats, TurnStats
@@ -218,6 +219,8 @@ class SpeculationPanel(QWidget):
             return "off"
         if not value.draft:
             return "repeated text only" if value.prompt_lookup else "no draft"
+        if value.draft == OWN_LAYERS:
+            return "own layers"
         return Path(value.draft).name.removesuffix(".gguf")
 
     def set_value(self, value: Speculation) -> None:
@@ -302,7 +305,7 @@ class SpeculationPanel(QWidget):
         assert isinstance(model, QStandardItemModel)
         for choice in self._choices:
             mark = MARKS[choice.verdict.works]
-            self.draft_box.addItem(f"{choice.model.name} – {mark}", choice.model.key)
+            self.draft_box.addItem(f"{choice.name} – {mark}", choice.key)
             row = self.draft_box.count() - 1
             self.draft_box.setItemData(row, choice.verdict.reason, Qt.ItemDataRole.ToolTipRole)
             if choice.verdict.works == "no":
@@ -310,7 +313,9 @@ class SpeculationPanel(QWidget):
         index = self.draft_box.findData(self._value.draft)
         if index < 0:
             name = self._value.draft.rpartition("/")[2].removesuffix(".gguf")
-            self.draft_box.addItem(f"{name} – not installed", self._value.draft)
+            here = "Own layers – not in this model"
+            missing = here if name == OWN_LAYERS else f"{name} – not installed"
+            self.draft_box.addItem(missing, self._value.draft)
             index = self.draft_box.count() - 1
         self.draft_box.setCurrentIndex(index)
         self._show_verdict()
@@ -325,7 +330,7 @@ class SpeculationPanel(QWidget):
             text = "looking at the installed models…"
         elif not any(choice.verdict.works != "no" for choice in self._choices):
             reasons = "; ".join(
-                f"{choice.model.name}: {choice.verdict.reason}" for choice in self._choices[:3]
+                f"{choice.name}: {choice.verdict.reason}" for choice in self._choices[:3]
             )
             text = f"No installed model can draft here. {reasons}."
         else:
@@ -334,7 +339,7 @@ class SpeculationPanel(QWidget):
 
     def _chosen(self) -> DraftChoice | None:
         key = self._value.draft
-        return next((choice for choice in self._choices if choice.model.key == key), None)
+        return next((choice for choice in self._choices if choice.key == key), None)
 
     def _show_live(self, stats: SpeculationStats | None, against_plain: float | None) -> None:
         accepted = rounds = speed = "–"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.heads import OWN_LAYERS
 from headstart.core.model_ref import AnyModel
 from headstart.core.values import BranchPage, Chat
 
@@ -53,6 +54,8 @@ class OpenChatView(QObject):
         drafts = chosen.enabled and not self._host and not itself
         name = self._name_of(chosen.draft) if drafts else ""
         loaded = name == self._loaded_draft
+        if drafts and chosen.draft == OWN_LAYERS and self._model is not None:
+            name, loaded = "own layers", self._loaded_draft == self._model.name
         self._window.header.show_draft(name, loaded=loaded, room=self._window.panels.wide)
 
     @property

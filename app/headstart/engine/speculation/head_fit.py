@@ -1,0 +1,64 @@
+"""Whether a head can draft for a model, and why (not). Pure: works on what their files say.
+
+A head was made for one model: its width, its vocabulary and its layers have to be that model's.
+What it drafts is verified like every draft, so a head of a sibling is slow at worst.
+"""
+
+from __future__ import annotations
+
+from headstart.core import fit
+from headstart.core.fit import Memory, ModelShape
+from headstart.core.heads import LAYER_INPUTS, NEXTN, OWN_GRAPHS, HeadFacts, HeadKind
+from headstart.core.models import ModelCard
+from headstart.core.settings import EngineSettings
+from headstart.core.told import Told, told
+from headstart.engine.speculation.compatibility import Verdict
+
+# that are run by a backend that gives hidden states
+_RUN = frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3))
+
+
+def judge_head(
+    target: ModelCard,
+    head: HeadFacts,
+    shape: ModelShape,
+    context: int,
+    engine: EngineSettings,
+    memory: Memory,
+) -> Verdict:
+    """What a head is worth for `target`; `shape` is that of its file, or of the layers of the
+    target's own."""
+    why = _why_not(target, head)
+    if why is not None:
+        return Verdict("no", (why,))
+    need = fit.need(shape, context, fit.of_draft(engine))
+    if fit.judge(need, memory) == "no":
+        short = told("draft-needs-memory", need=need.total, free=memory.available)
+        return Verdict("no", (short,))
+    made = told("head-own-layers") if head.kind is HeadKind.OWN else told("head-for-this-model")
+    return Verdict("yes", (made, told("draft-fits", need=need.total)))
+
+
+def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
+    if head.kind not in _RUN or target.model.format != "gguf":
+        return told("head-not-run-here")
+    if head.architecture not in ("", target.architecture):
+        return told("head-other-architecture", made=head.architecture, this=target.architecture)
+    if head.width not in (0, target.shape.width):
+        return told("head-other-width", made=head.width, this=target.shape.width)
+    if head.vocabulary not in (0, target.vocabulary_size):
+        return told("head-other-vocabulary", made=head.vocabulary, this=target.vocabulary_size)
+    if head.taps and max(head.taps) >= target.shape.layers:
+        return told("head-other-layers", made=max(head.taps), this=target.shape.layers)
+    states = LAYER_INPUTS if head.kind is HeadKind.EAGLE3 else NEXTN & OWN_GRAPHS
+    if target.architecture not in states:
+        return told("head-without-states", name=target.architecture)
+    return None
+
+
+def why_no_own_layers(there: int, announced: int) -> Verdict | None:
+    """Of a model whose file announces layers that draft; None where it does not."""
+    if not announced:
+        return None
+    code = "own-layers-missing" if there != announced else "own-layers-not-run"
+    return Verdict("no", (told(code, layers=announced),))
