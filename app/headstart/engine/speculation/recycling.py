@@ -1,0 +1,169 @@
+"""Recycling: what did the target think likely when the last two tokens stood together before? Draft
+tokens from the target's own candidates, without a model and without a repeat. Pure.
+
+A table from the last two tokens, else from the last one, to the likeliest token of the row that was
+computed then, and how far it lay before the second (after Token Recycling, Luo et al. 2024, whose
+table has the last token only and is verified as a tree of 80). How often candidates are right is
+learned for each kind of key and each margin, from every token that is written, drafted or not.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from headstart.engine.decoder import Prediction
+from headstart.engine.speculation.acceptance import Bins
+
+# 16 bytes each as they are kept, 160 in memory
+MOST_KEYS = 60_000
+# of SmolLM2's own text, greedy: the candidate after two known tokens, after one, by margin
+EDGES = (0.5, 1.0, 2.0, 4.0)
+PAIR_PRIOR = (0.2, 0.3, 0.4, 0.55, 0.75)
+LAST_PRIOR = (0.1, 0.15, 0.25, 0.35, 0.5)
+# margins are kept as bytes, in steps of
+_STEP = 1 / 16
+_MOST = 255
+_KEY, _CANDIDATE = np.dtype("<u8"), np.dtype("<u4")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Draft tokens that a table gives without a forward, and the chance of each where those before
+    it are right."""
+
+    tokens: list[int]
+    chances: list[float]
+
+
+class Recycling:
+    """The table of one target. `begin` with each reply, then `wrote` with each of its tokens."""
+
+    def __init__(self, most: int = MOST_KEYS) -> None:
+        self._most = most
+        # by two tokens, and by the last one: a token and its margin in one number
+        self._pairs: dict[int, int] = {}
+        self._lasts: dict[int, int] = {}
+        self.pair_bins, self.last_bins = _bins(PAIR_PRIOR), _bins(LAST_PRIOR)
+        self._key = 0
+        # changes since it was kept
+        self.news = 0
+
+    def __len__(self) -> int:
+        return len(self._pairs) + len(self._lasts)
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        """The text so far, of which the last two count."""
+        before, last = (0, 0, *tokens[-2:])[-2:]
+        self._key = max(0, before) << 32 | max(0, last)
+        self.pair_bins.begin()
+        self.last_bins.begin()
+
+    def wrote(self, prediction: Prediction, token: int) -> None:
+        """A row was computed after the text; `token` was drawn from it and goes on with it."""
+        key, last = self._key, self._key & 0xFFFFFFFF
+        known = self._pairs.pop(key, None)
+        margin = _MOST if prediction.margin >= _MOST * _STEP else int(prediction.margin / _STEP)
+        fresh = prediction.token << 8 | margin
+        if known is not None:
+            self.pair_bins.observe((known & _MOST) * _STEP, known >> 8 == token)
+        else:
+            known = self._lasts.get(last)
+            if known is not None:
+                self.last_bins.observe((known & _MOST) * _STEP, known >> 8 == token)
+        # the latest ones lie last: what is not seen again goes first
+        self._pairs[key] = fresh
+        self._lasts.pop(last, None)
+        self._lasts[last] = fresh
+        self.news += 1
+        if len(self) > self._most:
+            self._drop()
+        self._key = last << 32 | token
+
+    def chain(self, depth: int) -> Chain:
+        """What probably comes, as far as the table goes."""
+        key, tokens, chances = self._key, list[int](), list[float]()
+        pairs, lasts = self._pairs, self._lasts
+        while len(tokens) < depth:
+            found = pairs.get(key)
+            if found is not None:
+                chances.append(self.pair_bins.chance((found & _MOST) * _STEP))
+            else:
+                found = lasts.get(key & 0xFFFFFFFF)
+                if found is None:
+                    break
+                chances.append(self.last_bins.chance((found & _MOST) * _STEP))
+            tokens.append(found >> 8)
+            key = (key & 0xFFFFFFFF) << 32 | found >> 8
+        return Chain(tokens, chances)
+
+    def first_chance(self) -> float:
+        """Of the first token of `chain`; cheaper."""
+        found = self._pairs.get(self._key)
+        if found is not None:
+            return self.pair_bins.chance((found & _MOST) * _STEP)
+        found = self._lasts.get(self._key & 0xFFFFFFFF)
+        return 0.0 if found is None else self.last_bins.chance((found & _MOST) * _STEP)
+
+    def clear(self) -> None:
+        """Forget all words; how often they are right stays."""
+        self._pairs.clear()
+        self._lasts.clear()
+        self.news = 0
+
+    def _drop(self) -> None:
+        for table in (self._pairs, self._lasts):
+            for key in list(table)[: len(table) // 8]:
+                del table[key]
+
+    # --- kept between starts --------------------------------------------------------------
+
+    def pack(self) -> bytes:
+        """As text, at most 2 MB."""
+        packed = _Packed(_table(self._pairs), _table(self._lasts), self.pair_bins, self.last_bins)
+        self.news = 0
+        return msgspec.json.encode(packed)
+
+    def unpack(self, data: bytes) -> None:
+        """What cannot be read is left out."""
+        try:
+            packed = msgspec.json.decode(data, type=_Packed)
+            pairs, lasts = _entries(packed.pairs), _entries(packed.lasts)
+        except (msgspec.MsgspecError, ValueError):
+            return
+        self._pairs, self._lasts = pairs, lasts
+        self.pair_bins, self.last_bins = packed.pair_bins, packed.last_bins
+        while len(self) > self._most:
+            self._drop()
+
+
+class _Packed(msgspec.Struct):
+    pairs: str
+    lasts: str
+    pair_bins: Bins
+    last_bins: Bins
+
+
+def _bins(prior: tuple[float, ...]) -> Bins:
+    return Bins(EDGES, prior)
+
+
+def _table(entries: dict[int, int]) -> str:
+    keys = np.fromiter(entries, _KEY, len(entries))
+    values = np.fromiter(entries.values(), _CANDIDATE, len(entries))
+    return base64.b64encode(keys.tobytes() + values.tobytes()).decode()
+
+
+def _entries(text: str) -> dict[int, int]:
+    """Raises ValueError."""
+    data = base64.b64decode(text, validate=True)
+    count, rest = divmod(len(data), _KEY.itemsize + _CANDIDATE.itemsize)
+    if rest:
+        raise ValueError("torn")
+    keys = np.frombuffer(data, _KEY, count)
+    values = np.frombuffer(data, _CANDIDATE, count, count * _KEY.itemsize)
+    return dict(zip(keys.tolist(), values.tolist(), strict=True))
