@@ -68,6 +68,7 @@ async def open_app(home: Home, *, safe: bool = False) -> App:
         from headstart.engine.local import LocalGenerator
         from headstart.hub.checked import CheckedModels
         from headstart.storage.profiles import StoredProfiles
+        from headstart.storage.replies import StoredReplies
 
         generator = LocalGenerator(
             CheckedModels(home.checked_models),
@@ -77,6 +78,7 @@ async def open_app(home: Home, *, safe: bool = False) -> App:
             running,
         )
         generator.decode_images_with(pictures.pixels)
+        generator.use_replies(StoredReplies(storage))
         return generator
 
     keychain = Keychain()

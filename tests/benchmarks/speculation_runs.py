@@ -105,9 +105,11 @@ class Engine:
         wanted: Speculation = OFF,
         temperature: float = 0,
         rested: bool = False,
+        chat_id: str | None = None,
     ) -> Run:
         """Write a reply to `prompt`, with nothing read before; `rested`: but what the draft read
-        while the engine was idle, of which a new chat shares the template's beginning."""
+        while the engine was idle, of which a new chat shares the template's beginning. `chat_id`:
+        of a chat, whose words may be used for later drafts."""
         self.decoder.truncate(0)
         self.generator.loaded.resident.tokens.clear()
         if self.state.draft is not None and not rested:
@@ -128,6 +130,7 @@ class Engine:
             (PromptMessage(Role.USER, prompt, "question"),),
             Sampling(temperature=temperature, max_tokens=tokens, seed=1),
             speculation=wanted,
+            chat_id=chat_id,
         )
         began = perf_counter()
         self.generator.generate(request, emit, StopSignal())
@@ -216,6 +219,9 @@ class _ReplaySampler:
 
     def predict(self, row: int, position: int) -> Prediction:
         return self._inner.predict(row, position)
+
+    def likeliest(self, row: int) -> Prediction:
+        return self._inner.likeliest(row)
 
     def look_ahead(self, position: int) -> None:
         self._inner.look_ahead(position)

@@ -125,7 +125,7 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
         forward(head, *given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(LlamaHead, "forward", breaking)
-    monkeypatch.setattr("headstart.engine.speculation.loop.log.warning", lambda *_a, **_k: None)
+    monkeypatch.setattr("headstart.engine.speculation.drafting.log.warning", lambda *_a, **_k: None)
     monkeypatch.setattr("headstart.engine.speculation.state.log.warning", lambda *_a, **_k: None)
     events: list[GenerationEvent] = []
     request = pair.engine.request("c", STORY, TOKENS, speculation=FIXED, draft=pair.head)

@@ -24,7 +24,7 @@ from headstart.core.values import Role, TurnStats
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
-from headstart.engine.speculation import draft_model, loop, token_mapping
+from headstart.engine.speculation import draft_model, drafting, loop, token_mapping
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -171,7 +171,7 @@ def _time_by_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LlamaCppDecoder, "forward", timed)
     # the thread counts follow the machine's other programs, and costs are learned for each
     monkeypatch.setattr(LlamaCppDecoder, "pace", 0)
-    for module in (loop, draft_model):
+    for module in (loop, drafting, draft_model):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
 
 

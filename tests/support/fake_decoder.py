@@ -329,6 +329,11 @@ class FakeSampler:
         second, first = np.argsort(scores)[-2:]
         return Prediction(int(first), int(second), float(scores[first] - scores[second]))
 
+    def likeliest(self, row: int) -> Prediction:
+        scores = self._decoder.scores(row)
+        second, first = np.argsort(scores)[-2:]
+        return Prediction(int(first), int(second), float(scores[first] - scores[second]))
+
     def look_ahead(self, position: int) -> None: ...
 
     def see(self, tokens: Sequence[int]) -> None: ...

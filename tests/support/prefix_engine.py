@@ -28,6 +28,7 @@ from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
 from headstart.storage.profiles import StoredProfiles
+from headstart.storage.replies import StoredReplies
 from headstart.storage.worker import Storage
 from headstart.ui import pictures
 
@@ -75,6 +76,7 @@ class PrefixEngine:
             checked, StoredProfiles(self.storage), self.store, StoredTraces(self.storage)
         )
         self.generator.decode_images_with(pictures.pixels)
+        self.generator.use_replies(StoredReplies(self.storage))
 
     def stop(self, save: bool = True) -> None:
         """End the program; without `save` as if it were killed (what is written, is written)."""

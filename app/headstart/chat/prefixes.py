@@ -59,7 +59,7 @@ class Prefixes:
         if self._store is not None:
             if for_good:
                 self._store.allow(chat_id, False)
-            await asyncio.to_thread(self._store.forget_chat, chat_id)
+            await asyncio.to_thread(self._store.forget_chat, chat_id, for_good)
             self._tell(PrefixesChanged())
 
     def _apply(self, settings: Settings) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+# in the place of a draft: what a target thought likely after which tokens (see `Recycling`). It is
+# made of the text of chats, and goes when one of them is deleted
+RECYCLED = "(recycled)"
+
 
 class ProfileKey(NamedTuple):
     """What a measurement belongs to; `draft` is empty for the target alone."""

@@ -68,6 +68,14 @@ class Speculation(Struct, frozen=True, omit_defaults=True):
         ),
     ] = 0.0
     prompt_lookup: bool = True
+    earlier_chats: Annotated[
+        bool,
+        Meta(
+            title="Use earlier chats for drafting",
+            description="what the model wrote before, in this and other chats, is tried first; "
+            "private chats neither give nor get anything",
+        ),
+    ] = True
     # the draft's second likeliest tokens as branches of a tree: where they pay, or wherever
     # possible (for tests)
     tree_branches: TreeBranches = "auto"

@@ -140,6 +140,10 @@ class Sampler(Protocol):
         """What `draw` would give, and how surely."""
         ...
 
+    def likeliest(self, row: int) -> Prediction:
+        """The two likeliest tokens of a row by the model alone: no noise, penalties or rules."""
+        ...
+
     def look_ahead(self, position: int) -> None:
         """The next forward's only row is going to be drawn for `position`, and what it gives
         is probably decoded after that: a backend may begin with it."""

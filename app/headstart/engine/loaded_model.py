@@ -38,6 +38,7 @@ from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import QUESTION
+from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
@@ -210,6 +211,10 @@ class LoadedModel:
         """Learn what will make replies faster; True: there is something to keep."""
         speculation, resident, has_prefilled = self.speculation, self.resident, False
         speculation.complete_index()
+        if speculation.earlier is not None:
+            for _ in speculation.earlier.build(self.decoder.encode):
+                if stop.stopped:
+                    return False
         if speculation.draft is None:
             return False
         try:
@@ -336,7 +341,11 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
         tracer = Tracer(resources.traces, facts_traced, encoder)
         resident.kept_before = tracer.kept_from
     speculation = SpeculationState(
-        model, decoder, resources.profiles, make_prefix_cache if prefix_cache is not None else None
+        model,
+        decoder,
+        resources.profiles,
+        make_prefix_cache if prefix_cache is not None else None,
+        EarlierChats(model, resources.profiles, resources.replies, resources.forgets),
     )
     prefiller.draft = speculation
     speculation.sample_prompt = _sample_prompt(encoder)

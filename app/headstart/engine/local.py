@@ -22,6 +22,7 @@ from headstart.core.events import (
 from headstart.core.fit import Memory, Pair
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
+from headstart.core.replies import EarlierReplies
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.rgb import DecodeImage
 from headstart.core.running import Running
@@ -74,6 +75,10 @@ class LocalGenerator:
     def decode_images_with(self, decode: DecodeImage) -> None:
         """What turns image files into pixels; before the first request."""
         self._resources = replace(self._resources, decode_image=decode)
+
+    def use_replies(self, replies: EarlierReplies) -> None:
+        """What drafts may be made of; before the first request."""
+        self._resources = replace(self._resources, replies=replies)
 
     @property
     def loaded(self) -> LoadedModel:

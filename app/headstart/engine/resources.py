@@ -16,6 +16,7 @@ from headstart.core.heads import HeadFacts
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.replies import EarlierReplies, NoReplies
 from headstart.core.rgb import DecodeImage, no_images
 from headstart.core.running import NotNoted, Running
 from headstart.core.settings import EngineSettings
@@ -62,6 +63,8 @@ class Resources:
     traces: TraceMemory = field(default_factory=lambda: TraceMemory(None))
     running: Running = field(default_factory=NotNoted)
     decode_image: DecodeImage = no_images
+    # what models wrote in earlier chats
+    replies: EarlierReplies = field(default_factory=NoReplies)
 
     @classmethod
     def of(
@@ -73,6 +76,10 @@ class Resources:
         running: Running | None,
     ) -> Resources:
         return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
+
+    def forgets(self) -> int:
+        """How many chats were deleted for good since the start."""
+        return 0 if self.store is None else self.store.forgets
 
     def check(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, select, update
 
+from headstart.core.profiles import RECYCLED
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Chat, ChatSummary, TrashedChat, now_ms
 from headstart.storage import rows
@@ -16,6 +17,7 @@ from headstart.storage.tables import (
     prefix_reply_tokens,
     prefix_traces,
     prefix_uses,
+    speed_profiles,
     unsent,
 )
 
@@ -159,6 +161,10 @@ class ChatTable:
                 connection.execute(delete(unsent).where(unsent.c.chat_id == one))
                 self._purge_tokens(connection, one)
                 connection.execute(delete(chats).where(chats.c.id == one))
+            if ids:
+                # whose words are in them, nothing says
+                mixed = speed_profiles.c.draft == RECYCLED
+                connection.execute(delete(speed_profiles).where(mixed))
 
     @staticmethod
     def _purge_tokens(connection: Connection, chat_id: str) -> None:

@@ -84,6 +84,9 @@ class LlamaCppSampler:
             return best_two(self.logits(row))
         return best_two_of(*self._scores(row, position))
 
+    def likeliest(self, row: int) -> Prediction:
+        return best_two(self.logits(row))
+
     def _scores(
         self, row: int, position: int
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.floating]]:

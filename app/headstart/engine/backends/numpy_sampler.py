@@ -59,6 +59,9 @@ class NumpySampler:
             return best_two(logits)
         return best_two_of(*self._scores(logits, position))
 
+    def likeliest(self, row: int) -> Prediction:
+        return best_two(self._rows(row))
+
     def look_ahead(self, position: int) -> None:
         """Nothing is begun early here."""
 

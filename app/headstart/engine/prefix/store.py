@@ -44,6 +44,8 @@ class PrefixStore:
         self._most_memory = automatic_memory()
         self._clock = 0
         self.permits = Permits()
+        # chats that were deleted for good since the start
+        self.forgets = 0
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
         owner = Owner(self.lock, self._trim_memory, self._forget)
         self.disk = Disk(folder, index, self.catalogue, owner)
@@ -229,10 +231,12 @@ class PrefixStore:
             for entry in self.catalogue:
                 self._forget(entry)
 
-    def forget_chat(self, chat_id: str) -> None:
-        """What only this chat needs goes; what it shares with others stays."""
+    def forget_chat(self, chat_id: str, for_good: bool = False) -> None:
+        """What only this chat needs goes; what it shares with others stays. `for_good`: the chat
+        was deleted."""
         self.wait_until_ready()
         with self.lock:
+            self.forgets += for_good
             self.permits.cleared(chat_id)
             for entry in self.catalogue:
                 if chat_id in entry.chats:

@@ -10,33 +10,29 @@ lie behind later tokens' and change the order of sums, and with it bits of the l
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from time import perf_counter
 
 from headstart.core.events import DraftActivity
-from headstart.core.log_safety import kind_of
 from headstart.core.parts import Origin
 from headstart.engine import image_tokens
-from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
+from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.speculation.depth.choice import Depth
-from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.drafting import Drafting
 from headstart.engine.speculation.outcome import activity_of, learn_outcome, learn_repeat
-from headstart.engine.speculation.plan import PLAIN, Path, Plan, probability_margin
+from headstart.engine.speculation.plan import PLAIN, Chain, Path, Plan
 from headstart.engine.speculation.prompt_lookup import Match
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.tally import Tally
 from headstart.engine.speculation.token_mapping import DraftToken
 from headstart.engine.speculation.verify import Tree, verify
 
-log = logging.getLogger(__name__)
-
-# a draft is scored on at most so many of the reply's tokens at once
-SCORED = 32
-# tokens until a draft that waits is asked for again
-JOIN_EVERY = 8
 # repeats of so many tokens are copies, and worth finding back into
 LONG_COPY = 8
+# further ones are right too seldom to be looked up
+MOST_RECYCLED, MOST_FROM_HISTORY = 8, 16
+# tokens by which a place in earlier replies is found, at most
+LONGEST_RUN = 24
 
 _ONE_ROW = (0,)
 Emitted = list[tuple[int, Origin]]
@@ -57,17 +53,12 @@ class Speculator:
         self._tokens = tokens
         self._sampler = sampler
         self.depth = depth
-        self._sources = sources
         self._settings = sources.settings
         self._lookup = sources.lookup
-        # a draft joins when what that takes may be spent
-        follows = sources.begin_draft is None
-        self.draft = sources.draft if follows else None
-        self._waiting = None if follows else sources.draft
-        # a head sees every forward, whether it drafts or waits
-        self._rows = sources.rows
-        self._join_at = 0  # how long the text must be before that is asked again
-        self._margin = probability_margin(sources.settings.min_probability)
+        self._earlier = sources.earlier
+        self._recycling = None if sources.earlier is None else sources.earlier.recycling
+        self._before: Chain | None = None  # what came after the same run in an earlier chat
+        self.drafting = Drafting(depth, sources)
         self._leaves = target.facts.leaves
         self._checkpoints = target.facts.rollback == "checkpoint"
         self._undo = target.facts.undo
@@ -79,8 +70,7 @@ class Speculator:
     @property
     def activity(self) -> DraftActivity:
         """What the chosen draft is doing, and why."""
-        chosen = self.draft is not None or self._waiting is not None
-        return activity_of(self.tally, self.depth, len(self._tokens), chosen)
+        return activity_of(self.tally, self.depth, len(self._tokens), self.drafting.chosen)
 
     def restart(self) -> None:
         """The text before the reply changed (older turns were left out): begin again with it."""
@@ -90,7 +80,7 @@ class Speculator:
             began = perf_counter()
             self._lookup.sync(self._tokens, self.depth.budget.allowance() / 2)
             self.depth.budget.spend(perf_counter() - began, drafting=False)
-        self.draft = self._waiting = None
+        self.drafting.end()
 
     @property
     def position(self) -> int:
@@ -104,39 +94,45 @@ class Speculator:
         verified. Raises ContextFull and DecodeAborted.
         """
         began = perf_counter()
-        draft = self.draft or self._waiting
-        self.depth.follow(self.target.pace, None if draft is None else draft.decoder.pace)
-        if self._waiting is not None and self._join_draft(self._waiting):
+        drafting = self.drafting
+        self.depth.follow(self.target.pace, drafting.pace)
+        if drafting.waits and drafting.join(self._tokens, self._carry, self._known):
             began = perf_counter()
         match = self._follow(pending)
-        lag = self._lag()
+        lag = drafting.lag
         # a branch that won is decoded again with the pending token, at a cost of its own
         carried = bool(self._carry)
-        if match is None and lag is None and not carried:
-            return self._plain(pending, began)
         context = len(self._tokens)
+        chains = self._chains(pending, context)
+        if match is None and lag is None and not chains and not carried:
+            return self._plain(pending, began)
         room = min(room, self.target.facts.batch - 1, self._room_in_context())
-        unseen = self.draft.unseen if self.draft is not None else 0
-        plan = self.depth.plan(context, room, match, lag, unseen)
+        plan = self.depth.plan(context, room, match, lag, drafting.unseen, chains)
         if plan.probe:
-            self._probe(plan)
-            plan = self.depth.plan(context, room, match, self._lag())
+            drafting.probe(plan, self.position - self._reply_start, context)
+            plan = self.depth.plan(context, room, match, drafting.lag, chains=chains)
             if plan.probe:
                 plan = PLAIN
             began = perf_counter()
         draft_tokens: list[DraftToken] = []
         path = Path()
-        if plan.source is Origin.LOOKUP and match is not None and self._lookup is not None:
+        if plan.chain is not None:
+            tokens = plan.chain.tokens[: plan.depth]
+            draft_tokens = [DraftToken(token, -1, 0.0) for token in tokens]
+        elif plan.source is Origin.LOOKUP and match is not None and self._lookup is not None:
             draft_tokens = [
                 DraftToken(token, -1, 0.0) for token in self._lookup.continuation(match, plan.depth)
             ]
-        elif plan.source is Origin.DRAFT and self.draft is not None:
-            draft_tokens, path = self._draft_chain(plan, context)
+        elif plan.source is Origin.DRAFT:
+            draft_tokens, path = drafting.chain(plan, context)
         drafted = plan.source is Origin.DRAFT
         if not draft_tokens:
             plan = PLAIN
         tree = self._tree(plan, draft_tokens, path, context)
         emitted = self._verify(pending, tree, plan, draft_tokens, match)
+        if self._earlier is not None and self._before is not None:
+            # verified or not: what was written tells
+            self._earlier.history.learn(self._before, [token for token, _ in emitted])
         seconds = perf_counter() - began
         speculated = bool(draft_tokens) or drafted or carried
         self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
@@ -150,10 +146,12 @@ class Speculator:
         target, tokens = self.target, self._tokens
         self._sampler.look_ahead(len(tokens) + 1)
         target.forward((pending,), _ONE_ROW)
-        if self._rows is not None:
-            self._rows.saw(target, len(tokens), _ONE_ROW)
+        if self.drafting.rows is not None:
+            self.drafting.rows.saw(target, len(tokens), _ONE_ROW)
         tokens.append(pending)
         token = self._sampler.draw(0, len(tokens))
+        if self._recycling is not None:
+            self._recycling.wrote(self._sampler.likeliest(0), token)
         self._sampler.accept((token,))
         seconds = perf_counter() - began
         self.tally.round(Origin.TARGET, 0, seconds)
@@ -165,17 +163,33 @@ class Speculator:
         if length < len(self._tokens):
             kept = self.target.truncate(length)
             del self._tokens[kept:]
-            if self._rows is not None:
-                self._rows.cut(kept)
+            if self.drafting.rows is not None:
+                self.drafting.rows.cut(kept)
 
     # --- drafting ------------------------------------------------------------------------
+
+    def _chains(self, pending: int, context: int) -> list[Chain]:
+        """What earlier chats give, where that can be worth a row."""
+        earlier, tokens, found = self._earlier, self._tokens, list[Chain]()
+        if earlier is None:
+            return found
+        text = [*tokens[-LONGEST_RUN:], *self._carry, pending]
+        earlier.recycling.at(*(0, *text)[-2:])
+        if self.depth.worth_a_row(earlier.recycling.first_chance(), context):
+            chain = earlier.recycling.chain(MOST_RECYCLED)
+            found += [chain] if chain.tokens else []
+        self._before = earlier.history.chain(text, MOST_FROM_HISTORY)
+        if self._before is not None:
+            found.append(self._before)
+        return found
 
     def _room_in_context(self) -> int:
         return self.target.facts.context_length - self.position
 
     def _follow(self, pending: int) -> Match | None:
         """Let lookup and draft follow what was emitted; returns where the end stood before."""
-        if self.draft is None and not self._carry and self._known == len(self._tokens):
+        draft = self.drafting.draft
+        if draft is None and not self._carry and self._known == len(self._tokens):
             self._known += 1
             if self._lookup is None:
                 return None
@@ -185,103 +199,12 @@ class Speculator:
         emitted = [*self._carry, pending]
         new = emitted[known:] if known >= 0 else [*self._tokens[known:], *emitted]
         self._known = len(self._tokens) + len(emitted)
-        if self.draft is not None:
-            self.draft.extend(new)
+        if draft is not None:
+            draft.extend(new)
         if self._lookup is None:
             return None
         self._lookup.extend(new)
         return self._lookup.find()
-
-    def _lag(self) -> int | None:
-        return self.draft.lag if self.draft is not None and self.draft.ready else None
-
-    def _join_draft(self, draft: DraftModel) -> bool:
-        """Have the draft follow the text and get back what was kept of it: after the first token,
-        so that nobody waits for it, when it may be spent, and only for a draft that may pay."""
-        if self._known < self._join_at:
-            return False
-        fixed = self._settings.depth_mode == "fixed"
-        if not fixed and not self.depth.target.costs.known:
-            return False
-        self._join_at = self._known + JOIN_EVERY
-        if not fixed and self.depth.worth.known_to_lose(len(self._tokens)):
-            return False
-        text = [*self._tokens, *self._carry][: self._known]
-        if not fixed and not self.depth.budget.may_spend(draft.join_seconds(text)):
-            return False
-        self._waiting, self.draft = None, draft
-        began = perf_counter()
-        try:
-            assert self._sources.begin_draft is not None
-            self._sources.begin_draft(text)
-            draft.restore()
-        except DecodeAborted:
-            raise
-        except Exception as problem:
-            self._drop_draft(problem)
-        finally:
-            seconds = perf_counter() - began
-            self.depth.budget.spend(seconds)
-        return True
-
-    def _probe(self, plan: Plan) -> None:
-        """Read the draft up to here and see how it would have done on the reply so far."""
-        draft, pair = self.draft, self.depth.pair
-        assert draft is not None
-        assert pair is not None
-        began = perf_counter()
-        written = self.position - self._reply_start
-        try:
-            if plan.from_start:
-                draft.forget()
-            scores = draft.prefill(pair.costs, plan.window, min(SCORED, max(0, written - 1)))
-        except DecodeAborted:
-            raise
-        except Exception as problem:
-            self._drop_draft(problem)
-            return
-        finally:
-            seconds = perf_counter() - began
-            self.depth.budget.spend(seconds)
-        self.depth.probed(scores, len(self._tokens), draft.sees_all)
-
-    def _draft_chain(self, plan: Plan, context: int) -> tuple[list[DraftToken], Path]:
-        draft, pair = self.draft, self.depth.pair
-        assert draft is not None
-        assert pair is not None
-        path = Path()
-
-        def go_on(prediction: Prediction, seconds: float) -> bool:
-            if prediction.margin < self._margin:
-                return False
-            path.add(pair.margins.chance(prediction.margin))
-            return self.depth.go_on(path, context, plan.depth, seconds)
-
-        try:
-            # by text, a draft token can become several tokens
-            draft_tokens = draft.draft(pair.costs, go_on, plan.depth)[: plan.depth]
-        except DecodeAborted:
-            raise
-        except Exception as problem:
-            self._drop_draft(problem)
-            return [], Path()
-        # by text, draft tokens come back as other tokens, each with its own chance
-        path = Path()
-        for draft_token in draft_tokens:
-            if draft_token.margin < self._margin:
-                break
-            path.add(pair.margins.chance(draft_token.margin))
-        keep = self.depth.cut(path, context)
-        kept = Path()
-        for chance in path.chances[:keep]:
-            kept.add(chance)
-        return draft_tokens[:keep], kept
-
-    def _drop_draft(self, problem: Exception) -> None:
-        """The draft failed: say so once, and go on without it. Nothing of it may end a reply."""
-        log.warning("the draft failed: %s", problem, exc_info=problem)
-        self.draft = self._rows = None
-        self._sources.on_draft_failed(kind_of(problem))
 
     def _tree(
         self, plan: Plan, draft_tokens: Sequence[DraftToken], path: Path, context: int
@@ -334,23 +257,24 @@ class Speculator:
         )
         self._position = context + len(first)
         verdict = verify(tree, self._draw, target.is_end)
-        if self._rows is not None:
+        if self.drafting.rows is not None:
             # before anything is decoded again; a branch that won comes last
             seen = (*range(len(first)), *(len(first) + node for node in verdict.path))
-            self._rows.saw(target, context, seen)
+            self.drafting.rows.saw(target, context, seen)
         again = self._settle(first, tree, verdict.path, len(draft_tokens), filling)
         self.depth.target.costs.observe(count + filling, context, perf_counter() - began - again)
         if may_go_back:
             self.depth.costs.observe_going_back(copying, again)
+        repeats = plan.source is Origin.LOOKUP and plan.chain is None
         if tree.tokens:
-            sees_all = self.draft is None or self.draft.sees_all
+            sees_all = self.drafting.sees_all
             outcome = learn_outcome(
                 self.depth, plan, draft_tokens, match, verdict.emitted, sees_all
             )
             self.tally.verified(plan.source, *outcome)
-            if match is not None and self._lookup is not None and plan.source is Origin.LOOKUP:
+            if match is not None and self._lookup is not None and repeats:
                 self._lookup.copied(match.position + outcome[1])
-        if match is not None and self._lookup is not None and plan.source is not Origin.LOOKUP:
+        if match is not None and self._lookup is not None and not repeats:
             repeated = self._lookup.continuation(match, len(verdict.emitted))
             right = learn_repeat(self.depth, match, repeated, verdict.emitted)
             if match.length >= LONG_COPY and right < len(verdict.emitted):
@@ -360,6 +284,8 @@ class Speculator:
 
     def _draw(self, row: int) -> int:
         token = self._sampler.draw(row, self._position)
+        if self._recycling is not None:
+            self._recycling.wrote(self._sampler.likeliest(row), token)
         self._sampler.accept((token,))
         self._position += 1
         return token

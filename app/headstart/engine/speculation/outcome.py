@@ -38,7 +38,7 @@ def learn_outcome(
             pair.margins.observe(draft_token.margin, right, sees_all)
             if not right and draft_token.second >= 0:
                 pair.margins.observe_branch(draft_token.second == emitted[index])
-        elif match is not None:
+        elif match is not None and plan.chain is None:
             lengths.observe(match.length + index, right)
         if not right:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headstart.core.parts import Origin
@@ -20,9 +21,22 @@ class Plan:
     probe: bool = False
     # read the whole text, what is held is forgotten
     from_start: bool = False
+    # of LOOKUP: a chain of a table rather than text that repeats itself
+    chain: Chain | None = None
 
 
 PLAIN = Plan(Origin.TARGET)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Draft tokens that a table gives without a forward, and the chance of each where those before
+    it are right."""
+
+    tokens: Sequence[int]
+    chances: Sequence[float]
+    # of text that stood in an earlier chat: how many tokens before it were the same
+    length: int = 0
 
 
 @dataclass(slots=True)

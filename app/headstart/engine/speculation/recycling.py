@@ -10,14 +10,13 @@ learned for each kind of key and each margin, from every token that is written, 
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.acceptance import Bins
+from headstart.engine.speculation.plan import Chain
 
 # 16 bytes each as they are kept, 160 in memory
 MOST_KEYS = 60_000
@@ -31,17 +30,8 @@ _MOST = 255
 _KEY, _CANDIDATE = np.dtype("<u8"), np.dtype("<u4")
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Draft tokens that a table gives without a forward, and the chance of each where those before
-    it are right."""
-
-    tokens: list[int]
-    chances: list[float]
-
-
 class Recycling:
-    """The table of one target. `begin` with each reply, then `wrote` with each of its tokens."""
+    """The table of one target. `begin` with each reply; `at` and `wrote` follow its text."""
 
     def __init__(self, most: int = MOST_KEYS) -> None:
         self._most = most
@@ -56,12 +46,14 @@ class Recycling:
     def __len__(self) -> int:
         return len(self._pairs) + len(self._lasts)
 
-    def begin(self, tokens: Sequence[int]) -> None:
-        """The text so far, of which the last two count."""
-        before, last = (0, 0, *tokens[-2:])[-2:]
-        self._key = max(0, before) << 32 | max(0, last)
+    def begin(self) -> None:
+        """Another reply: what the last one was like says less about it."""
         self.pair_bins.begin()
         self.last_bins.begin()
+
+    def at(self, before: int, last: int) -> None:
+        """The text's last two tokens; those of images are none."""
+        self._key = max(0, before) << 32 | max(0, last)
 
     def wrote(self, prediction: Prediction, token: int) -> None:
         """A row was computed after the text; `token` was drawn from it and goes on with it."""

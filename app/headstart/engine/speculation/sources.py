@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headstart.core.settings import Speculation
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 
@@ -21,6 +22,8 @@ class Sources:
     on_draft_failed: Callable[[str], None]
     # has the draft follow a text; None: it does already
     begin_draft: Callable[[Sequence[int]], None] | None = None
+    # what the target wrote in earlier chats
+    earlier: EarlierChats | None = None
 
     @property
     def rows(self) -> HiddenRows | None:

@@ -39,6 +39,7 @@ from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_making import MakePrefixCache, make_draft
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.full_calibration import speed_curve
 from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.loop import Speculator
@@ -78,6 +79,7 @@ class SpeculationState:
         target: Decoder,
         profiles: Profiles | None,
         make_prefix_cache: MakePrefixCache | None = None,
+        earlier: EarlierChats | None = None,
     ) -> None:
         self._make_prefix_cache = make_prefix_cache
         self._model = model
@@ -88,6 +90,7 @@ class SpeculationState:
         self._profiles = profiles
         self.target_profile = profile.load(profiles, self._key(""), TargetProfile)
         self._lookup = PromptLookup()
+        self.earlier = earlier
         self._depth: Depth | None = None
         self._draft: DraftModel | None = None
         self._draft_ref: ModelRef | None = None
@@ -239,7 +242,10 @@ class SpeculationState:
             if failed is not None:
                 self._fail(failed, told("draft-failed", kind=reason), emit)
 
-        sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft)
+        earlier = self.earlier if _may_use_earlier(request, wanted) else None
+        if earlier is not None:
+            earlier.begin()
+        sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
         return Speculator(self._target, tokens, sampler, self._depth, sources)
 
     def end(self) -> None:
@@ -252,6 +258,8 @@ class SpeculationState:
             request, tokens, start, seed = self._writing
             self._writing = None
             self.timed_again = False
+            if self.earlier is not None and _may_use_earlier(request, request.speculation):
+                self.earlier.wrote(tokens[start:])
             chat_id, persist = request.chat_id, request.owner is not None
             self.last_reply = WrittenReply(
                 tuple(tokens), start, request.sampling, seed, chat_id, persist
@@ -330,6 +338,8 @@ class SpeculationState:
             self._draft.decoder.clear_abort()
 
     def close(self) -> None:
+        if self.earlier is not None:
+            self.earlier.keep()
         self._unload_draft()
 
     def _unload_draft(self) -> None:
@@ -342,3 +352,8 @@ class SpeculationState:
 
     def _key(self, draft: str) -> ProfileKey:
         return ProfileKey(self._model.signature, draft, self._target.facts.device)
+
+
+def _may_use_earlier(request: GenerationRequest, wanted: Speculation) -> bool:
+    """Of private chats nothing is taken, and nothing of others goes there."""
+    return wanted.enabled and wanted.earlier_chats and request.owner is not None

@@ -161,6 +161,11 @@ class SpeculationPanel(QWidget):
         self.prompt_lookup.setToolTip("Drafts copies of earlier text, without a model")
         self.prompt_lookup.toggled.connect(lambda on: self._set(prompt_lookup=on))
         self._layout.addWidget(self.prompt_lookup)
+        about = fields["earlier_chats"]
+        self.earlier_chats = QCheckBox(about.title, self)
+        self.earlier_chats.setToolTip(about.description)
+        self.earlier_chats.toggled.connect(lambda on: self._set(earlier_chats=on))
+        self._layout.addWidget(self.earlier_chats)
         self.tint = QCheckBox("Highlight drafted text", self)
         self.tint.setToolTip("green: drafted by the draft model; violet: reused from the text")
         self.tint.toggled.connect(self._tint_toggled)
@@ -292,9 +297,10 @@ class SpeculationPanel(QWidget):
         self._fixed_row.setVisible(value.depth_mode == "fixed")
         self.confidence.setValue(value.min_probability)
         self.prompt_lookup.setChecked(value.prompt_lookup)
-        for widget in (self.draft_box, self._auto, self.fixed, self.depth_box, self.prompt_lookup):
+        self.earlier_chats.setChecked(value.earlier_chats)
+        drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
+        for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
             widget.setEnabled(value.enabled)
-        self.confidence.setEnabled(value.enabled)
         self._show_button()
         self._quiet = False
 

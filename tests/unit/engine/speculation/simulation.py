@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from headstart.core.settings import Sampling, Speculation
-from headstart.engine.speculation import draft_model, loop
+from headstart.engine.speculation import draft_model, drafting, loop
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.loop import Speculator
@@ -52,6 +52,7 @@ def simulate(
         target.clock = clock
     monkeypatch.setattr(loop, "perf_counter", clock)
     monkeypatch.setattr(draft_model, "perf_counter", clock)
+    monkeypatch.setattr(drafting, "perf_counter", clock)
     target = target or FakeDecoder(LOGITS, cost, clock)
     draft = FakeDecoder(LOGITS + table(VOCABULARY, 8, noise), lambda n: step * cost(n), clock)
     target_profile, pair = state or (TargetProfile(), PairProfile())

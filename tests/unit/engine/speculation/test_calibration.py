@@ -21,7 +21,7 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import SpeculationStats
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefill import Resident
-from headstart.engine.speculation import calibration, draft_model, loop, state
+from headstart.engine.speculation import calibration, draft_model, drafting, loop, state
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState
@@ -50,7 +50,7 @@ class Pair:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, ref: ModelRef, noise: float) -> None:
         self.clock = Clock()
-        for module in (calibration, draft_model, loop, state):
+        for module in (calibration, draft_model, drafting, loop, state):
             monkeypatch.setattr(module, "perf_counter", self.clock)
         self.target = FakeDecoder(LOGITS, lambda n: 1 + 0.1 * (n - 1), self.clock)
         self.draft = FakeDecoder(

@@ -261,8 +261,8 @@ def test_a_hostile_draft_is_left_unread_after_a_look(monkeypatch: pytest.MonkeyP
     _, again = simulate(
         monkeypatch, COSTS["steps"], 30.0, 0.1, 60, Speculation(draft="d"), state, prompt=600
     )
-    assert again.draft is not None
-    assert again.draft.held == []
+    assert again.drafting.draft is not None
+    assert again.drafting.draft.held == []
 
 
 def test_a_draft_token_that_is_not_sure_enough_is_not_verified() -> None:

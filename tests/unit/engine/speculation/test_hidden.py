@@ -154,7 +154,7 @@ def test_a_head_that_fails_in_the_middle_is_told_and_the_reply_goes_on() -> None
     chat = Chat()
     chat.head.fails_in = 9
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("headstart.engine.speculation.loop.log.warning", lambda *_a, **_k: None)
+        patch.setattr("headstart.engine.speculation.drafting.log.warning", lambda *_a, **_k: None)
         written = chat.turn([1, 2, 3], FIXED, 0.8, 1, 60)
     assert written == plain([1, 2, 3], 0.8, 1, 60)
     assert len(chat.failures) == 1

@@ -208,8 +208,8 @@ def test_a_full_context_leaves_the_state_as_it_was() -> None:
 def test_a_cancel_while_drafting_stops_the_round() -> None:
     draft = FakeDecoder(LOGITS)
     loop = _loop(FakeDecoder(LOGITS), draft, SETTINGS[3])
-    assert loop.draft is not None
-    loop.draft.stop = StopSignal(-1)
+    assert loop.drafting.draft is not None
+    loop.drafting.draft.stop = StopSignal(-1)
     with pytest.raises(DecodeAborted):
         loop.step(3, 8)
     assert loop.target.n_past() == 2

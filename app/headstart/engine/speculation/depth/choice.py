@@ -9,7 +9,7 @@ right less often. All depths are looked at, because the cost of a forward moves 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from headstart.core.parts import Origin
 from headstart.core.settings import Speculation
@@ -18,7 +18,7 @@ from headstart.engine.speculation.depth.cost_table import MAX_DRAFT, MAX_LOOKUP,
 from headstart.engine.speculation.depth.looks import Looks
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
-from headstart.engine.speculation.plan import PLAIN, Path, Plan
+from headstart.engine.speculation.plan import PLAIN, Chain, Path, Plan
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import Match
 
@@ -96,24 +96,30 @@ class Depth:
     # --- rounds --------------------------------------------------------------------------
 
     def plan(
-        self, context: int, room: int, match: Match | None, lag: int | None, unseen: int = 0
+        self,
+        context: int,
+        room: int,
+        match: Match | None,
+        lag: int | None,
+        unseen: int = 0,
+        chains: Sequence[Chain] = (),
     ) -> Plan:
         """The next round. `room`: how many draft tokens may be verified at most; `match`: text that
         repeats itself; `lag`: how many tokens the draft has to prefill before it can draft, None
         without one; `unseen`: how much of the text it would have to prefill to see all of it, 0 if
-        it does."""
+        it does; `chains`: what else can be drafted without a forward."""
         pair = self.pair if lag is not None else None
         self._looks.end(context)
         self.budget.expect_at_most(room + 1)
         self.budget.context = context
-        if room < 1 or (match is None and pair is None):
+        if room < 1 or (match is None and pair is None and not chains):
             return PLAIN
         costs = self.target.costs
         if not costs.known or costs.surprised or self.budget.since_plain >= PLAIN_EVERY:
             # the speed of plain decoding is what everything is compared with
             return PLAIN
         if self.settings.depth_mode == "fixed":
-            return self._fixed(room, match, pair is not None)
+            return self._fixed(room, match, pair is not None, chains)
         if costs.decode_time_samples < 2 and not self._trusted():
             return PLAIN
         allowed = self.budget.risk() / costs.decode_time
@@ -128,9 +134,15 @@ class Depth:
         if self._rate > 1:
             best, plan = self._rate, Plan(Origin.DRAFT, drafted)
         if match is not None:
-            depth, rate = self._lookup(match, context, min(room, MAX_LOOKUP), allowed)
+            chance, length = self.target.lengths.chance, match.length
+            chances = (chance(length + index) for index in range(min(room, MAX_LOOKUP)))
+            depth, rate = self._free(chances, context, allowed)
             if rate > best:
                 best, plan = rate, Plan(Origin.LOOKUP, depth)
+        for chain in chains:
+            depth, rate = self._free(chain.chances[:room], context, allowed)
+            if rate > best:
+                best, plan = rate, Plan(Origin.LOOKUP, depth, chain=chain)
         if plan is PLAIN and live:
             # on the whole it does not pay, but drafts that look sure may
             if self.worth.draft_value(lag or 1, context, drafted, allowed) > 0:
@@ -145,25 +157,35 @@ class Depth:
         target = self.target
         return target.costs.decode_time > 0 and target.time_budget >= 0 and self.budget.proven
 
-    def _fixed(self, room: int, match: Match | None, draft: bool) -> Plan:
+    def _fixed(self, room: int, match: Match | None, draft: bool, chains: Sequence[Chain]) -> Plan:
         depth = min(self.settings.depth, room)
         if match is not None:
             chance = self.target.lengths.chance(match.length)
             if not draft or (self.pair is not None and chance > self.pair.margins.mean):
                 return Plan(Origin.LOOKUP, depth)
-        return Plan(Origin.DRAFT, depth) if draft else PLAIN
+        if draft or not chains:
+            return Plan(Origin.DRAFT, depth) if draft else PLAIN
+        chain = max(chains, key=lambda one: one.chances[0])
+        return Plan(Origin.LOOKUP, min(depth, len(chain.tokens)), chain=chain)
 
-    def _lookup(self, match: Match, context: int, room: int, allowed: float) -> tuple[int, float]:
-        """The depth at which to verify a repeat, and its tokens for each forward of one.
+    def worth_a_row(self, chance: float, context: int) -> bool:
+        """Whether a table's draft whose first token is right with this chance can be worth any
+        forward: tokens after it are hardly surer, and no row is cheaper than the second."""
+        known = self.target.costs.decode_time_samples > 1
+        return known and chance > (1 - chance) * (self.costs.usual(context)[2] - 1)
 
-        Repeats come and go: the time is worth what the text gives on average.
+    def _free(self, chances: Iterable[float], context: int, allowed: float) -> tuple[int, float]:
+        """The depth at which to verify what costs no drafting, and its tokens for each forward of
+        one. `chances` of its tokens, each where those before it are right.
+
+        Such drafts come and go: the time is worth what the text gives on average.
         """
         table, most = self.costs.usual(context), self.costs.worst(context)
-        lengths, worth = self.target.lengths, max(self._rate, self.budget.recent_rate())
+        worth = max(self._rate, self.budget.recent_rate())
         depth, best, rate = 0, float("-inf"), 0.0
         reach = expected = 1.0
-        for drafted in range(1, room + 1):
-            reach *= lengths.chance(match.length + drafted - 1)
+        for drafted, chance in enumerate(chances, 1):
+            reach *= chance
             expected += reach
             if most[drafted + 1] - 1 > allowed:
                 break
