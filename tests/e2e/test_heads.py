@@ -16,7 +16,7 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
-from tests.models.heads import random_eagle3
+from tests.models.heads import only, random_eagle3
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
 
@@ -31,7 +31,8 @@ def _ref(path: Path) -> ModelRef:
 
 
 class Pair:
-    """A target with its head: EAGLE-3 of the starter model, or a tiny model's own layers."""
+    """A target with its head: EAGLE-3 of the starter model, or layers of a tiny model, in its own
+    file or in one that has nothing else."""
 
     def __init__(self, kind: str, starter: ModelRef, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
@@ -41,6 +42,9 @@ class Pair:
         else:
             path = make_tiny("qwen35", starter.path, folder / "own.gguf", blocks=True, own_layers=1)
             self.model = self.head = _ref(path)
+            if kind == "layers":
+                alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)")
+                self.head = _ref(alone)
         self.engine = PrefixEngine(folder, self.model)
         self.engine.chat("c")
 
@@ -55,7 +59,7 @@ class Pair:
         return found
 
 
-@pytest.fixture(params=["eagle3", "own"])
+@pytest.fixture(params=["eagle3", "own", "layers"])
 def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
     return Pair(request.param, starter, tmp_path / "home")
 

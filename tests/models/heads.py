@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,13 @@ def write_eagle3(
     if tokens is not None:
         tensors["d2t"] = (tokens.astype(np.int64), gguf.GGMLQuantizationType.I64)
     return write_gguf(target, "eagle3", fields, {**tensors, **(more or {})})
+
+
+def only(source: Path, target: Path, wanted: str) -> Path:
+    """The same file with those tensors whose names match."""
+    model = read_gguf(source)
+    tensors = {name: one for name, one in model.tensors.items() if re.search(wanted, name)}
+    return write_gguf(target, model.architecture, model.fields, tensors)
 
 
 class _Says:

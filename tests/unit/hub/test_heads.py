@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from headstart.hub import about
 from headstart.hub.heads import own_layers, read_head
 from headstart.hub.model_files import check_parts
 from headstart.hub.shapes import read_shape
-from tests.models.drafts import read_gguf, write_gguf
-from tests.models.heads import random_eagle3
+from tests.models.heads import only, random_eagle3
 from tests.models.tiny import make_tiny
 
 BEGINNING = 1 << 16
@@ -23,13 +21,6 @@ BEGINNING = 1 << 16
 
 def ref(path: Path) -> ModelRef:
     return ModelRef(path, path.stem, path.stat().st_size)
-
-
-def only(path: Path, target: Path, wanted: str) -> Path:
-    """The same file with those tensors whose names match."""
-    model = read_gguf(path)
-    tensors = {name: one for name, one in model.tensors.items() if re.search(wanted, name)}
-    return write_gguf(target, model.architecture, model.fields, tensors)
 
 
 @pytest.fixture(scope="module")
