@@ -31,8 +31,8 @@ Weights = dict[str, Array]
 
 TAPS = (2, 15, 29)
 VOCABULARY = 8192
-REPLIES, LENGTH = 200, 320
-EPOCHS, BATCH, RATE = 6, 512, 1.5e-3
+REPLIES, LENGTH = 160, 300
+EPOCHS, BATCH, RATE = 5, 512, 1.5e-3
 _EPSILON = 1e-5
 
 TOPICS = (
@@ -106,7 +106,7 @@ class Net:
     def __init__(self, embedding: Array, output: Array, norm: Array, seed: int = 1) -> None:
         """`embedding`: of all tokens; `output`, `norm`: of the tokens that are drafted, and the
         target's last norm."""
-        self._random = np.random.default_rng(seed)
+        self.random = np.random.default_rng(seed)
         width = embedding.shape[1]
         self.width = width
         self.embedding, self.output, self.norm = embedding, output, norm
@@ -126,7 +126,7 @@ class Net:
         self._steps = 0
 
     def _normal(self, rows: int, columns: int, gain: float = 1.0) -> Array:
-        made = self._random.standard_normal((rows, columns), np.float32)
+        made = self.random.standard_normal((rows, columns), np.float32)
         return made * np.float32(gain / math.sqrt(columns))
 
     # --- forwards -------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def save(net: Net, model: Path, target: Path, width: int, drafted: npt.NDArray[n
     for index in range(3):
         fc[:, index * width : index * width + own] = net.weights["fc"][:, index * own :][:, :own]
     # queries and keys: what comes in, as far as it can be told from that of other places
-    look = net._random.standard_normal((own, 2 * own)).astype(np.float32) / np.float32(8)
+    look = net.random.standard_normal((own, 2 * own)).astype(np.float32) / np.float32(8)
     ones = np.ones(own, np.float32)
     weights: Weights = {
         "fc.weight": fc,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from headstart.core.model_ref import ModelFormat
+
 # what `Speculation.draft` is where the model drafts with its own layers
 OWN_LAYERS = "own-layers"
 
@@ -64,3 +66,4 @@ class HeadFacts:
     taps: tuple[int, ...] = ()
     # how many tokens ahead it was made for; 0: any
     depth: int = 0
+    form: ModelFormat = "gguf"

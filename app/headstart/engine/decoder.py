@@ -87,8 +87,10 @@ class ModelFacts:
     state: str = ""
     # how wide a hidden state is
     width: int = 0
-    # of a head: the hidden states that it wants of its target, side by side
+    # of a head: the hidden states that it wants of its target, side by side, and how many tokens
+    # ahead it was made for; 0: any
     wants: tuple[Tap, ...] = ()
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from headstart.core.heads import OWN_GRAPHS
 from headstart.core.installed import About
 from headstart.core.quantization import quantization
 from headstart.hub.gguf import GgufHeader, as_count, peek, read_header
+from headstart.hub.head_config import of_config
 from headstart.hub.kinds import why_no_chat
 
 # llama.cpp's `llama_ftype`
@@ -61,7 +62,7 @@ def _with_weights(header: GgufHeader) -> GgufHeader:
 
 def of_folder(folder: Path) -> About:
     """Of a folder with weights in MLX's format; raises ModelProblem."""
-    config = _config(folder)
+    config = read_config(folder)
     bits = _quantized(config)
     architectures = config.get("architectures")
     names = architectures if isinstance(architectures, list) else []
@@ -73,8 +74,14 @@ def of_folder(folder: Path) -> About:
         architecture=str(config.get("model_type", "")),
         context=as_count(context or 0),
         quantization=f"{bits}-bit" if bits else str(config.get("torch_dtype") or ""),
-        no_chat="file-is-embedding" if no_text else "",
+        no_chat=_no_chat(config, no_text),
     )
+
+
+def _no_chat(config: Mapping[str, Any], no_text: bool) -> str:
+    if of_config(config) is not None:
+        return "file-is-head"
+    return "file-is-embedding" if no_text else ""
 
 
 def _quantized(config: Mapping[str, Any]) -> int:
@@ -82,7 +89,7 @@ def _quantized(config: Mapping[str, Any]) -> int:
     return as_count(said.get("bits", 0)) if isinstance(said, dict) else 0
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     try:
         if path.stat().st_size > _LARGEST:
@@ -90,6 +97,6 @@ def _config(folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelProblem("header-damaged", name=folder.name, size="config.json") from error
-    if not isinstance(found, dict) or "model_type" not in found:
+    if not isinstance(found, dict) or not {"model_type", "medusa_num_heads"} & found.keys():
         raise ModelProblem("header-damaged", name=folder.name, size="config.json")
     return found

@@ -6,10 +6,14 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 
+from headstart.core.fit import ModelShape
 from headstart.core.heads import OWN_GRAPHS, SEVERAL_LAYERS, HeadFacts, HeadKind
 from headstart.core.model_ref import ModelRef
 from headstart.core.split_files import parts
+from headstart.hub.about import read_config
 from headstart.hub.gguf import GgufHeader, as_count, read_header
+from headstart.hub.head_config import of_config
+from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
 _TARGET_LAYERS = "eagle3.target_layers"
@@ -33,11 +37,17 @@ def head_of(header: GgufHeader) -> HeadFacts | None:
 
 
 def read_head(model: ModelRef) -> HeadFacts | None:
-    """Of a file; None for what is no head. Raises ModelProblem, OSError."""
-    if model.format != "gguf":
-        return None
+    """Of a file or folder; None for what is no head. Raises ModelProblem, OSError."""
+    if model.format == "mlx":
+        return of_config(read_config(model.path))
     status = model.path.stat()
     return _read(model, status.st_size, status.st_mtime_ns)
+
+
+def head_shape(model: ModelRef) -> ModelShape:
+    """What decides the memory that it takes. Raises ModelProblem, OSError."""
+    # of a folder: its weights, and one layer's keys and values beside them
+    return ModelShape(model.size, 0) if model.format == "mlx" else read_shape(model)
 
 
 @functools.lru_cache(maxsize=64)

@@ -45,10 +45,14 @@ class MlxFolder:
     size: int
 
 
+# of models, and of heads
+_WEIGHTS = ("model*.safetensors", "medusa*.safetensors")
+
+
 def is_folder(path: Path) -> bool:
     """Whether this looks like a model folder; quick."""
-    weights = next(path.glob("model*.safetensors"), None)
-    return (path / "config.json").is_file() and weights is not None
+    weights = any(True for form in _WEIGHTS for _ in path.glob(form))
+    return weights and (path / "config.json").is_file()
 
 
 def weight_size(path: Path) -> int:

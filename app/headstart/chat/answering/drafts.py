@@ -27,8 +27,7 @@ from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict, judge
 from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
 from headstart.hub.cards import read_card
-from headstart.hub.heads import own_layers, read_head
-from headstart.hub.shapes import read_shape
+from headstart.hub.heads import head_shape, own_layers, read_head
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ def _judged(
         facts = read_head(model)
         if facts is None:
             return Verdict("no", (told("head-not-run-here"),))
-        return judge_head(card, facts, read_shape(model), context, engine, free)
+        return judge_head(card, facts, head_shape(model), context, engine, free)
 
     def of_itself() -> Verdict | None:
         own = own_layers(target)

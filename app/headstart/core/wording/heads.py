@@ -15,6 +15,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} did not work with the model when it was tried.",
         "Choose another draft.",
     ),
+    "head-incomplete": (
+        "{name} lacks {missing}.",
+        "Get it again, with all its files.",
+    ),
     "heads-not-in-library": (
         "This build of llama.cpp cannot draft from hidden states (it lacks {function}).",
         "Choose a smaller model as the draft.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,11 @@ from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.mlx_library import clear_memory, mx, on_gpu
 from headstart.engine.backends.mlx_model import MlxModel, first_line
 from headstart.engine.backends.mlx_sampler import Foresee, Foresight, MlxSampler
-from headstart.engine.backends.mlx_state import CacheState
+from headstart.engine.backends.mlx_state import CacheState, Layout
+from headstart.engine.backends.mlx_states import Kept, MlxStates
+from headstart.engine.backends.mlx_tokenizer import FolderTokenizer
 from headstart.engine.backends.predictions import Draws
-from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Hidden
+from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Hidden, ModelFacts
 
 # tokens computed at once. A GPU wants many; on a processor each costs the same (SmolLM2 in 4 bit:
 # 105 ms, however many there are), and an abort is to be seen within a second
@@ -44,12 +46,28 @@ class _Lane:
     checkpoint: tuple[int, list[Any]] | None = None
 
 
+class Loaded(Protocol):
+    """What a decoder runs: a model of mlx-lm, or a head."""
+
+    model: Any
+    tokenizer: FolderTokenizer
+    layouts: tuple[Layout, ...]
+
+    def fresh_caches(self) -> CacheState: ...
+
+    def facts(self, engine: EngineSettings, clamp: bool) -> ModelFacts: ...
+
+    def close(self) -> None: ...
+
+
 class _Ahead(NamedTuple):
     """A forward that was begun before anyone asked for it."""
 
     lane: _Lane
     token: mx.array
     rows: mx.array
+    # its hidden states, where they are kept
+    kept: Kept
 
 
 class MlxDecoder(DecoderBase):
@@ -61,19 +79,22 @@ class MlxDecoder(DecoderBase):
         engine: EngineSettings,
         progress: Callable[[float], bool] | None = None,
         clamp: bool = False,
+        loaded: Loaded | None = None,
     ) -> None:
         """Load `folder`; raises ModelProblem, or DecodeAborted when `progress` said to stop.
 
-        `clamp` keeps the context within what the model was trained for, whatever is asked.
+        `clamp` keeps the context within what the model was trained for, whatever is asked;
+        `loaded` is what runs in place of the folder's model.
         """
         super().__init__()
-        self._loaded = MlxModel(folder, progress, clear_memory)
-        self._model: Any = self._loaded.model
-        self._tokenizer = self._loaded.tokenizer
+        self.loaded: Loaded = loaded or MlxModel(folder, progress, clear_memory)
+        self._model: Any = self.loaded.model
+        self._states = self._hidden = MlxStates(self._model)
+        self._tokenizer = self.loaded.tokenizer
         try:
-            self._facts = self._loaded.facts(engine, clamp)
+            self._facts = self.loaded.facts(engine, clamp)
         except BaseException:
-            self._loaded.close()
+            self.loaded.close()
             clear_memory()
             raise
         self._aborted = False
@@ -90,7 +111,7 @@ class MlxDecoder(DecoderBase):
 
     def _lane(self, seq: int) -> _Lane:
         if seq not in self._lanes:
-            self._lanes[seq] = _Lane(self._loaded.fresh_caches())
+            self._lanes[seq] = _Lane(self.loaded.fresh_caches())
         return self._lanes[seq]
 
     @property
@@ -130,6 +151,7 @@ class MlxDecoder(DecoderBase):
         self._rows = None
         if self._aborted:
             raise DecodeAborted
+        self._hidden.begin()
         start, mark = lane.length, None
         try:
             first = self._take_ahead(lane, tokens[0])
@@ -199,9 +221,12 @@ class MlxDecoder(DecoderBase):
             return
         token = foresee(rows[0])
         mx.async_eval(token)
+        kept: Kept = {}
+        before = self._hidden.swap(kept)
         following = self._rows_of(self._model(token[None, None], cache=lane.state.caches)[0])
+        self._hidden.swap(before)
         mx.async_eval(following)
-        self.ahead = _Ahead(lane, token, following)
+        self.ahead = _Ahead(lane, token, following, kept)
 
     def _take_ahead(self, lane: _Lane, token: int) -> mx.array | None:
         """The row after `token`, if that was foreseen."""
@@ -212,6 +237,7 @@ class MlxDecoder(DecoderBase):
             self._drop_ahead()
             return None
         self.ahead = None
+        self._hidden.swap(ahead.kept)
         lane.length += 1
         return ahead.rows
 
@@ -292,7 +318,7 @@ class MlxDecoder(DecoderBase):
         lane = self._live
         if start != lane.length or end > self._facts.context_length:
             return False
-        if not lane.state.append(blob, end - start, self._loaded.layouts):
+        if not lane.state.append(blob, end - start, self.loaded.layouts):
             return False
         lane.length = end
         return True
@@ -323,6 +349,7 @@ class MlxDecoder(DecoderBase):
     def close(self) -> None:
         self._rows = self.ahead = self._foresee = None
         self._lanes.clear()
+        self._hidden.keep(())
         self._model = None
-        self._loaded.close()
+        self.loaded.close()
         clear_memory()

@@ -75,7 +75,16 @@ class MlxModel:
             device=f"{versions()}, {device}",
             chunk=BATCH if state.ranges else 0,
             state=f"{versions()}, {device}, {layout}",
+            width=self._width(),
         )
+
+    def _width(self) -> int:
+        """Of hidden states; 0 where the folder does not say it."""
+        inner = self.config.get("text_config")
+        said = self.config.get("hidden_size") or (
+            inner.get("hidden_size") if isinstance(inner, dict) else 0
+        )
+        return said if isinstance(said, int) else 0
 
     def close(self) -> None:
         self.model = None

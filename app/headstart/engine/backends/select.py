@@ -90,9 +90,16 @@ def open_head(
 ) -> Decoder:
     """Load a head that was tried with this target (`check_head`); raises EnvironmentProblem, or
     DecodeAborted when `progress` returned False."""
+    if head.format == "mlx":
+        from headstart.engine.backends.mlx import MlxDecoder
+        from headstart.engine.backends.mlx_head import MlxHead
+
+        if not isinstance(target, MlxDecoder):
+            raise EnvironmentProblem("heads-not-for-backend")
+        return MlxHead(head.path, kind, engine, target, progress)
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
-    if head.format == "mlx" or not isinstance(target, LlamaCppDecoder):
+    if not isinstance(target, LlamaCppDecoder):
         raise EnvironmentProblem("heads-not-for-backend")
     from headstart.engine.backends.llama_head import LlamaHead
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 from headstart.core import fit
 from headstart.core.fit import Memory, ModelShape
 from headstart.core.heads import LAYER_INPUTS, NEXTN, OWN_GRAPHS, HeadFacts, HeadKind
+from headstart.core.model_ref import ModelFormat
 from headstart.core.models import ModelCard
 from headstart.core.settings import EngineSettings
 from headstart.core.told import Told, told
 from headstart.engine.speculation.compatibility import Verdict
 
-# that are run by a backend that gives hidden states
-_RUN = frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3))
+# what each backend runs
+_RUN: dict[ModelFormat, frozenset[HeadKind]] = {
+    "gguf": frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3)),
+    "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA)),
+}
 
 
 def judge_head(
@@ -40,7 +44,8 @@ def judge_head(
 
 
 def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
-    if head.kind not in _RUN or target.model.format != "gguf":
+    form = target.model.format
+    if head.form != form or head.kind not in _RUN[form]:
         return told("head-not-run-here")
     if head.architecture not in ("", target.architecture):
         return told("head-other-architecture", made=head.architecture, this=target.architecture)
@@ -50,6 +55,8 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
         return told("head-other-vocabulary", made=head.vocabulary, this=target.vocabulary_size)
     if head.taps and max(head.taps) >= target.shape.layers:
         return told("head-other-layers", made=max(head.taps), this=target.shape.layers)
+    if form == "mlx":
+        return None
     states = LAYER_INPUTS if head.kind is HeadKind.EAGLE3 else NEXTN & OWN_GRAPHS
     if target.architecture not in states:
         return told("head-without-states", name=target.architecture)

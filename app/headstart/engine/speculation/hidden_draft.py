@@ -16,12 +16,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from headstart.engine.decoder import Decoder, Hidden
+from headstart.engine.decoder import Decoder, Hidden, Prediction
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.hidden_rows import HeadState, HiddenRows
-from headstart.engine.speculation.token_mapping import SameTokens
+from headstart.engine.speculation.token_mapping import DraftToken, SameTokens
 
 MakeHeadCache = Callable[[HeadState], PrefixCache | None]
 
@@ -98,6 +98,12 @@ class HiddenStateDraft(DraftModel):
             self.forget()
             self.offset = self.rows.start
         return super().prefill(costs, window, score)
+
+    def draft(
+        self, costs: Costs, go_on: Callable[[Prediction, float], bool], most: int
+    ) -> list[DraftToken]:
+        depth = self.decoder.facts.depth
+        return super().draft(costs, go_on, min(most, depth) if depth else most)
 
     # --- inside --------------------------------------------------------------------------
 

@@ -1,0 +1,27 @@
+"""Heads in MLX's format, told by their `config.json`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headstart.core.heads import HeadFacts, HeadKind
+from headstart.hub.gguf import as_count
+
+
+def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
+    """What a folder in MLX's format is a head of, by its `config.json`."""
+
+    def count(name: str) -> int:
+        return as_count(config.get(name) or 0)
+
+    width = count("target_hidden_size") or count("hidden_size")
+    if count("medusa_num_heads"):
+        return HeadFacts(HeadKind.MEDUSA, width, depth=count("medusa_num_heads"), form="mlx")
+    names = config.get("architectures")
+    named = " ".join(map(str, names)) if isinstance(names, list) else ""
+    if "eagle3" in named.casefold() or count("draft_vocab_size"):
+        layers = config.get("eagle_aux_hidden_state_layer_ids")
+        taps = tuple(map(as_count, layers)) if isinstance(layers, list) else ()
+        return HeadFacts(HeadKind.EAGLE3, width, count("vocab_size"), "", taps, form="mlx")
+    return None
