@@ -21,7 +21,7 @@ from headstart.engine.stop import StopSignal
 from headstart.hub import about
 from headstart.hub.heads import read_head
 from headstart.hub.library import open_model
-from tests.models.mlx_heads import make_eagle3, make_medusa
+from tests.models.mlx_heads import make_eagle3, make_medusa, make_mtp
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.prefix_engine import PrefixEngine
 
@@ -121,6 +121,24 @@ def test_words_are_those_of_plain_decoding(
         assert written.text == plain.text
     speculation = engine.generator.loaded.speculation
     assert isinstance(speculation.draft, HiddenStateDraft)
+    assert speculation.pair is not None
+    assert speculation.pair.margins.all_verified > 5
+    engine.stop()
+
+
+def test_layers_of_a_sidecar_folder_draft_for_a_hybrid(starter: ModelRef, tmp_path: Path) -> None:
+    target = make_tiny_mlx("qwen3_5", starter.path, tmp_path / "tiny")
+    folder = make_mtp(target, tmp_path / "mtp")
+    facts = read_head(ModelRef(folder, "mtp", 1000, "mlx"))
+    assert facts is not None
+    assert (facts.kind, facts.architecture) == (HeadKind.LAYERS, "qwen3_5")
+    engine = PrefixEngine(tmp_path / "home", open_model(target))
+    engine.settings = EngineSettings(context_length=1024, backend="mlx")
+    engine.chat("c")
+    head = ModelRef(folder, "mtp", 1000, "mlx")
+    plain = engine.ask("c", STORY, TOKENS, speculation=OFF)
+    assert engine.ask("c", STORY, TOKENS, speculation=FIXED, draft=head).text == plain.text
+    speculation = engine.generator.loaded.speculation
     assert speculation.pair is not None
     assert speculation.pair.margins.all_verified > 5
     engine.stop()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
+from mlx.utils import tree_flatten
 
 KEYS = ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads",
         "rms_norm_eps", "vocab_size")  # fmt: skip
@@ -78,6 +80,22 @@ def make_medusa(target: Path, folder: Path, heads: int = 3, seed: int = 0) -> Pa
         shapes[f"{head}.1.weight"] = (size, width)
     about = {"medusa_num_heads": heads, "medusa_num_layers": 1, "hidden_size": width}
     return _write(folder, about, _made(shapes, seed), "medusa_lm_head.safetensors")
+
+
+def make_mtp(target: Path, folder: Path, seed: int = 0) -> Path:
+    """Layers for drafting of a tiny Qwen3.5."""
+    config = _config(target)
+    kinds = importlib.import_module("mlx_lm.models.qwen3_5")
+    arguments = kinds.TextModelArgs.from_dict(config | {"full_attention_interval": 1})
+    layer = dict(tree_flatten(kinds.DecoderLayer(arguments, 0).parameters()))
+    width = config["hidden_size"]
+    shapes: dict[str, tuple[int, ...]] = {
+        f"layers.0.{name}": tuple(array.shape) for name, array in layer.items()
+    }
+    shapes |= {"fc.weight": (width, 2 * width), "norm.weight": (width,)}
+    shapes |= {f"pre_fc_norm_{name}.weight": (width,) for name in ("embedding", "hidden")}
+    about = {"model_type": "qwen3_5_mtp", "text_config": config | {"mtp_num_hidden_layers": 1}}
+    return _write(folder, about, _made(shapes, seed), "model.safetensors")
 
 
 def _write(folder: Path, config: dict[str, Any], weights: dict[str, mx.array], name: str) -> Path:

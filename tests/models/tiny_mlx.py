@@ -70,9 +70,27 @@ FAMILIES: dict[str, dict[str, Any]] = {
 }
 
 
+# that have layers for drafting in folders of their own
+DRAFTED: dict[str, dict[str, Any]] = {
+    "qwen3_5": {
+        "linear_num_value_heads": 4,
+        "linear_num_key_heads": 2,
+        "linear_key_head_dim": 16,
+        "linear_value_head_dim": 16,
+        "full_attention_interval": 2,
+        "rope_parameters": {"type": "default", "rope_theta": 10_000, "partial_rotary_factor": 0.5},
+    },
+}
+
+
 def make_tiny_mlx(family: str, source: Path, target: Path, layers: int = 4) -> Path:
     """Write a folder to `target`, with the vocabulary of the GGUF file at `source`."""
-    config = {**_COMMON, **FAMILIES[family], "model_type": family, "num_hidden_layers": layers}
+    config = {
+        **_COMMON,
+        **(FAMILIES | DRAFTED)[family],
+        "model_type": family,
+        "num_hidden_layers": layers,
+    }
     module = importlib.import_module(f"mlx_lm.models.{family}")
     model = module.Model(module.ModelArgs.from_dict(config))
     weights: dict[str, mx.array] = dict(tree_flatten(model.parameters()))

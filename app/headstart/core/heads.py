@@ -41,6 +41,10 @@ OWN_GRAPHS = frozenset(
 SEVERAL_LAYERS = frozenset(("hy_v3", "mimo2", "step35"))
 
 
+# whose layers for drafting are run on MLX
+MLX_LAYERS = frozenset(("qwen3_5", "qwen3_5_moe"))
+
+
 class HeadKind(StrEnum):
     # layers in the model's own file
     OWN = "own"

@@ -8,6 +8,9 @@ from typing import Any
 from headstart.core.heads import HeadFacts, HeadKind
 from headstart.hub.gguf import as_count
 
+# what the sidecars of a model are called beside it
+_LAYERS = "_mtp"
+
 
 def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
     """What a folder in MLX's format is a head of, by its `config.json`."""
@@ -18,6 +21,17 @@ def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
     width = count("target_hidden_size") or count("hidden_size")
     if count("medusa_num_heads"):
         return HeadFacts(HeadKind.MEDUSA, width, depth=count("medusa_num_heads"), form="mlx")
+    kind = str(config.get("model_type") or "")
+    if kind.endswith(_LAYERS):
+        text = config.get("text_config")
+        inner = text if isinstance(text, dict) else config
+        return HeadFacts(
+            HeadKind.LAYERS,
+            as_count(inner.get("hidden_size") or 0),
+            as_count(inner.get("vocab_size") or 0),
+            kind.removesuffix(_LAYERS),
+            form="mlx",
+        )
     names = config.get("architectures")
     named = " ".join(map(str, names)) if isinstance(names, list) else ""
     if "eagle3" in named.casefold() or count("draft_vocab_size"):

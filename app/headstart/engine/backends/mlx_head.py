@@ -17,8 +17,9 @@ from headstart.engine.backends.mlx import MlxDecoder
 from headstart.engine.backends.mlx_head_nets import Eagle3, Incomplete, Medusa, Net
 from headstart.engine.backends.mlx_library import mx
 from headstart.engine.backends.mlx_model import first_line
+from headstart.engine.backends.mlx_mtp import QwenMtp
 from headstart.engine.backends.mlx_state import CacheState
-from headstart.engine.backends.mlx_states import inner_of
+from headstart.engine.backends.mlx_states import inner_of, output_of
 from headstart.engine.decoder import Hidden, ModelFacts, Tap
 
 
@@ -31,13 +32,15 @@ class HeadModel:
         self.tokenizer = target.loaded.tokenizer
         try:
             config, weights = _read(path)
-            size = self.tokenizer.size
-            inner = inner_of(target.loaded.model)
-            self.model: Any = (
-                Eagle3(config, weights, inner, size)
-                if kind is HeadKind.EAGLE3
-                else Medusa(weights, size)
-            )
+            whole, size = target.loaded.model, self.tokenizer.size
+            inner = inner_of(whole)
+            self.model: Any
+            if kind is HeadKind.EAGLE3:
+                self.model = Eagle3(config, weights, inner, size)
+            elif kind is HeadKind.LAYERS:
+                self.model = QwenMtp(config, weights, inner, output_of(whole))
+            else:
+                self.model = Medusa(weights, size)
             caches = self.fresh_caches()
             mx.eval(self.model(mx.array([[0]]), cache=caches.caches))
             self.layouts = caches.learn()

@@ -84,6 +84,17 @@ class MlxStates:
         return type(f"Watched{kind.__name__}", (kind,), {"__call__": call})
 
 
+def output_of(model: Any) -> Any:
+    """What makes logits of a model's last states."""
+    for _ in range(3):
+        if hasattr(model, "lm_head"):
+            return model.lm_head
+        if hasattr(model, "embed_tokens"):
+            return model.embed_tokens.as_linear
+        model = next((getattr(model, name) for name in _INNER if hasattr(model, name)), model)
+    return model
+
+
 def inner_of(model: Any) -> Any:
     """The part of a model that has the layers."""
     for _ in range(3):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headstart.core import fit
 from headstart.core.fit import Memory, ModelShape
-from headstart.core.heads import LAYER_INPUTS, NEXTN, OWN_GRAPHS, HeadFacts, HeadKind
+from headstart.core.heads import LAYER_INPUTS, MLX_LAYERS, NEXTN, OWN_GRAPHS, HeadFacts, HeadKind
 from headstart.core.model_ref import ModelFormat
 from headstart.core.models import ModelCard
 from headstart.core.settings import EngineSettings
@@ -18,7 +18,7 @@ from headstart.engine.speculation.compatibility import Verdict
 # what each backend runs
 _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
     "gguf": frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3)),
-    "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA)),
+    "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS)),
 }
 
 
@@ -47,7 +47,8 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     form = target.model.format
     if head.form != form or head.kind not in _RUN[form]:
         return told("head-not-run-here")
-    if head.architecture not in ("", target.architecture):
+    # a folder's settings of text have a name of their own
+    if head.architecture not in ("", target.architecture.removesuffix("_text")):
         return told("head-other-architecture", made=head.architecture, this=target.architecture)
     if head.width not in (0, target.shape.width):
         return told("head-other-width", made=head.width, this=target.shape.width)
@@ -56,7 +57,8 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     if head.taps and max(head.taps) >= target.shape.layers:
         return told("head-other-layers", made=max(head.taps), this=target.shape.layers)
     if form == "mlx":
-        return None
+        run = head.kind is not HeadKind.LAYERS or head.architecture in MLX_LAYERS
+        return None if run else told("head-not-run-here")
     states = LAYER_INPUTS if head.kind is HeadKind.EAGLE3 else NEXTN & OWN_GRAPHS
     if target.architecture not in states:
         return told("head-without-states", name=target.architecture)
