@@ -32,7 +32,7 @@ Weights = dict[str, Array]
 TAPS = (2, 15, 29)
 VOCABULARY = 8192
 REPLIES, LENGTH = 160, 300
-EPOCHS, BATCH, RATE = 5, 512, 1.5e-3
+EPOCHS, BATCH, RATE = 3, 512, 1.5e-3
 _EPSILON = 1e-5
 
 TOPICS = (
@@ -286,15 +286,9 @@ def save(net: Net, model: Path, target: Path, width: int, drafted: npt.NDArray[n
         "blk.0.ffn_up.weight": net.weights["up"],
         "blk.0.ffn_down.weight": net.weights["down"],
     }
+    tables = {"token_embd.weight": net.embedding, "output.weight": net.output}
     kind = gguf.GGMLQuantizationType.Q8_0
-    more = {
-        name: (gguf.quants.quantize(data, kind), kind)
-        for name, data in (("token_embd.weight", net.embedding), ("output.weight", net.output))
-    }
-    for name in list(weights):
-        if weights[name].ndim == 2:
-            more[name] = (gguf.quants.quantize(weights.pop(name), kind), kind)
-    return write_eagle3(model, target, weights, TAPS, width, drafted, more)
+    return write_eagle3(model, target, weights, TAPS, width, drafted, tables, kind)
 
 
 def make_head(model: Path, targets: dict[Path, int]) -> None:

@@ -70,11 +70,11 @@ def write_eagle3(
     taps: Sequence[int],
     target_width: int,
     tokens: npt.NDArray[np.int64] | None = None,
-    more: Mapping[str, Tensor] | None = None,
+    more: Mapping[str, Array] | None = None,
+    kind: gguf.GGMLQuantizationType = F32,
 ) -> Path:
-    """A GGUF file of these weights, with the vocabulary of the model at `source`; `tokens` are the
-    target's ids of the head's own output rows, `more` further tensors as they are to lie in the
-    file."""
+    """A GGUF file of these weights, matrices of type `kind`, with the vocabulary of the model at
+    `source`; `tokens` are the target's ids of the head's own output rows."""
     model = read_gguf(source)
     says = _Says(model.architecture, model.fields)
     width = weights["output_norm.weight"].shape[0]
@@ -96,12 +96,14 @@ def write_eagle3(
     fields["eagle3.attention.layer_norm_rms_epsilon"] = Field(1e-5, _FLOAT)
     fields["eagle3.rope.freq_base"] = Field(says.number("rope.freq_base", 10_000.0), _FLOAT)
     fields["general.name"] = Field("EAGLE-3 head", gguf.GGUFValueType.STRING)
-    tensors: dict[str, Tensor] = {
-        name: (np.ascontiguousarray(data, np.float32), F32) for name, data in weights.items()
-    }
+    tensors: dict[str, Tensor] = {}
+    for name, data in {**weights, **(more or {})}.items():
+        as_is = kind is F32 or data.ndim < 2
+        lies = np.ascontiguousarray(data, np.float32)
+        tensors[name] = (lies, F32) if as_is else (gguf.quants.quantize(lies, kind), kind)
     if tokens is not None:
         tensors["d2t"] = (tokens.astype(np.int64), gguf.GGMLQuantizationType.I64)
-    return write_gguf(target, "eagle3", fields, {**tensors, **(more or {})})
+    return write_gguf(target, "eagle3", fields, tensors)
 
 
 def only(source: Path, target: Path, wanted: str) -> Path:
