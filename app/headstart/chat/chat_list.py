@@ -183,8 +183,14 @@ class ChatList:
 
     async def _purge(self, chat_id: str) -> None:
         """Nothing of the chat stays. Raises EnvironmentProblem."""
+        # before: nothing of it is written meanwhile; after: what was on its way by then
+        private = self._databases.is_private(chat_id)
+        if not private:
+            self._prefixes.forget_words()
         gone = await self._databases.of(chat_id).purge(chat_id)
         if chat_id in gone:
+            if not private:
+                self._prefixes.forget_words()
             # not of one that was brought back meanwhile
             await self._prefixes.forget(chat_id, for_good=True)
             self._databases.tell(chat_id, What.PURGED)

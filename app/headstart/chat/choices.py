@@ -35,7 +35,9 @@ class Choices:
             chat_id, What.OPTIONS, lambda store: store.chats.set_options(chat_id, options)
         )
         if not self._databases.is_private(chat_id):
-            await self._prefixes.allow(chat_id, options.keep_on_disk)
+            forgets = await self._prefixes.allow(chat_id, options.keep_on_disk)
+            if forgets:
+                await self._databases.on_disk.run(lambda store: store.profiles.forget_words())
 
     async def set_model(self, chat_id: str, model: AnyModel) -> None:
         """The model of this chat and of new ones; a private chat's choice is not kept.

@@ -40,12 +40,19 @@ class Prefixes:
             return None
         return await asyncio.to_thread(self._store.use_of_disk)
 
-    async def allow(self, chat_id: str, on_disk: bool) -> None:
-        """The user decided whether this chat may be kept on disk; off removes what is there."""
-        if self._store is None:
-            return
-        if self._store.allow(chat_id, on_disk) and not on_disk:
-            await self.forget(chat_id)
+    async def allow(self, chat_id: str, on_disk: bool) -> bool:
+        """The user decided whether this chat may be kept on disk; off removes what is there.
+        Returns whether that is so for the first time."""
+        if self._store is None or not self._store.allow(chat_id, on_disk) or on_disk:
+            return False
+        self.forget_words()
+        await self.forget(chat_id)
+        return True
+
+    def forget_words(self) -> None:
+        """Words of a chat have to go from what drafts from earlier chats."""
+        if self._store is not None:
+            self._store.forget_words()
 
     async def clear(self) -> None:
         """Remove everything that is kept, of all chats."""
@@ -59,7 +66,7 @@ class Prefixes:
         if self._store is not None:
             if for_good:
                 self._store.allow(chat_id, False)
-            await asyncio.to_thread(self._store.forget_chat, chat_id, for_good)
+            await asyncio.to_thread(self._store.forget_chat, chat_id)
             self._tell(PrefixesChanged())
 
     def _apply(self, settings: Settings) -> None:

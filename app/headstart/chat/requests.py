@@ -147,6 +147,7 @@ def ahead_request(
         when_full=chosen.when_full,
         thinking=chosen.thinking,
         retention=decide(settings, chat, stored=bool(branch)),
+        speculation=chosen.speculation,
     )
 
 

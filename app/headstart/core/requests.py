@@ -127,6 +127,7 @@ class AheadRequest:
     when_full: WhenFull = "stop"
     thinking: Thinking = "auto"
     retention: Retention = Retention.DISK
+    speculation: Speculation = field(default_factory=Speculation)
 
     @property
     def owner(self) -> str | None:

@@ -25,6 +25,7 @@ from headstart.engine.stop import StopSignal
 
 # the part of a profile's key that a draft's name has elsewhere
 _HEAD = "(head)"
+_WORKS = b"1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,15 @@ class DraftOpening:
         return select.open_head(draft, head.kind, run, self.decoder, progress)
 
     def _works(self, draft: ModelRef, kind: HeadKind, engine: EngineSettings) -> bool:
-        """Whether the pair works: found out once, and kept with the profiles."""
+        """Whether the pair works: found out once, and kept with the profiles. That it does not may
+        have been the moment's fault, and is found out with each load."""
         target, profiles = self.wanted.model, self.resources.profiles
-        pair = f"{fingerprint(draft.path).hex()}, {kind.value}, {engine.flash_attention}"
+        state = self.decoder.facts.state
+        pair = f"{fingerprint(draft.path).hex()}, {kind.value}, {engine.flash_attention}, {state}"
         key = ProfileKey(target.signature, _HEAD, pair)
-        known = None if profiles is None else profiles.load(key)
-        if known is None:
-            works = select.check_head(target, draft, kind, engine, self.stop)
-            known = b"1" if works else b"0"
-            if profiles is not None:
-                profiles.save(key, known)
-        return known == b"1"
+        if profiles is not None and profiles.load(key) == _WORKS:
+            return True
+        works = select.check_head(target, draft, kind, engine, self.stop)
+        if works and profiles is not None:
+            profiles.save(key, _WORKS)
+        return works

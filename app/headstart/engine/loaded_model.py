@@ -131,6 +131,7 @@ class LoadedModel:
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
         prefiller = self.prefiller
+        self.speculation.expect(request)
         if self.vision.open(request.load, lambda _event: None, stop):
             prefiller.history = None
         if self.parts.tracer is not None:
@@ -144,7 +145,7 @@ class LoadedModel:
             with self.aborting(stop), noted(self.resources.running, self._doing):
                 size = self.decoder.facts.context_length
                 tokens = prefill_ahead(request, self.encoder, prefiller, size, emit, stop)
-                if tokens and request.load.draft is not None:
+                if tokens:
                     self.speculation.prefill_ahead(request, tokens, stop)
         except template.TemplateError as error:
             # the request itself will say so
@@ -211,7 +212,7 @@ class LoadedModel:
         """Learn what will make replies faster; True: there is something to keep."""
         speculation, resident, has_prefilled = self.speculation, self.resident, False
         speculation.complete_index()
-        if speculation.earlier is not None:
+        if speculation.earlier is not None and speculation.uses_earlier:
             for _ in speculation.earlier.build(self.decoder.encode):
                 if stop.stopped:
                     return False

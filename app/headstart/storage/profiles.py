@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.profiles import ProfileKey
+from headstart.core.profiles import RECYCLED, ProfileKey
 from headstart.core.values import now_ms
 from headstart.storage.tables import speed_profiles
 from headstart.storage.worker import Storage
@@ -42,6 +42,12 @@ class ProfileTable:
                     set_={"updated_at": row["updated_at"], "data": row["data"]},
                 )
             )
+
+    def forget_words(self) -> None:
+        """Of all models: whose words are in them, nothing says."""
+        mixed = speed_profiles.c.draft == RECYCLED
+        with self._engine.begin() as connection:
+            connection.execute(delete(speed_profiles).where(mixed))
 
 
 class StoredProfiles:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import Future
 
 import msgspec
 from sqlalchemy import Engine, literal_column, or_, select
 
-from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import PartKind
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Role
@@ -64,12 +64,24 @@ class StoredReplies:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    def of(self, name: str, key: str, most: int) -> list[str]:
+    def of(self, name: str, key: str, most: int) -> Future[list[str]]:
+        found = Future[list[str]]()
+
+        def answer(asked: Future[list[str]]) -> None:
+            problem = None if asked.cancelled() else asked.exception()
+            if problem is not None:
+                log.warning("earlier replies could not be read: %s", problem)
+            none = asked.cancelled() or problem is not None
+            found.set_result([] if none else asked.result())
+
         try:
-            return self._storage.submit(lambda _store: self._of(name, key, most)).result()
-        except (EnvironmentProblem, RuntimeError) as problem:
-            log.warning("earlier replies could not be read: %s", problem)
-            return []
+            asked = self._storage.submit(lambda _store: self._of(name, key, most))
+        except RuntimeError:
+            # the storage has been closed
+            found.set_result([])
+        else:
+            asked.add_done_callback(answer)
+        return found
 
     def _of(self, name: str, key: str, most: int) -> list[str]:
         engine = self._storage.engine

@@ -38,10 +38,10 @@ def test_replies_are_of_one_model_and_of_chats_that_may_be_kept(tmp_path: Path) 
     say(storage, "d", ["q", "of a deleted chat"], "wide", free)
     storage.submit(lambda store: store.chats.delete("d")).result()
     replies = StoredReplies(storage)
-    assert replies.of("wide", "/m/wide.gguf", 1000) == ["first reply", "second reply"]
+    assert replies.of("wide", "/m/wide.gguf", 1000).result() == ["first reply", "second reply"]
     # the latest ones, when they are many
-    assert replies.of("wide", "/m/wide.gguf", 5) == ["second reply"]
-    assert replies.of("none", "/m/none.gguf", 1000) == []
+    assert replies.of("wide", "/m/wide.gguf", 5).result() == ["second reply"]
+    assert replies.of("none", "/m/none.gguf", 1000).result() == []
     storage.close()
 
 
@@ -53,6 +53,9 @@ def test_candidates_of_all_models_go_when_a_chat_is_deleted_for_good(tmp_path: P
     for key in (candidates, speeds):
         profiles.save(key, b"{}")
     assert profiles.load(candidates) == b"{}"
+    storage.submit(lambda store: store.profiles.forget_words()).result()
+    assert profiles.load(candidates) is None
+    profiles.save(candidates, b"{}")
     storage.submit(lambda store: store.chats.delete("a")).result()
     assert profiles.load(candidates) == b"{}"
     storage.submit(lambda store: store.chats.purge(["a"])).result()

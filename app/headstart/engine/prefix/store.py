@@ -44,7 +44,7 @@ class PrefixStore:
         self._most_memory = automatic_memory()
         self._clock = 0
         self.permits = Permits()
-        # chats that were deleted for good since the start
+        # how often words of chats had to be forgotten since the start, also by other than prefixes
         self.forgets = 0
         self._reader = ThreadPoolExecutor(max_workers=READERS, thread_name_prefix="prefix-read")
         owner = Owner(self.lock, self._trim_memory, self._forget)
@@ -231,12 +231,16 @@ class PrefixStore:
             for entry in self.catalogue:
                 self._forget(entry)
 
-    def forget_chat(self, chat_id: str, for_good: bool = False) -> None:
-        """What only this chat needs goes; what it shares with others stays. `for_good`: the chat
-        was deleted."""
+    def forget_words(self) -> None:
+        """A chat goes, or nothing of it may be kept any more: what drafts from earlier chats begins
+        anew."""
+        with self.lock:
+            self.forgets += 1
+
+    def forget_chat(self, chat_id: str) -> None:
+        """What only this chat needs goes; what it shares with others stays."""
         self.wait_until_ready()
         with self.lock:
-            self.forgets += for_good
             self.permits.cleared(chat_id)
             for entry in self.catalogue:
                 if chat_id in entry.chats:

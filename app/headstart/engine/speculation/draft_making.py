@@ -19,9 +19,14 @@ MakePrefixCache = Callable[[ModelRef, KeptDecoder], PrefixCache | None]
 
 
 def make_draft(
-    target: Decoder, wanted: ModelRef, decoder: Decoder, make_cache: MakePrefixCache | None
+    target: Decoder,
+    target_name: str,
+    wanted: ModelRef,
+    decoder: Decoder,
+    make_cache: MakePrefixCache | None,
 ) -> tuple[DraftModel, VocabularyMatch]:
-    """For `target`, of the file `wanted`; raises EnvironmentProblem where the two have nothing in
+    """For `target`, of the file `wanted`; `target_name` is another one where its weights are
+    others. Raises EnvironmentProblem where the two have nothing in
     common."""
     # drafts see no images
     blank = (target.encode("\n") or [0])[-1]
@@ -33,7 +38,7 @@ def make_draft(
 
         # its ids are the target's
         same = VocabularyMatch("same", 0, 1.0)
-        return HiddenStateDraft(decoder, target, cache_of, blank), same
+        return HiddenStateDraft(decoder, target, target_name, cache_of, blank), same
     mapping, match = make_mapping(target, decoder)
     if mapping is None:
         raise EnvironmentProblem("draft-has-other-tokens")

@@ -8,6 +8,7 @@ for good, all of it goes, and the replies that are left are read once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import RECYCLED, ProfileKey, Profiles
@@ -21,10 +22,11 @@ NEWS = 4_000
 _FRESH = 2_000
 # characters of a token, about
 _TOKEN = 4
+_LOOK_SECONDS = 0.02
 
 
 class EarlierChats:
-    """Of one target. `forgets` counts the chats that were deleted for good."""
+    """Of one target. `forgets` counts how often words of chats had to go."""
 
     def __init__(
         self,
@@ -70,7 +72,12 @@ class EarlierChats:
         """Read and index replies, in short pieces of work, while nothing else is to be done."""
         self.keep(NEWS)
         if not self._read:
-            texts = self._replies.of(self._model.name, self._model.key, MOST * _TOKEN)
+            asked = self._replies.of(self._model.name, self._model.key, MOST * _TOKEN)
+            while not asked.done():
+                # a request does not wait for what storage does meanwhile
+                wait((asked,), _LOOK_SECONDS)
+                yield
+            texts = asked.result()
             yield
             # what was written since the start is among them
             self.history.clear()

@@ -12,7 +12,7 @@ the target's; what it holds of those is replaced once the target's are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -49,10 +49,16 @@ class HiddenStateDraft(DraftModel):
     """One loaded head for one target."""
 
     def __init__(
-        self, head: Decoder, target: Decoder, make_cache: MakeHeadCache, stand_in: int = 0
+        self,
+        head: Decoder,
+        target: Decoder,
+        target_name: str,
+        make_cache: MakeHeadCache,
+        stand_in: int = 0,
     ) -> None:
+        """`target_name`: another one where the target's weights are others."""
         self.rows: HiddenRows = HiddenRows(len(head.facts.wants) * target.facts.width)
-        self._state = HeadState(head, self.rows)
+        self._state = HeadState(head, self.rows, target_name)
         super().__init__(head, ShiftedTokens(), make_cache(self._state), stand_in)
         self._own: Hidden | None = None
         # of what is held, how much was made of the target's rows
@@ -104,6 +110,10 @@ class HiddenStateDraft(DraftModel):
     ) -> list[DraftToken]:
         depth = self.decoder.facts.depth
         return super().draft(costs, go_on, min(most, depth) if depth else most)
+
+    def save(self, owner: str | None, leave: bool) -> Iterator[None]:
+        self.good = min(self.good, self._solid)
+        yield from super().save(owner, leave)
 
     # --- inside --------------------------------------------------------------------------
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from headstart.engine.decoder import Blob, Decoder, Hidden, ModelFacts
+from headstart.engine.decoder import Blob, Decoder, Hidden
 
 # rows that are kept of a text: a head that begins there sees that much of it
 MOST = 512
@@ -80,7 +81,10 @@ class HeadState:
     """A head's decoder as the prefix cache sees it: behind each range of keys and values lies the
     target's row of the token that comes next, which a restored prefix could not give otherwise."""
 
-    def __init__(self, decoder: Decoder, rows: HiddenRows) -> None:
+    def __init__(self, decoder: Decoder, rows: HiddenRows, target_name: str) -> None:
+        """What is kept is that target's only: another one has other states."""
+        facts = decoder.facts
+        self.facts = replace(facts, state=f"{facts.state}, of {target_name}")
         self._decoder = decoder
         self._rows = rows
         # of the range that was restored last: its end, and the row there
@@ -90,10 +94,6 @@ class HeadState:
         self.lay_out = decoder.lay_out
         self.snapshot = decoder.snapshot
         self.back = decoder.back
-
-    @property
-    def facts(self) -> ModelFacts:
-        return self._decoder.facts
 
     def export(self, start: int, end: int) -> Blob:
         row = np.full(self._rows.width, np.nan, np.float32)

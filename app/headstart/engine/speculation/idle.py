@@ -41,6 +41,9 @@ def learn_when_idle(
         emit(DraftActivity(DraftStage.CALIBRATING, done=done, total=total))
 
     try:
+        if state.rows is not None and not _is_resident(state.last_reply, resident):
+            # the states of its tokens are gone
+            state.last_reply = None
         if state.last_reply is not None:
             learned = _learn(state, state.last_reply, stop)
             # another chat may be resident by now
@@ -57,6 +60,14 @@ def learn_when_idle(
             if curve is not None:
                 emit(curve)
     return has_prefilled
+
+
+def _is_resident(reply: WrittenReply | None, resident: ResidentText) -> bool:
+    """Whether the target holds the text of this reply, as far as it was decoded."""
+    if reply is None:
+        return False
+    decoded = reply.tokens[:-1]
+    return tuple(resident.tokens[: len(decoded)]) == decoded
 
 
 def _learn(state: SpeculationState, reply: WrittenReply, stop: StopSignal) -> bool:

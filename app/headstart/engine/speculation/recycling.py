@@ -59,7 +59,9 @@ class Recycling:
         """A row was computed after the text; `token` was drawn from it and goes on with it."""
         key, last = self._key, self._key & 0xFFFFFFFF
         known = self._pairs.pop(key, None)
-        margin = _MOST if prediction.margin >= _MOST * _STEP else int(prediction.margin / _STEP)
+        # what a broken card gives is no number, and less than none
+        exact = prediction.margin < _MOST * _STEP
+        margin = int(prediction.margin / _STEP) if exact else _MOST
         fresh = prediction.token << 8 | margin
         if known is not None:
             self.pair_bins.observe((known & _MOST) * _STEP, known >> 8 == token)

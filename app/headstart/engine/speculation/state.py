@@ -31,6 +31,7 @@ from headstart.core.split_files import parts
 from headstart.core.told import Told, about, told
 from headstart.engine.constraints.rules import Rules
 from headstart.engine.decoder import Decoder, Sampler
+from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.speculation import profile
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.compatibility import VocabularyMatch
@@ -96,6 +97,8 @@ class SpeculationState:
         self._draft_ref: ModelRef | None = None
         # the target's hidden states, where the draft is a head
         self.rows: HiddenRows | None = None
+        # whether there was a request that may draft from earlier chats
+        self.uses_earlier = False
         self._pair: PairProfile | None = None
         # whose text the draft holds; empty: nobody's
         self.draft_chat: tuple[str | None, ...] = ()
@@ -177,7 +180,13 @@ class SpeculationState:
 
         decoder = open_draft(wanted, engine, lambda _fraction: not stop.stopped)
         try:
-            draft, self.match = make_draft(self._target, wanted, decoder, self._make_prefix_cache)
+            # a head's states are one target's only
+            named = fingerprint(self._model.path).hex() if decoder.facts.wants else ""
+            make_cache = self._make_prefix_cache
+            draft, self.match = make_draft(self._target, named, wanted, decoder, make_cache)
+        except OSError as error:
+            decoder.close()
+            raise EnvironmentProblem("draft-file-gone") from error
         except BaseException:
             decoder.close()
             raise
@@ -244,6 +253,7 @@ class SpeculationState:
 
         earlier = self.earlier if _may_use_earlier(request, wanted) else None
         if earlier is not None:
+            self.uses_earlier = True
             earlier.begin()
         sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
         return Speculator(self._target, tokens, sampler, self._depth, sources)
@@ -290,15 +300,23 @@ class SpeculationState:
             return DraftActivity(DraftStage.NOT_PAYING, 0, *facts)
         return DraftActivity(DraftStage.READY, 0, *facts)
 
+    def expect(self, request: AheadRequest) -> None:
+        """A reply to this will probably be wanted."""
+        self.uses_earlier |= _may_use_earlier(request, request.speculation)
+
     def prefill_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
-        if self._draft is None or self._draft_ref != request.load.draft or self._pair is None:
+        draft = request.load.draft
+        if self._draft is None or draft is None or self._draft_ref != draft or self._pair is None:
             return
         self.free_draft()
         self._draft.begin(tokens, Sampling(temperature=0), 0, stop)
-        self.draft_chat = (request.chat_id,)
         self._draft.persist = request.owner is not None
         try:
+            if not self._draft.ready:
+                # a head without the target's states
+                return
+            self.draft_chat = (request.chat_id,)
             self._draft.restore()
             self._draft.prefill(self._pair.costs)
         finally:
@@ -354,6 +372,6 @@ class SpeculationState:
         return ProfileKey(self._model.signature, draft, self._target.facts.device)
 
 
-def _may_use_earlier(request: GenerationRequest, wanted: Speculation) -> bool:
+def _may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
     """Of private chats nothing is taken, and nothing of others goes there."""
     return wanted.enabled and wanted.earlier_chats and request.owner is not None

@@ -225,7 +225,9 @@ class SpeculationPanel(QWidget):
         if not value.enabled:
             return "off"
         if not value.draft:
-            return "repeated text only" if value.prompt_lookup else "no draft"
+            if value.prompt_lookup:
+                return "repeats, earlier chats" if value.earlier_chats else "repeated text only"
+            return "earlier chats only" if value.earlier_chats else "no draft"
         if value.draft == OWN_LAYERS:
             return "own layers"
         return Path(value.draft).name.removesuffix(".gguf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 
 from headstart.core.model_ref import ModelRef
@@ -29,11 +30,13 @@ class Replies(NoReplies):
         self.texts = ["abcdefgh", "xabcdefgy"]
         self.asked = 0
 
-    def of(self, name: str, key: str, most: int) -> list[str]:
+    def of(self, name: str, key: str, most: int) -> Future[list[str]]:
         assert (name, key) == ("a", str(MODEL.path))
         assert most > 1000
         self.asked += 1
-        return self.texts
+        found = Future[list[str]]()
+        found.set_result(self.texts)
+        return found
 
 
 def encode(text: str) -> list[int]:

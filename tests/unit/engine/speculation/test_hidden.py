@@ -42,7 +42,7 @@ class Chat:
         self.target = FakeDecoder(LOGITS, checkpoints=checkpoints, undo=undo if checkpoints else 0)
         assert isinstance(logits, np.ndarray)
         self.head = FakeHead(logits)
-        self.draft = HiddenStateDraft(self.head, self.target, no_cache)
+        self.draft = HiddenStateDraft(self.head, self.target, "t", no_cache)
         self.target.states.keep(self.head.facts.wants)
         self.pair = PairProfile()
         back = undo if checkpoints else None
@@ -84,6 +84,19 @@ class Chat:
         self.depth.end()
         self.draft.end()
         return written
+
+
+def test_what_a_head_read_without_states_is_not_kept() -> None:
+    chat = Chat()
+    chat.prefill([1, 2, 3, 4])
+    draft = chat.draft
+    draft.rows.clear()
+    draft.begin(chat.tokens, Sampling(temperature=0), 0, NEVER)
+    assert not draft.ready
+    draft.prefill(chat.pair.costs)
+    assert draft.held
+    list(draft.save("c", leave=False))
+    assert draft.good == 0
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -219,7 +232,9 @@ def test_state_of_a_head_is_kept_with_the_row_that_comes_next() -> None:
     target, head = FakeDecoder(LOGITS), FakeHead(LOGITS)
     target.states.keep(head.facts.wants)
     store = HiddenRows(2)
-    state = HeadState(head, store)
+    state = HeadState(head, store, "t")
+    # of another target it would be something else
+    assert state.facts.state.endswith("of t")
     target.forward([1, 2, 3, 4], [3])
     store.put(0, target.states.rows(0, 4))
     head.forward([2, 3], [1], hidden=store.get(0, 2))
