@@ -52,7 +52,8 @@ class Prefixes:
     def forget_words(self) -> None:
         """Words of a chat have to go from what drafts from earlier chats."""
         if self._store is not None:
-            self._store.forget_words()
+            with self._store.lock:
+                self._store.forgets += 1
 
     async def clear(self) -> None:
         """Remove everything that is kept, of all chats."""

@@ -40,7 +40,7 @@ from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import QUESTION
 from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.idle import learn_when_idle
-from headstart.engine.speculation.state import SpeculationState
+from headstart.engine.speculation.state import SpeculationState, may_use_earlier
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import Turn, TurnParts
 from headstart.engine.vision import Vision
@@ -131,7 +131,7 @@ class LoadedModel:
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
         prefiller = self.prefiller
-        self.speculation.expect(request)
+        self.speculation.uses_earlier |= may_use_earlier(request, request.speculation)
         if self.vision.open(request.load, lambda _event: None, stop):
             prefiller.history = None
         if self.parts.tracer is not None:

@@ -78,7 +78,7 @@ class Resources:
         return cls(checked, profiles, store, TraceMemory(traces), running or NotNoted())
 
     def forgets(self) -> int:
-        """How often words of chats had to go since the start; see `PrefixStore.forget_words`."""
+        """How often words of chats had to go since the start; see `PrefixStore.forgets`."""
         return 0 if self.store is None else self.store.forgets
 
     def check(

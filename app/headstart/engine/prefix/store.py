@@ -231,12 +231,6 @@ class PrefixStore:
             for entry in self.catalogue:
                 self._forget(entry)
 
-    def forget_words(self) -> None:
-        """A chat goes, or nothing of it may be kept any more: what drafts from earlier chats begins
-        anew."""
-        with self.lock:
-            self.forgets += 1
-
     def forget_chat(self, chat_id: str) -> None:
         """What only this chat needs goes; what it shares with others stays."""
         self.wait_until_ready()

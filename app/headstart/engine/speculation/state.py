@@ -251,7 +251,7 @@ class SpeculationState:
             if failed is not None:
                 self._fail(failed, told("draft-failed", kind=reason), emit)
 
-        earlier = self.earlier if _may_use_earlier(request, wanted) else None
+        earlier = self.earlier if may_use_earlier(request, wanted) else None
         if earlier is not None:
             self.uses_earlier = True
             earlier.begin()
@@ -268,7 +268,7 @@ class SpeculationState:
             request, tokens, start, seed = self._writing
             self._writing = None
             self.timed_again = False
-            if self.earlier is not None and _may_use_earlier(request, request.speculation):
+            if self.earlier is not None and may_use_earlier(request, request.speculation):
                 self.earlier.wrote(tokens[start:])
             chat_id, persist = request.chat_id, request.owner is not None
             self.last_reply = WrittenReply(
@@ -299,10 +299,6 @@ class SpeculationState:
         if self._depth.worth.known_to_lose(context):
             return DraftActivity(DraftStage.NOT_PAYING, 0, *facts)
         return DraftActivity(DraftStage.READY, 0, *facts)
-
-    def expect(self, request: AheadRequest) -> None:
-        """A reply to this will probably be wanted."""
-        self.uses_earlier |= _may_use_earlier(request, request.speculation)
 
     def prefill_ahead(self, request: AheadRequest, tokens: Sequence[int], stop: StopSignal) -> None:
         """Have the draft read the text too, if it is there. Raises DecodeAborted."""
@@ -372,6 +368,6 @@ class SpeculationState:
         return ProfileKey(self._model.signature, draft, self._target.facts.device)
 
 
-def _may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
+def may_use_earlier(request: GenerationRequest | AheadRequest, wanted: Speculation) -> bool:
     """Of private chats nothing is taken, and nothing of others goes there."""
     return wanted.enabled and wanted.earlier_chats and request.owner is not None

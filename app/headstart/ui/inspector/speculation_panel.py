@@ -167,9 +167,7 @@ class SpeculationPanel(QWidget):
         self.earlier_chats.toggled.connect(lambda on: self._set(earlier_chats=on))
         self._layout.addWidget(self.earlier_chats)
         self.tint = QCheckBox("Highlight drafted text", self)
-        self.tint.setToolTip(
-            "green: by the draft model or head; violet: repeated from this chat or earlier ones"
-        )
+        self.tint.setToolTip("green: by the draft model or head; violet: repeated text")
         self.tint.toggled.connect(self._tint_toggled)
         self._layout.addWidget(self.tint)
 
