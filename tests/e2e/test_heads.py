@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headstart.core.events import GenerationEvent, Notice
@@ -65,6 +66,28 @@ def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> P
 
 
 OFF = Speculation(enabled=False)
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int) -> None:
+    pair.write(FIXED)
+    target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
+    text = (target.encode("A river runs to the sea, and the sea is deep. ") * 4)[: count + 1]
+    target.truncate(0)
+    target.forward(text, [count])
+    rows, found = target.states.rows(0, count), []
+    for outputs in (range(count), [count - 1]):
+        head.truncate(0)
+        head.forward(text[1:], outputs, hidden=rows)
+        own = head.states.rows(count - 1, count)
+        found.append((head.row(len(outputs) - 1), own))
+    for one, other in zip(*found, strict=True):
+        known = np.isfinite(one)
+        assert np.array_equal(known, np.isfinite(other))
+        assert np.abs(one[known] - other[known]).max() < 1e-2
+    # the engine believes that they hold something else
+    target.truncate(0)
+    head.truncate(0)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])

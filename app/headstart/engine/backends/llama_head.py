@@ -28,6 +28,9 @@ from headstart.engine.backends.llama_hidden import OwnStates, floats, function, 
 from headstart.engine.backends.llama_library import recent_errors
 from headstart.engine.decoder import DecodeAborted, Hidden, Tap
 
+# tokens whose logits are all computed rather than in two forwards
+_FEW = 16
+
 
 class LlamaHead(LlamaCppDecoder):
     """A head of `target`; see `engine.decoder.Decoder` for what the methods promise."""
@@ -62,7 +65,7 @@ class LlamaHead(LlamaCppDecoder):
             )
             if self._facts.vocabulary_size != target.facts.vocabulary_size:
                 raise ModelProblem("head-for-another-model", name=path.name)
-            self._states = OwnStates(self._context, self._width)
+            self._states = self._own = OwnStates(self._context, self._width)
         except BaseException:
             self.close()
             raise
@@ -86,6 +89,22 @@ class LlamaHead(LlamaCppDecoder):
     ) -> None:
         if hidden is None or parents is not None or len(hidden) != len(tokens):
             raise ValueError("a head wants a hidden state for each token, and no tree")
+        first, count = 0, len(tokens)
+        if 0 < len(outputs) < count:
+            # some graphs have the logits of all tokens, and would give the first of them:
+            # all are asked for, and many that nobody wants are decoded before
+            first = outputs[0] if count > _FEW else 0
+            if first:
+                self._decode(tokens[:first], (), seq, hidden[:first])
+            self._decode(tokens[first:], range(count - first), seq, hidden[first:])
+            self._outputs = [index - first for index in outputs]
+        else:
+            self._decode(tokens, outputs, seq, hidden)
+        self._own.first = first
+
+    def _decode(
+        self, tokens: Sequence[int], outputs: Sequence[int], seq: int, hidden: Hidden
+    ) -> None:
         batch = self._batch
         assert batch is not None
         if self._encoder is not None and hidden.shape[1] != self._width:

@@ -156,6 +156,8 @@ class OwnStates:
         """Raises EnvironmentProblem."""
         self._context = context
         self._width = width
+        # which token of what was asked for is the first of llama.cpp's batch
+        self.first = 0
         self._row = function("llama_get_embeddings_nextn_ith")
         function("llama_set_embeddings_nextn")(context, True, True)
 
@@ -165,7 +167,7 @@ class OwnStates:
     def rows(self, first: int, last: int) -> Hidden:
         found = np.empty((last - first, self._width), np.float32)
         for index in range(first, last):
-            address = self._row(self._context, index)
+            address = self._row(self._context, index - self.first)
             if not address:
                 raise EnvironmentProblem("heads-got-nothing")
             found[index - first] = floats(address, (self._width,))
