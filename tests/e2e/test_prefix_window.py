@@ -80,7 +80,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         label = app.window.composer.ahead
         await until(label.isVisible)
-        assert "already processed" in label.text()
+        assert "already processed" in label.full_text
         QTest.keyClicks(app.window.composer.edit, "sea")
         app.window.composer.button.click()
         await until(lambda: app.controllers.reply.writing)

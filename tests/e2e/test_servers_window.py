@@ -301,7 +301,7 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         # it is listed, and why it does not run is said, also where drafts are chosen
         assert "without Apple's chips" in app.window.banner.text()
         choices = await app.services.local.drafts.choices(app.controllers.open.id)
-        (verdict,) = [item.verdict for item in choices if item.model.format == "mlx"]
+        (verdict,) = [item.verdict for item in choices if item.key == str(folder)]
         assert verdict.works == "no"
         assert "without Apple's chips" in verdict.reason
         await _add(app, server)
