@@ -156,7 +156,7 @@ class OverridesWindow(QDialog):
         box.setAccessibleName("Draft from")
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(_INHERITED, None)
-        box.addItem("No draft model: repeated text only", "")
+        box.addItem("No draft model", "")
         for name, key in drafts:
             box.addItem(name, key)
         own = self.options.speculation
