@@ -106,6 +106,7 @@ class RemoteRequest:
     messages: tuple[PromptMessage, ...]
     sampling: Sampling
     reply_so_far: WrittenSoFar = WrittenSoFar()
+    speculation: Speculation = field(default_factory=Speculation)
 
 
 @dataclass(frozen=True, slots=True)

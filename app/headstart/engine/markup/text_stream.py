@@ -112,6 +112,11 @@ class TextStream:
         return self._advance(text, origin, last=False)
 
     @property
+    def all_shown(self) -> bool:
+        """Whether nothing is held back, and what came is whole text."""
+        return not (self._held or self.incomplete or self._header is not None or self.stopped)
+
+    @property
     def incomplete(self) -> int:
         """How many bytes of a character that is not whole yet have come."""
         return len(self._decoder.getstate()[0])

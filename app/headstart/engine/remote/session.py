@@ -12,18 +12,23 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import Connection
+from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.stream import Stream, final_event
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from headstart.engine.remote.client import Offer
+    from headstart.engine.remote.draft_text import RemoteDraft
+    from headstart.engine.remote.gain import ServerGain
+    from headstart.engine.remote.scorer import Scorer
+    from headstart.engine.remote.turn import RemoteTurn
 
 log = logging.getLogger(__name__)
 
@@ -66,15 +71,18 @@ class RemoteSession:
         # by connection; one that was changed gets a client of its own
         self._clients: dict[str, _Kept] = {}
         self._closing = False
+        # by connection, model and draft; and what is being learned of a connection
+        self._gains: dict[tuple[str, str, str], ServerGain] = {}
+        self._learning: dict[str, asyncio.Task[None]] = {}
 
-    def stream(self, request: RemoteRequest) -> RemoteStream:
-        """Send one request; the last event is Finished or Failed."""
+    def stream(self, request: RemoteRequest, draft: RemoteDraft | None = None) -> RemoteStream:
+        """Send one request; the last event is Finished or Failed. `draft` may write ahead."""
         stream = RemoteStream(asyncio.get_running_loop())
         if self._closing:
             stream.cancel()
             stream.mark_sent()
             return stream
-        self._started().call_soon_threadsafe(self._begin, request, stream)
+        self._started().call_soon_threadsafe(self._begin, request, stream, draft)
         return stream
 
     async def list_models(self, connection: Connection) -> Offer:
@@ -129,11 +137,13 @@ class RemoteSession:
             return None
         return await asyncio.to_thread(self._key_of, connection.account)
 
-    def _begin(self, request: RemoteRequest, stream: RemoteStream) -> None:
+    def _begin(
+        self, request: RemoteRequest, stream: RemoteStream, draft: RemoteDraft | None
+    ) -> None:
         if not stream.start():
             stream.mark_sent()
             return
-        task = asyncio.get_running_loop().create_task(self._perform(request, stream))
+        task = asyncio.get_running_loop().create_task(self._perform(request, stream, draft))
         self._tasks.add(task)
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -145,7 +155,9 @@ class RemoteSession:
 
         task.add_done_callback(ended)
 
-    async def _perform(self, request: RemoteRequest, stream: RemoteStream) -> None:
+    async def _perform(
+        self, request: RemoteRequest, stream: RemoteStream, draft: RemoteDraft | None
+    ) -> None:
         """Run one request; whatever happens, its stream ends with one final event."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
@@ -158,7 +170,7 @@ class RemoteSession:
             from headstart.engine.remote.client import on_sent
 
             on_sent.set(stream.mark_sent)
-            await self._write(request, stream)
+            await self._write(request, stream, draft)
         except (Exception, asyncio.CancelledError) as error:
             stream.put(final_event(error))
         finally:
@@ -166,18 +178,89 @@ class RemoteSession:
             stream.put(None)
             stream.mark_sent()
 
-    async def _write(self, request: RemoteRequest, stream: RemoteStream) -> None:
+    async def _write(
+        self, request: RemoteRequest, stream: RemoteStream, draft: RemoteDraft | None
+    ) -> None:
         model = request.model
         if not model.connection.allowed:
             raise EnvironmentProblem("sending-not-allowed", host=model.host)
+        learning = self._learning.pop(model.connection.id, None)
+        if learning is not None:
+            learning.cancel()
         kept = await self._client_of(model.connection)
         try:
+            from headstart.engine.remote.draft_text import drafts_possible
             from headstart.engine.remote.turn import RemoteTurn
 
-            await RemoteTurn(kept.client, request, stream.put, stream.token).run()
+            scorer = drafting = None
+            if drafts_possible(request):
+                scorer = self._scorer(kept.client, request, draft)
+            if scorer is not None and scorer.possible:
+                from headstart.engine.remote.drafting import ServerDrafting
+
+                drafting = ServerDrafting(request, scorer, draft, stream.put)
+            turn = RemoteTurn(kept.client, request, stream.put, stream.token, drafting)
+            try:
+                stats = await turn.run()
+            finally:
+                if drafting is not None:
+                    drafting.close()
+            if scorer is not None and drafting is not None and not drafting.drafted:
+                self._learn(kept, scorer, draft, turn, stats)
         finally:
-            kept.users -= 1
-            await self._close_left(kept)
+            await self._leave(kept)
+
+    def _scorer(
+        self, client: AsyncOpenAI, request: RemoteRequest, draft: RemoteDraft | None
+    ) -> Scorer:
+        from headstart.engine.remote.gain import ServerGain
+        from headstart.engine.remote.scorer import Scorer
+
+        model = request.model
+        key = (model.key, model.connection.url, "" if draft is None else draft.key)
+        gain = self._gains.setdefault(key, ServerGain())
+        return Scorer(client, request, gain, None if draft is None else draft.prompt)
+
+    def _learn(
+        self,
+        kept: _Kept,
+        scorer: Scorer,
+        draft: RemoteDraft | None,
+        turn: RemoteTurn,
+        stats: TurnStats,
+    ) -> None:
+        """Measure what drafting would have gained, while nobody waits."""
+        whole = stats.finish in (FinishReason.END, FinishReason.LENGTH)
+        if not whole or turn.thought or scorer.request.reply_so_far:
+            return
+        rate = stats.tokens_per_second
+        if rate is None:
+            return
+        from headstart.engine.remote.learning import learn
+
+        scorer = replace(scorer, with_images=turn.with_images)
+        reply, tokens = turn.text, stats.generated_tokens
+        kept.users += 1
+
+        async def work() -> None:
+            try:
+                await learn(scorer, draft, reply, tokens, 1 / rate, turn.prompt_tokens)
+            finally:
+                await self._leave(kept)
+
+        task = asyncio.get_running_loop().create_task(work())
+        self._learning[kept.connection.id] = task
+        self._tasks.add(task)
+        task.add_done_callback(self._learned)
+
+    def _learned(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("learning of drafts for a server failed", exc_info=error)
+
+    async def _leave(self, kept: _Kept) -> None:
+        kept.users -= 1
+        await self._close_left(kept)
 
     async def _client_of(self, connection: Connection) -> _Kept:
         """The client of this connection; kept, so that the next turn needs no new handshake."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import re
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,13 +24,13 @@ from headstart.core.events import (
 )
 from headstart.core.parts import Origin, PartKind
 from headstart.core.requests import RemoteRequest
-from headstart.core.servers import parameter_names
 from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
 from headstart.engine.remote.fields import fields_of, plain_stats
-from headstart.engine.remote.messages import about_images, messages_of, response_format
+from headstart.engine.remote.messages import about_images, messages_of
+from headstart.engine.remote.parameters import Parameters
 from headstart.engine.remote.stats import Reported
 from headstart.engine.reply_emitter import ReplyEmitter
 from headstart.engine.stop import StopSignal
@@ -39,18 +38,14 @@ from headstart.engine.stop import StopSignal
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from headstart.engine.remote.drafting import ServerDrafting
+
 # the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
 TRIES = 4
 # what may come after the end of a reply: its figures
 LAST_SECONDS = 5.0
 LARGEST_REPLY = 50_000_000
-# how servers say that they do not know a setting
-_REFUSED = re.compile(
-    r"unsupported|not supported|unknown|unrecognized|unexpected|extra|not permitted|not allowed"
-    r"|does not support",
-    re.IGNORECASE,
-)
 # names of an end that was none
 _BROKEN = ("abort", "error")
 # these go on without saying again what they were given
@@ -72,30 +67,31 @@ class RemoteTurn:
         request: RemoteRequest,
         emit: Emit,
         stop: StopSignal,
+        drafting: ServerDrafting | None = None,
     ) -> None:
         self._client = client
+        self._drafting = drafting
         self._model = request.model
         self._connection = request.model.connection
         self._request = request
         self._emit = emit
         self._signal = stop
         # what is sent as the beginning of the reply, and may come back in front of the rest
-        self._sent = request.reply_so_far.text
+        self._before = self._sent = request.reply_so_far.text
         self._text = TextStream(request.sampling.stop)
         self._text.follow("", self._sent)
         self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
         self._echoed = ""
-        self._thought = False
+        self.thought = False
         self._started = time.perf_counter()
         self._reply = ReplyEmitter(emit)
         self._last_at = self._started
         self._finish: FinishReason | None = None
         self._reported = Reported()
-        self._parameters = self._chosen()
-        self._with_usage = True
+        self._parameters = Parameters(request)
         self._with_images = any(message.images for message in request.messages)
 
-    async def run(self) -> None:
+    async def run(self) -> TurnStats:
         """Emit the whole turn; raises EnvironmentProblem after the text that came."""
         finish = FinishReason.CANCELLED
         try:
@@ -107,15 +103,33 @@ class RemoteTurn:
             self._reply.add(self._text.finish(ended=finish is FinishReason.END))
             self._reply.flush(force=True)
         stats = self._stats(finish)
-        if self._model.context_length and self._reported.prompt_tokens:
-            used = self._reported.prompt_tokens + stats.generated_tokens
-            self._emit(ContextUse(used, self._model.context_length))
+        read = self.prompt_tokens
+        if self._model.context_length and read:
+            self._emit(ContextUse(read + stats.generated_tokens, self._model.context_length))
         self._emit(Finished(stats))
+        return stats
+
+    @property
+    def text(self) -> str:
+        """What was written, without reasoning."""
+        return self._text.text
+
+    @property
+    def with_images(self) -> bool:
+        return self._with_images
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """What the server read before the reply, as far as it said so."""
+        if self._drafting is not None and self._drafting.drafted:
+            # a stream that went on has read what was written as well
+            return self._drafting.prompt_tokens
+        return self._reported.prompt_tokens
 
     async def _write(self) -> FinishReason:
         for attempt in range(1, TRIES + 1):
             try:
-                return await self._stream()
+                return await self._go_on()
             except problems.ServerProblem as problem:
                 if problem.again is None or attempt == TRIES or self._reply.tokens:
                     raise
@@ -130,7 +144,23 @@ class RemoteTurn:
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable")
 
-    async def _stream(self) -> FinishReason:
+    async def _go_on(self) -> FinishReason:
+        """The stream, and rounds of drafts wherever it is left for them."""
+        while True:
+            finish = await self._stream()
+            if finish is not None:
+                return finish
+            assert self._drafting is not None
+            finish = await self._drafting.rounds(self._written, self._take_text)
+            self._reply.flush()
+            if finish is not None:
+                return finish
+            self._sent = self._written
+            self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
+            self._echoed = ""
+
+    async def _stream(self) -> FinishReason | None:
+        """None: it was left, with all that had come."""
         timeout = float(self._connection.timeout)
         limit = timeout * FIRST_TIMES
         events = self._events()
@@ -158,6 +188,8 @@ class RemoteTurn:
                 elif self._reply.first_at is not None:
                     limit = timeout
                 self._reply.flush()
+                if self._is_left():
+                    return None
         finally:
             # closing tells the server to stop writing; a server that does not hear it is left
             try:
@@ -205,7 +237,7 @@ class RemoteTurn:
                 return await self._open()
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 # each time something goes, until there is nothing left to leave out
-                if not self._give_way(error) and not self._without_images(error):
+                if not self._gives_way(error) and not self._without_images(error):
                     raise
             except (openai.NotFoundError, openai.InternalServerError) as error:
                 if not self._without_images(error):
@@ -213,6 +245,10 @@ class RemoteTurn:
 
     async def _open(self) -> Any:
         request = self._request
+        if self._drafting is not None and self._sent and self._drafting.goes_on_as_text:
+            return await self._drafting.open_text(
+                self._sent, self._parameters.left(self._reply.tokens)
+            )
         messages = messages_of(request.messages, self._with_images)
         extra: dict[str, Any] = {}
         kind = self._connection.kind
@@ -222,56 +258,22 @@ class RemoteTurn:
                 extra |= {"continue_final_message": True, "add_generation_prompt": False}
         if kind == "llama.cpp":
             extra["return_progress"] = True
-        if self._with_usage:
+        if self._parameters.with_usage:
             extra["stream_options"] = {"include_usage": True}
         return await self._client.chat.completions.create(
             model=self._model.id,
             messages=messages,  # type: ignore[arg-type]
             stream=True,
-            extra_body=self._parameters | extra,
+            extra_body=self._parameters.left(self._reply.tokens) | extra,
         )
 
-    def _chosen(self) -> dict[str, Any]:
-        """The chat's sampling by the names that this server has for it."""
-        sampling, names = self._request.sampling, parameter_names(self._connection.kind)
-        chosen = {names[name]: getattr(sampling, name) for name in names}
-        for name in ("seed", "max_tokens", "stop", "presence_penalty"):
-            if not chosen.get(name):
-                chosen.pop(name, None)
-        if sampling.seed == 0:
-            chosen["seed"] = 0
-        if chosen.get("top_k") == 0:
-            # off is -1 for some, and what every server does with as many as there are
-            chosen["top_k"] = -1 if self._connection.kind in ("vllm", "sglang") else 0
-        if "stop" in chosen:
-            chosen["stop"] = list(sampling.stop)
-        if sampling.schema:
-            chosen["response_format"] = response_format(sampling.schema, self._connection.kind)
-        return chosen
-
-    def _give_way(self, error: Any) -> bool:
+    def _gives_way(self, error: Any) -> bool:
         """Leave out what the server says it does not take; False when it names nothing."""
-        said, named = f"{error.message} {error.body}", getattr(error, "param", None)
-        if self._with_usage and "stream_options" in said:
-            self._with_usage = False
-            return True
-        if named is None and not _REFUSED.search(said):
-            # a value, or the length of the chat: not the setting as such
-            return False
-        if "max_completion_tokens" in said and "max_tokens" in self._parameters:
-            self._parameters["max_completion_tokens"] = self._parameters.pop("max_tokens")
-            return True
-        refused = [
-            name
-            for name in self._parameters
-            if name == named or (named is None and re.search(rf"\b{name}\b", said))
-        ]
-        for name in refused:
-            del self._parameters[name]
+        refused = self._parameters.give_way(error)
         if refused:
             less = told("server-takes-less", host=self._model.host, settings=", ".join(refused))
             self._emit(Notice("server", less))
-        return bool(refused)
+        return refused is not None
 
     def _without_images(self, error: Any) -> bool:
         """Leave images out where the server says that its model sees none."""
@@ -310,11 +312,13 @@ class RemoteTurn:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
             self._count()
-            self._thought = True
+            self.thought = True
             self._reply.add([TextPiece(PartKind.REASONING, reasoning, Origin.TARGET)])
-        content = delta.get("content") or delta.get("refusal")
+        content = delta.get("content") or delta.get("refusal") or choice.get("text")
         if isinstance(content, str) and content:
             self._count()
+            if self._drafting is not None:
+                self._drafting.streamed()
             content = self._without_echo(content)
             self._reply.add(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
@@ -324,6 +328,34 @@ class RemoteTurn:
             self._finish = _FINISHES.get(finish, FinishReason.END)
             if finish == "content_filter":
                 self._emit(Notice("server", told("server-left-out", host=self._model.host)))
+
+    @property
+    def _written(self) -> str:
+        """The reply, what was there before included."""
+        return self._before + self._text.so_far.text
+
+    def _is_left(self) -> bool:
+        """Whether drafts are checked from here on."""
+        return (
+            self._drafting is not None
+            and self._drafting.may_want
+            and self._finish is None
+            and not self.thought
+            and not self._text.reasoning
+            and self._text.all_shown
+            and self._drafting.wants(self._written)
+        )
+
+    def _take_text(self, text: str, origin: Origin, tokens: int) -> FinishReason | None:
+        """Show what was confirmed; how the reply has ended with it, if it has."""
+        self._reply.tokens += tokens
+        self._last_at = time.perf_counter()
+        self._reply.add(self._text.push(text.encode("utf-8", "replace"), origin))
+        self._reply.flush()
+        if self._text.stopped:
+            return FinishReason.STOP_STRING
+        limit = self._request.sampling.max_tokens
+        return FinishReason.LENGTH if limit and self._reply.tokens >= limit else None
 
     def _without_echo(self, content: str) -> str:
         """New text only: some servers say again what they were given to go on from, and others
@@ -356,12 +388,18 @@ class RemoteTurn:
     def _stats(self, finish: FinishReason) -> TurnStats:
         said, first = self._reported, self._reply.first_at
         generated = self._reply.tokens if said.generated_tokens is None else said.generated_tokens
-        if said.hidden_tokens and not self._thought:
+        if said.hidden_tokens and not self.thought:
             # thought in silence before the first word: not part of the speed of what follows
             generated = max(self._reply.tokens, generated - said.hidden_tokens)
         # of a server that does not say what it found in its cache, nothing is known to be reused
-        prompt = 0 if said.cached_tokens is None else said.prompt_tokens or 0
+        prompt = 0 if said.cached_tokens is None else self.prompt_tokens or 0
         seconds = 0.0 if first is None else self._last_at - first
+        speculation = said.speculation
+        if self._drafting is not None:
+            if self._drafting.drafted:
+                # each request told of its own part only
+                generated = self._reply.tokens
+            speculation = self._drafting.final_stats(generated) or speculation
         if self._reply.tokens <= 1 and said.generate_seconds is not None:
             seconds = said.generate_seconds
         return TurnStats(
@@ -374,5 +412,5 @@ class RemoteTurn:
             generated_tokens=generated,
             generate_seconds=seconds,
             seed=self._request.sampling.seed,
-            speculation=said.speculation,
+            speculation=speculation,
         )

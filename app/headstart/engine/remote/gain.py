@@ -1,0 +1,185 @@
+"""What drafting for a server's model costs and gains, learned from real requests. Pure.
+
+A round drafts K tokens here (D seconds) and has them checked there (T seconds); with a chance `p`
+for each token to be right it brings 1 + p + p^2 + ... + p^K tokens (Leviathan et al., "Fast
+Inference from Transformers via Speculative Decoding", 2023), which the server's stream would have
+taken the measured time of a token each for. Drafting goes on where it has been, and promises to be,
+faster than the stream; what a reply may lose by it is bounded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
+# copies are long, and cost nothing to draft
+COPIES = (8, 16, 32, 64)
+# what a draft has to promise before the stream is left for it, and to go on
+BEGINS, GOES_ON = 1.1, 1.0
+# a reply may lose so much of its time, and what earlier ones have saved may be spent to some extent
+LOSS, SPENT = 0.02, 0.1
+# tokens that are streamed before a reply is drafted: they tell the speed
+STREAMED = 6
+_WEIGHT = 0.25
+# what is known of acceptance fades, so that it follows the text
+_FADES = 0.9
+# replies without a try, after one that did not pay, double each time up to this
+_LONGEST_WAIT = 32
+
+
+@dataclass(slots=True)
+class Line:
+    """Seconds by a count, as a straight line through what was measured; old samples fade."""
+
+    weight: float = 0.0
+    n: float = 0.0
+    seconds: float = 0.0
+    nn: float = 0.0
+    n_seconds: float = 0.0
+
+    def observe(self, n: int, seconds: float) -> None:
+        for name, value in (
+            ("weight", 1.0),
+            ("n", float(n)),
+            ("seconds", seconds),
+            ("nn", float(n * n)),
+            ("n_seconds", n * seconds),
+        ):
+            setattr(self, name, _FADES * getattr(self, name) + value)
+
+    @property
+    def known(self) -> bool:
+        return self.weight > 0
+
+    def at(self, n: int) -> float:
+        """Never falling: more tokens never cost less."""
+        mean_n, mean = self.n / self.weight, self.seconds / self.weight
+        spread = self.nn / self.weight - mean_n * mean_n
+        if spread < 0.5:
+            return mean
+        slope = max(0.0, (self.n_seconds / self.weight - mean_n * mean) / spread)
+        return max(0.1 * mean, mean + slope * (n - mean_n))
+
+
+@dataclass(slots=True)
+class Acceptance:
+    """How often a token of a draft is right where those before it were."""
+
+    right: float = 0.0
+    tried: float = 0.0
+
+    def observe(self, right: int, tried: int) -> None:
+        fades = _FADES ** min(1.0, tried / 8)
+        self.right = fades * self.right + right
+        self.tried = fades * self.tried + tried
+
+    @property
+    def known(self) -> bool:
+        return self.tried > 0
+
+    @property
+    def chance(self) -> float:
+        return min(0.99, (self.right + 0.5) / (self.tried + 1.0))
+
+    def expected(self, depth: int) -> float:
+        """Tokens a round of `depth`."""
+        chance = self.chance
+        return (1 - chance ** (depth + 1)) / (1 - chance)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPlan:
+    """How much to draft, and how many times as fast as the stream that promises to be."""
+
+    depth: int
+    promise: float
+
+
+@dataclass(slots=True)
+class ServerGain:
+    """Of one model of one server with one draft. Times are seconds."""
+
+    # of a request that checks a draft, by its tokens; by the length of the text, in doublings
+    checks: dict[int, Line] = field(default_factory=dict)
+    # of a draft by its tokens
+    drafts: Line = field(default_factory=Line)
+    draft_right: Acceptance = field(default_factory=Acceptance)
+    copy_right: Acceptance = field(default_factory=Acceptance)
+    # until a stream that goes on brings its first token
+    resumes: float = 0.0
+    # what all replies together have saved
+    saved: float = 0.0
+    # why the server is not asked any more; "" while it is
+    refused: str = ""
+    # whether the server confirmed its own words, so that it is known to read what it wrote
+    trusted: bool = False
+    # see `of_echo`
+    late: bool | None = None
+    replies: int = 0
+    next_try: int = 0
+    failures: int = 0
+
+    def check_line(self, characters: int) -> Line:
+        return self.checks.setdefault(_bucket(characters), Line())
+
+    def check_seconds(self, depth: int, characters: int) -> float | None:
+        """None where nothing was measured; of shorter texts where none is as long."""
+        known = [key for key, line in self.checks.items() if line.known]
+        if not known:
+            return None
+        wanted = _bucket(characters)
+        return self.checks[min(known, key=lambda key: abs(key - wanted))].at(depth)
+
+    def plan(
+        self, token: float, characters: int, fixed: int = 0, most: int = 64, copy: bool = False
+    ) -> RoundPlan | None:
+        """The best depth, when the stream takes `token` seconds for each; None where nothing is
+        known. `fixed`: the user's depth. `copy`: of text that is there already."""
+        right = self.copy_right if copy else self.draft_right
+        if not right.known or (not copy and not self.drafts.known):
+            return None
+        best = None
+        for depth in (fixed,) if fixed else COPIES if copy else DEPTHS:
+            if depth > most and best is not None:
+                break
+            check = self.check_seconds(depth, characters)
+            if check is None:
+                return None
+            seconds = check + (0.0 if copy else self.drafts.at(depth))
+            promise = right.expected(min(depth, most)) * token / seconds
+            if best is None or promise > best.promise:
+                best = RoundPlan(min(depth, most), promise)
+        return best
+
+    def wants_try(self) -> bool:
+        """Whether it is time to measure, after a reply of which nothing was drafted."""
+        return not self.refused and self.replies >= self.next_try
+
+    def reply_ended(self, drafted: bool, gained: float) -> None:
+        """Count a reply; one that was drafted and lost time makes the next try wait."""
+        self.replies += 1
+        if drafted and gained < 0:
+            self.put_off()
+        elif drafted:
+            self.failures = 0
+
+    def put_off(self) -> None:
+        """It did not pay: wait before it is tried or measured again."""
+        self.failures += 1
+        self.next_try = self.replies + min(_LONGEST_WAIT, 2**self.failures)
+
+    def observe_resume(self, seconds: float) -> None:
+        self.resumes = seconds if not self.resumes else _blend(self.resumes, seconds)
+
+    def allowed(self, seconds: float) -> float:
+        """What may be lost of a reply that has taken so long."""
+        return LOSS * seconds + SPENT * max(0.0, self.saved)
+
+
+def _blend(old: float, new: float) -> float:
+    return old + _WEIGHT * (new - old)
+
+
+def _bucket(characters: int) -> int:
+    return int(math.log2(max(1, characters / 1000) + 1))

@@ -1,0 +1,143 @@
+"""What can be learned of drafting for a server once a reply is whole, while nobody waits for it.
+
+The server is asked to check words that it has just written itself: that takes as long as checking a
+draft, and what it does not confirm of them shows that it does not read the prompt that it wrote
+from. The draft goes on from places in the reply; how far it would have been right is seen here.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.requests import RemoteRequest
+from headstart.engine.remote.draft_text import RemoteDraft, copy_of
+from headstart.engine.remote.gain import BEGINS, ServerGain
+from headstart.engine.remote.scored import OtherTokens
+from headstart.engine.remote.scorer import Scorer
+
+log = logging.getLogger(__name__)
+
+# shorter replies tell too little; how much is checked, and from where, in shares of the reply
+SHORTEST = 120
+_CHECKED = ((0.3, 4), (0.5, 16), (0.7, 4))
+_PLACES = (0.25, 0.5, 0.75)
+_DRAFTED = 12
+# between places where a copy is looked for
+_STEP, _COPIED = 60, 120
+
+
+async def learn(
+    scorer: Scorer,
+    draft: RemoteDraft | None,
+    reply: str,
+    tokens: int,
+    token_seconds: float,
+    prompt_tokens: int | None,
+) -> None:
+    """Never raises for what a server or a draft does; a cancel ends it. `prompt_tokens`: what the
+    server read before it wrote, if it said so."""
+    gain = scorer.gain
+    if not scorer.possible or len(reply) < SHORTEST or not tokens or not gain.wants_try():
+        return
+    size, request = len(reply) / tokens, scorer.request
+    _learn_copies(gain, request, reply, size)
+    useful = gain.copy_right.known and gain.copy_right.chance > 0.5
+    if draft is None and not useful:
+        return
+    if draft is not None and not await _learn_draft(gain, draft, reply):
+        return
+    if not await _learn_checks(scorer, reply, size, prompt_tokens):
+        return
+    length = len(reply) + sum(len(message.text) for message in request.messages)
+    plans = (gain.plan(token_seconds, length), gain.plan(token_seconds, length, copy=True))
+    if not any(plan is not None and plan.promise >= BEGINS for plan in plans):
+        gain.put_off()
+
+
+def _learn_copies(gain: ServerGain, request: RemoteRequest, reply: str, size: float) -> None:
+    if not request.speculation.prompt_lookup:
+        return
+    texts = [message.text for message in request.messages]
+    at = _STEP
+    while at < len(reply):
+        copy = copy_of(reply[:at], texts, _COPIED)
+        if copy:
+            same = _alike(copy, reply[at:])
+            tried = min(same + 1, len(copy), len(reply) - at)
+            gain.copy_right.observe(int(same / size), max(1, int(tried / size)))
+        at += _STEP
+
+
+async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool:
+    for share in _PLACES:
+        place = _word(reply, int(share * len(reply)))
+        began = time.perf_counter()
+        try:
+            written = await draft.write(reply[:place], _DRAFTED)
+        except EnvironmentProblem as problem:
+            # told when a reply needs it
+            log.warning("a draft for a server failed: %s", problem.for_log)
+            gain.put_off()
+            return False
+        if not written.tokens:
+            continue
+        if share != _PLACES[0]:
+            # the first time it had the whole chat to read
+            gain.drafts.observe(written.tokens, time.perf_counter() - began)
+        same = _alike(written.text, reply[place:])
+        right = int(written.tokens * same / max(1, len(written.text)))
+        gain.draft_right.observe(right, min(written.tokens, right + 1))
+    return gain.draft_right.known
+
+
+async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: int | None) -> bool:
+    gain = scorer.gain
+    length = len(reply) + sum(len(message.text) for message in scorer.request.messages)
+    for share, count in _CHECKED:
+        place = _word(reply, int(share * len(reply)))
+        given = reply[place : place + max(1, int(count * size))].rstrip()
+        if not given:
+            continue
+        began = time.perf_counter()
+        try:
+            checked = await scorer.check(reply[:place], given, count)
+        except OtherTokens:
+            gain.put_off()
+            return False
+        except Exception as error:
+            log.warning("a server does not check text: %s", type(error).__name__)
+            gain.refused = "unable"
+            return False
+        gain.check_line(length).observe(count, time.perf_counter() - began)
+        # the last word may be cut; short of that, it would write the same again
+        confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
+        differs = bool(checked.next) and confirmed < len(given)
+        other_prompt = bool(prompt_tokens and checked.before) and checked.before != prompt_tokens
+        if differs or other_prompt:
+            log.warning("a server checks another prompt than it writes from")
+            gain.refused = "other prompt"
+            return False
+    gain.trusted = True
+    return True
+
+
+def _word(text: str, at: int) -> int:
+    """The next place where a word begins with its blank."""
+    found = text.find(" ", at)
+    return found if found >= 0 else at
+
+
+def _alike(left: str, right: str) -> int:
+    """How many characters both begin with."""
+    same = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        same += 1
+    return same
+
+
+def _shared(left: str, right: str) -> str:
+    return left[: _alike(left, right)]

@@ -1,0 +1,78 @@
+"""A chat's sampling as a server takes it, and what is left of that where it refuses some. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from headstart.core.requests import RemoteRequest
+from headstart.core.servers import parameter_names
+from headstart.engine.remote.messages import response_format
+
+# how servers say that they do not know a setting
+_REFUSED = re.compile(
+    r"unsupported|not supported|unknown|unrecognized|unexpected|extra|not permitted|not allowed"
+    r"|does not support",
+    re.IGNORECASE,
+)
+
+
+class Parameters:
+    """Of one reply. Raises EnvironmentProblem for an answer format that is none."""
+
+    def __init__(self, request: RemoteRequest) -> None:
+        self._request = request
+        self._chosen = self._choose()
+        # whether the figures are asked for at the end of a stream
+        self.with_usage = True
+
+    def left(self, tokens: int) -> dict[str, Any]:
+        """For what the reply may still have after so many tokens."""
+        limit = self._request.sampling.max_tokens
+        more = {
+            name: max(1, limit - tokens)
+            for name in ("max_tokens", "max_completion_tokens")
+            if limit and tokens and name in self._chosen
+        }
+        return self._chosen | more
+
+    def give_way(self, error: Any) -> list[str] | None:
+        """Leave out what the server (`error` is its answer) says it does not take: the settings
+        that the user should know of; None where it names nothing."""
+        said, named = f"{error.message} {error.body}", getattr(error, "param", None)
+        if self.with_usage and "stream_options" in said:
+            self.with_usage = False
+            return []
+        if named is None and not _REFUSED.search(said):
+            # a value, or the length of the chat: not the setting as such
+            return None
+        if "max_completion_tokens" in said and "max_tokens" in self._chosen:
+            self._chosen["max_completion_tokens"] = self._chosen.pop("max_tokens")
+            return []
+        refused = [
+            name
+            for name in self._chosen
+            if name == named or (named is None and re.search(rf"\b{name}\b", said))
+        ]
+        for name in refused:
+            del self._chosen[name]
+        return refused or None
+
+    def _choose(self) -> dict[str, Any]:
+        """The chat's sampling by the names that this server has for it."""
+        sampling, kind = self._request.sampling, self._request.model.connection.kind
+        names = parameter_names(kind)
+        chosen: dict[str, Any] = {names[name]: getattr(sampling, name) for name in names}
+        for name in ("seed", "max_tokens", "stop", "presence_penalty"):
+            if not chosen.get(name):
+                chosen.pop(name, None)
+        if sampling.seed == 0:
+            chosen["seed"] = 0
+        if chosen.get("top_k") == 0:
+            # off is -1 for some, and what every server does with as many as there are
+            chosen["top_k"] = -1 if kind in ("vllm", "sglang") else 0
+        if "stop" in chosen:
+            chosen["stop"] = list(sampling.stop)
+        if sampling.schema:
+            chosen["response_format"] = response_format(sampling.schema, kind)
+        return chosen

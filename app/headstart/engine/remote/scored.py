@@ -1,0 +1,200 @@
+"""What a server says of given text, token by token, and what it confirms of a draft. Pure.
+
+Two forms are known: `prompt_logprobs` of vLLM's chat API (a dictionary by token id for each token
+of the prompt, the token itself first), and `echo` with `logprobs` of the older completions API.
+Texts are compared, not ids: the draft's tokens are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# candidates that are asked for: the second one tells how sure the first is
+CANDIDATES = 2
+# two candidates closer than this (natural logarithms) may change places with the next batch: what
+# the server writes there, it writes itself
+UNSURE = 0.02
+# a token that is part of a character, or of a template
+_PART = "\ufffd"
+_MARKUP = ("<", "[")
+
+
+class Unreadable(Exception):
+    """The answer does not say what was asked, or not about this text."""
+
+
+class OtherTokens(Unreadable):
+    """Its tokens cannot be laid over the text: parts of characters, or blanks that are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredToken:
+    """A token of the given text, the likeliest one in its place, and how much likelier that is
+    than the second (natural logarithms)."""
+
+    text: str
+    best: str
+    margin: float
+
+    @property
+    def is_best(self) -> bool:
+        return self.text == self.best
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What the server confirms: `text` is the beginning of the draft, `tokens` how many of its own
+    that is, `next` what it would write then. Without `next` it has to be asked in its usual way;
+    `ended`: it would write nothing more. `before`: tokens in front of the reply."""
+
+    text: str
+    tokens: int
+    next: str = ""
+    ended: bool = False
+    before: int = 0
+
+
+def of_prompt_logprobs(answer: Mapping[str, Any]) -> list[ScoredToken]:
+    """The tokens of a chat's prompt; raises Unreadable."""
+    found = answer.get("prompt_logprobs")
+    if not isinstance(found, list) or not found:
+        raise Unreadable("no prompt_logprobs")
+    tokens = []
+    for place in found:
+        if not isinstance(place, dict) or not place:
+            # nothing is said of the first one
+            tokens.append(ScoredToken("", "", 0.0))
+            continue
+        entries = [_entry(entry) for entry in place.values()]
+        own = next((entry for entry in entries if entry[2] > CANDIDATES), entries[0])
+        ranked = sorted(entries, key=lambda entry: -entry[1])
+        margin = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 0.0
+        tokens.append(ScoredToken(own[0], ranked[0][0], margin))
+    return tokens
+
+
+def _entry(value: Any) -> tuple[str, float, int]:
+    if not isinstance(value, dict):
+        raise Unreadable("a candidate without fields")
+    text, chance, rank = value.get("decoded_token"), value.get("logprob"), value.get("rank")
+    if not isinstance(text, str) or not isinstance(chance, int | float):
+        raise Unreadable("a candidate without its text")
+    return text, float(chance), rank if isinstance(rank, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """A prompt that was said again; `written` after it. `late`: what this server says of a token is
+    said of the one that follows (llama-cpp-python without a first token of its own)."""
+
+    tokens: list[ScoredToken]
+    written: str
+    late: bool
+
+
+def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) -> Echo:
+    """The tokens of a prompt that was said again; raises Unreadable. `late` as far as it is known
+    from before: an answer that ends at once does not tell."""
+    said, text = choice.get("logprobs"), choice.get("text")
+    if not isinstance(said, dict) or not isinstance(text, str) or not text.startswith(prompt):
+        raise Unreadable("no logprobs of the prompt")
+    texts, tops = said.get("tokens"), said.get("top_logprobs")
+    if not isinstance(texts, list) or not isinstance(tops, list) or len(texts) != len(tops):
+        raise Unreadable("tokens without logprobs")
+    if not texts or not all(isinstance(one, str) for one in texts):
+        raise Unreadable("tokens without texts")
+    written, best = text[len(prompt) :], [_best(place) for place in tops]
+    joined = "".join(texts)
+    if written:
+        # the last token that is told of is the server's own, or the last one of the prompt
+        late = not (_ends_alike(joined, text) and texts[-1] == best[-1][0])
+    if late is None:
+        raise Unreadable("nothing tells of which token is told")
+    if late:
+        if not _ends_alike(joined, prompt) or not written.startswith(best[-1][0]):
+            raise Unreadable("other words than were given")
+        best = [("", 0.0), *best[:-1]]
+    rows = zip(texts, best, strict=True)
+    tokens = [ScoredToken(own, top, margin) for own, (top, margin) in rows]
+    rest = "" if late else written
+    while rest:
+        own = tokens.pop().text if tokens else ""
+        if not own or not rest.endswith(own):
+            raise Unreadable("other words than were written")
+        rest = rest[: len(rest) - len(own)]
+    return Echo(tokens, written, late)
+
+
+def _ends_alike(joined: str, text: str) -> bool:
+    size = min(len(joined), len(text), 400)
+    return joined[-size:] == text[-size:]
+
+
+def _best(place: Any) -> tuple[str, float]:
+    """The likeliest text, and its lead."""
+    if not isinstance(place, dict) or not place:
+        return "", 0.0
+    if not all(isinstance(value, int | float) for value in place.values()):
+        raise Unreadable("candidates without numbers")
+    ranked = sorted(place.items(), key=lambda item: -item[1])
+    lead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 0.0
+    return str(ranked[0][0]), lead
+
+
+def confirmed(
+    tokens: Sequence[ScoredToken], reply: str, draft: str, written: str, ended: bool
+) -> Confirmed:
+    """What of `draft`, with which the given text ends, is what the server would have written
+    after `reply`; raises OtherTokens.
+
+    `written` is what it wrote after the whole text, in its usual way; `ended`: it wrote an end.
+    """
+    start, first = _cover(tokens, draft)
+    before = _before(tokens[:start], reply, first)
+    text, count = "", 0
+    for token in tokens[start:]:
+        own, top = token.text, token.best
+        if first:
+            # a token that began in the reply: it has to agree with that
+            if not top.startswith(own[:first]):
+                return Confirmed("", 0, before=before)
+            own, top, first = own[first:], top[first:], 0
+        if token.margin < UNSURE:
+            return Confirmed(text, count, before=before)
+        if own != top:
+            usable = top and _PART not in top and not top.lstrip().startswith(_MARKUP)
+            return Confirmed(text, count, top if usable else "", before=before)
+        text, count = text + own, count + 1
+    return Confirmed(text, count, "" if _PART in written else written, ended, before)
+
+
+def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:
+    """Where the tokens of `draft` begin, and how many characters of the first are not its own."""
+    rest = draft
+    for at in range(len(tokens) - 1, -1, -1):
+        text = tokens[at].text
+        if not text or _PART in text:
+            break
+        if len(text) >= len(rest):
+            if not text.endswith(rest):
+                break
+            return at, len(text) - len(rest)
+        if not rest.endswith(text):
+            break
+        rest = rest[: len(rest) - len(text)]
+    raise OtherTokens("tokens that are not the text's")
+
+
+def _before(tokens: Sequence[ScoredToken], reply: str, of_next: int) -> int:
+    """How many tokens stand in front of the reply; 0 where that cannot be told."""
+    rest = reply[: len(reply) - of_next] if of_next else reply
+    for at in range(len(tokens) - 1, -1, -1):
+        if not rest:
+            return at + 1
+        text = tokens[at].text
+        if not text or not rest.endswith(text):
+            return 0
+        rest = rest[: len(rest) - len(text)]
+    return 0

@@ -1,0 +1,150 @@
+"""Asks a server what it thinks of given text: one request for a whole draft.
+
+vLLM scores a chat whose last message is the unfinished reply. SGLang and llama-cpp-python score
+text only, which takes the chat template; the draft's is used, and whether the server reads the same
+prompt shows in what it says of its own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from headstart.core.requests import RemoteRequest
+from headstart.core.servers import ServerKind
+from headstart.engine.remote.gain import ServerGain
+from headstart.engine.remote.messages import messages_of
+from headstart.engine.remote.scored import (
+    CANDIDATES,
+    Confirmed,
+    ScoredToken,
+    Unreadable,
+    confirmed,
+    of_echo,
+    of_prompt_logprobs,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+# which servers score chats, and which text
+SCORES_CHATS: tuple[ServerKind, ...] = ("vllm",)
+SCORES_TEXT: tuple[ServerKind, ...] = ("sglang", "llama-cpp-python")
+# a server that takes so much longer than is known of it does not answer
+_SILENCE, _SHORTEST = 8.0, 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Of one chat. `prompt`: what the draft's template makes of it; None without one."""
+
+    client: AsyncOpenAI
+    request: RemoteRequest
+    gain: ServerGain
+    prompt: str | None = None
+    with_images: bool = True
+
+    @property
+    def possible(self) -> bool:
+        kind = self.request.model.connection.kind
+        return kind in SCORES_CHATS or (kind in SCORES_TEXT and self.prompt is not None)
+
+    async def check(self, reply: str, draft: str, tokens: int) -> Confirmed:
+        """What the server confirms of `draft` after `reply`; `tokens`: about how many that is.
+
+        Raises Unreadable, TimeoutError, and whatever the client raises.
+        """
+        known = self.gain.check_seconds(tokens, len(reply)) or 0.0
+        async with asyncio.timeout(max(_SHORTEST, _SILENCE * known)):
+            if self.request.model.connection.kind in SCORES_CHATS:
+                return await self._check_chat(reply, draft)
+            return await self._check_text(reply, draft)
+
+    async def open_text(self, reply: str, parameters: dict[str, Any]) -> Any:
+        """A stream that goes on after `reply`, from a server that only goes on with text."""
+        assert self.prompt is not None
+        return await self.client.completions.create(
+            model=self.request.model.id,
+            prompt=self.prompt + reply,
+            stream=True,
+            extra_body=parameters,
+        )
+
+    @property
+    def goes_on_as_text(self) -> bool:
+        """Whether its chats cannot go on with a reply that has begun."""
+        return self.request.model.connection.kind == "llama-cpp-python" and self.prompt is not None
+
+    async def _check_chat(self, reply: str, draft: str) -> Confirmed:
+        messages = messages_of(self.request.messages, self.with_images)
+        messages.append({"role": "assistant", "content": reply + draft})
+        answer = await self.client.chat.completions.create(
+            model=self.request.model.id,
+            messages=messages,  # type: ignore[arg-type]
+            temperature=0,
+            max_tokens=1,
+            extra_body={
+                "prompt_logprobs": CANDIDATES,
+                "continue_final_message": True,
+                "add_generation_prompt": False,
+            },
+        )
+        found = _plain(answer)
+        choice = _choice(found)
+        message = choice.get("message")
+        written = message.get("content") if isinstance(message, dict) else None
+        written = written if isinstance(written, str) else ""
+        ended = choice.get("finish_reason") == "stop" and not written
+        return _said(found, of_prompt_logprobs(found), reply, draft, written, ended)
+
+    async def _check_text(self, reply: str, draft: str) -> Confirmed:
+        assert self.prompt is not None
+        prompt = self.prompt + reply + draft
+        answer = await self.client.completions.create(
+            model=self.request.model.id,
+            prompt=prompt,
+            temperature=0,
+            max_tokens=1,
+            echo=True,
+            logprobs=CANDIDATES,
+        )
+        found = _plain(answer)
+        choice = _choice(found)
+        echo = of_echo(choice, prompt, self.gain.late)
+        self.gain.late = echo.late
+        ended = choice.get("finish_reason") == "stop" and not echo.written
+        return _said(found, echo.tokens, reply, draft, echo.written, ended)
+
+
+def _said(
+    answer: dict[str, Any],
+    tokens: Sequence[ScoredToken],
+    reply: str,
+    draft: str,
+    written: str,
+    ended: bool,
+) -> Confirmed:
+    checked = confirmed(tokens, reply, draft, written, ended)
+    usage = answer.get("usage")
+    size = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    if checked.before and isinstance(size, int):
+        # some leave the first token out of what they tell
+        return replace(checked, before=size - (len(tokens) - checked.before))
+    return checked
+
+
+def _plain(answer: Any) -> dict[str, Any]:
+    dump = getattr(answer, "model_dump", None)
+    found = dump() if dump is not None else answer
+    if not isinstance(found, dict):
+        raise Unreadable("no answer")
+    return found
+
+
+def _choice(answer: dict[str, Any]) -> dict[str, Any]:
+    choices: Sequence[Any] | None = answer.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise Unreadable("no choice")
+    return choices[0]
