@@ -2,7 +2,7 @@
 
 The head is an EAGLE-3 of SmolLM2, trained by `head_training` (once: some minutes), for the wide
 1.2 B target, which has the same hidden states. Plain decoding before and after each reply; medians
-and quartiles. `--only head,taps,recycling,history`.
+and quartiles. `--only head,taps,recycling,history,server`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from headstart.hub.library import ref, starter_model
 from tests.benchmarks.head_training import TAPS, make_head
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, spread
+from tests.benchmarks.server_draft_runs import server_drafts
 from tests.benchmarks.speculation_runs import OFF, Engine, Run
 from tests.benchmarks.speculation_texts import EARLIER, PROMPTS
 from tests.models.heads import random_eagle3
@@ -175,7 +176,7 @@ def history(report: Report, wide: ModelRef) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--only", default="head,taps,recycling,history")
+    parser.add_argument("--only", default="head,taps,recycling,history,server")
     given = parser.parse_args()
     only = given.only.split(",")
     starter, wide, head, hostile = models()
@@ -188,6 +189,8 @@ def main() -> None:
         history(report, wide)
     if "head" in only:
         heads(report, wide, head, hostile)
+    if "server" in only:
+        server_drafts(report, wide, starter)
     report.write(given.json)
 
 

@@ -162,7 +162,7 @@ class ScriptedServer:
     async def _answer(self, asked: Asked, answer: Answer) -> None:
         if asked.path.endswith("/models"):
             await answer.json({"object": "list", "data": self.models})
-        elif asked.path.endswith("/chat/completions"):
+        elif asked.path.endswith("/completions"):
             handler = self.script.pop(0) if self.script else self.handler
             await handler(asked, answer)
         else:

@@ -123,6 +123,7 @@ def remote_request(
         messages=prompt_messages(asked.branch, system_prompt(asked.chat, chosen), images),
         sampling=chosen.sampling,
         reply_so_far=asked.so_far(model),
+        speculation=chosen.speculation,
     )
 
 

@@ -13,6 +13,7 @@ from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.images import ChatImages
 from headstart.chat.answering.local import ModelSources
 from headstart.chat.answering.local_models import LocalModels, make_local_models
+from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.answering.servers import ServerAnswerer
 from headstart.chat.attaching import Attaching
 from headstart.chat.background import Background
@@ -158,9 +159,9 @@ def make_services(
     sources = ModelSources(models, images)
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)
     exporting = Exporting(databases, replies.reply_in, shelf, preferences)
-    answering = Answering(
-        models, local.answerer, ServerAnswerer(session, servers, preferences, images)
-    )
+    server_drafts = ServerDrafts(runner, local.loader, models, preferences, broadcast)
+    server_answerer = ServerAnswerer(session, servers, preferences, images, server_drafts)
+    answering = Answering(models, local.answerer, server_answerer)
     return Services(
         preferences=preferences,
         broadcast=broadcast,

@@ -18,6 +18,11 @@ from headstart.core.errors import EnvironmentProblem
 
 ServerKind = Literal["", "llama.cpp", "llama-cpp-python", "vllm", "sglang", "lmstudio", "ollama"]
 
+# which servers say how likely a given text is, so that they can check drafts: of a chat whose last
+# reply has begun, or of a prompt as text
+CHECKS_CHATS: frozenset[ServerKind] = frozenset(("vllm",))
+CHECKS_TEXT: frozenset[ServerKind] = frozenset(("sglang", "llama-cpp-python"))
+
 _PREFIX = "server:"
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}")
 _NUMBERS = re.compile(r"[0-9.]+")
@@ -83,6 +88,16 @@ class ServerModel:
     @property
     def host(self) -> str:
         return self.connection.host
+
+    @property
+    def checks_drafts(self) -> bool:
+        """Whether its server says how likely given text is."""
+        return self.connection.kind in CHECKS_CHATS or self.checks_text
+
+    @property
+    def checks_text(self) -> bool:
+        """Whether that takes the chat as text, with its template."""
+        return self.connection.kind in CHECKS_TEXT
 
     @property
     def settings_taken(self) -> frozenset[str] | None:

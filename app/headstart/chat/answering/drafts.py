@@ -13,12 +13,14 @@ from pathlib import Path
 from headstart.chat.branches import Branches
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.core import fit
 from headstart.core.errors import ModelProblem
 from headstart.core.fit import Pair, automatic_context
 from headstart.core.heads import OWN_LAYERS, HeadFacts, HeadKind
 from headstart.core.inheritance import effective
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
+from headstart.core.servers import ServerModel
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.core.split_files import title
 from headstart.core.told import Told, about, told
@@ -47,13 +49,17 @@ class Drafts:
 
     async def choices(self, chat_id: str) -> list[DraftChoice]:
         """What can draft for the chat's model, with a verdict: its own layers, heads, and every
-        installed model, useful ones first; none where a server answers. Raises ModelProblem for
-        the target."""
+        installed model, useful ones first; for a server's model those that can write here, and
+        none where the server checks no drafts. Raises ModelProblem for the target."""
         chat = await self._branches.chat(chat_id)
-        target = None if chat is None else await self._models.here(chat)
-        if target is None:
-            return []
+        target = None if chat is None else await self._models.of_chat(chat)
         engine = self._preferences.current.engine
+        if isinstance(target, ServerModel) and target.checks_drafts:
+            installed = await self._models.installed()
+            whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
+            return await asyncio.to_thread(_judged_for, target, installed, whys, engine)
+        if not isinstance(target, ModelRef):
+            return []
         installed, heads = await self._models.installed(), await self._models.heads()
         whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
         return await asyncio.to_thread(_judged, target, installed, heads, whys, engine)
@@ -89,6 +95,33 @@ class Drafts:
             path = Path(key)
             return ModelRef(path, title(path), 0)
         return None if found.path == target.path else found
+
+
+def _judged_for(
+    target: ServerModel,
+    installed: list[ModelRef],
+    whys: Mapping[str, Told],
+    engine: EngineSettings,
+) -> list[DraftChoice]:
+    """What can draft here for a server's model, small ones first: of that nothing is known."""
+    free = memory()
+
+    def judged(model: ModelRef) -> Verdict:
+        why = whys.get(model.key)
+        if why is not None:
+            return Verdict("no", (why,))
+        card = read_card(model)
+        context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
+        need = fit.need(card.shape, min(context, card.context_length or context), engine)
+        if fit.judge(need, free) == "no":
+            why = told("draft-needs-memory", need=need.total, free=free.available)
+            return Verdict("no", (why,))
+        notes = (told("draft-for-server", host=target.host), told("draft-fits", need=need.total))
+        return Verdict("yes", notes)
+
+    small = sorted(installed, key=lambda model: model.size)
+    choices = [DraftChoice(one.key, one.name, _read(judged, one)) for one in small]
+    return sorted(choices, key=lambda choice: choice.verdict.works == "no")
 
 
 def _drafts_itself(target: ModelRef) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from headstart.chat.answering.images import ChatImages
+from headstart.chat.answering.server_drafts import ServerDrafts
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, remote_request
@@ -26,7 +27,9 @@ class ServerAnswerer:
         servers: Servers,
         preferences: Preferences,
         images: ChatImages,
+        drafts: ServerDrafts,
     ) -> None:
+        self._drafts = drafts
         self._images = images
         self._session = session
         self._servers = servers
@@ -39,6 +42,7 @@ class ServerAnswerer:
     async def answer(self, model: ServerModel, asked: Asked) -> ReplyStream:
         images = await self._images.read(asked.chat.id, images_in(asked.branch))
         request = remote_request(asked, model, self._preferences.current, images)
-        stream = self._session.stream(request)
+        draft = await self._drafts.of_reply(asked, request)
+        stream = self._session.stream(request, draft)
         await asyncio.wait([stream.sent], timeout=SENT_SECONDS)
         return stream

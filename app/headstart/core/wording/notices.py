@@ -39,6 +39,12 @@ NOTICES: dict[str, str] = {
     "server-retry": "{problem:message} Trying again in {seconds:n second|seconds}.",
     "server-takes-less": "{host} does not take {settings}.",
     "server-left-out": "{host} left out a part of the reply.",
+    "server-stopped-checking": (
+        "{host} no longer checks drafts. Replies go on without them, as fast as it writes."
+    ),
+    "server-draft-failed": (
+        "The draft for the server's model cannot write: {problem} Replies go on without it."
+    ),
     "draft-unusable": (
         "The draft {draft} cannot be used with {model}: {problem:text} Replies are written without "
         "it."

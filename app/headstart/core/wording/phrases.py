@@ -110,6 +110,7 @@ DRAFTS: dict[str, tuple[str, str]] = {
     "draft-sees-less": ("sees only the last {tokens:n token|tokens}", ""),
     "draft-cannot-go-back": ("cannot take drafts back: reads some tokens twice", ""),
     "draft-costs-much": ("nearly as large as the target: little to win", ""),
+    "draft-for-server": ("drafts here by text, {host} checks them", ""),
     "draft-fits": ("fits in memory ({need:size})", ""),
     "head-own-layers": ("layers in the model's own file that were made for drafting", ""),
     "head-for-this-model": ("a head that was made for models like this one", ""),

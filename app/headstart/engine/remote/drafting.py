@@ -353,5 +353,5 @@ class ServerDrafting:
                 # looked at, so that nobody complains
                 self._warm.exception()
             self._warm.cancel()
-        self._gain.saved += self.gained
-        self._gain.reply_ended(self.drafted, self.gained)
+        tokens = self._events + self.stats.rounds + self.stats.accepted
+        self._gain.reply_ended(self.drafted, self.gained, tokens * self.token_seconds)

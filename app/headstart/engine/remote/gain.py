@@ -17,11 +17,13 @@ DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
 COPIES = (8, 16, 32, 64)
 # what a draft has to promise before the stream is left for it, and to go on
 BEGINS, GOES_ON = 1.1, 1.0
-# a reply may lose so much of its time, and what earlier ones have saved may be spent to some extent
-LOSS, SPENT = 0.02, 0.1
+# a reply may lose so much of its time; more of what earlier ones have saved, up to a larger share
+LOSS, SPENT, MOST = 0.02, 0.5, 0.1
 # tokens that are streamed before a reply is drafted: they tell the speed
 STREAMED = 6
 _WEIGHT = 0.25
+# the share of a time that grows with the count, where only one count was measured
+_USUAL = 0.75
 # what is known of acceptance fades, so that it follows the text
 _FADES = 0.9
 # replies without a try, after one that did not pay, double each time up to this
@@ -57,8 +59,10 @@ class Line:
         mean_n, mean = self.n / self.weight, self.seconds / self.weight
         spread = self.nn / self.weight - mean_n * mean_n
         if spread < 0.5:
-            return mean
-        slope = max(0.0, (self.n_seconds / self.weight - mean_n * mean) / spread)
+            # one count says nothing of others
+            slope = _USUAL * mean / max(1.0, mean_n)
+        else:
+            slope = max(0.0, (self.n_seconds / self.weight - mean_n * mean) / spread)
         return max(0.1 * mean, mean + slope * (n - mean_n))
 
 
@@ -116,6 +120,8 @@ class ServerGain:
     trusted: bool = False
     # see `of_echo`
     late: bool | None = None
+    # of the stream of a reply
+    usual_seconds: float = 0.0
     replies: int = 0
     next_try: int = 0
     failures: int = 0
@@ -156,9 +162,12 @@ class ServerGain:
         """Whether it is time to measure, after a reply of which nothing was drafted."""
         return not self.refused and self.replies >= self.next_try
 
-    def reply_ended(self, drafted: bool, gained: float) -> None:
-        """Count a reply; one that was drafted and lost time makes the next try wait."""
+    def reply_ended(self, drafted: bool, gained: float, seconds: float) -> None:
+        """Count a reply; one that was drafted and lost time makes the next try wait. `seconds`:
+        what it would have taken as a stream."""
         self.replies += 1
+        self.saved += gained
+        self.usual_seconds = _blend(self.usual_seconds, seconds) if self.usual_seconds else seconds
         if drafted and gained < 0:
             self.put_off()
         elif drafted:
@@ -173,8 +182,9 @@ class ServerGain:
         self.resumes = seconds if not self.resumes else _blend(self.resumes, seconds)
 
     def allowed(self, seconds: float) -> float:
-        """What may be lost of a reply that has taken so long."""
-        return LOSS * seconds + SPENT * max(0.0, self.saved)
+        """What may be lost of a reply that has taken so long, and may take as long as others."""
+        seconds = max(seconds, self.usual_seconds)
+        return LOSS * seconds + min(SPENT * max(0.0, self.saved), MOST * seconds)
 
 
 def _blend(old: float, new: float) -> float:

@@ -22,8 +22,11 @@ log = logging.getLogger(__name__)
 # shorter replies tell too little; how much is checked, and from where, in shares of the reply
 SHORTEST = 120
 _CHECKED = ((0.3, 4), (0.5, 16), (0.7, 4))
-_PLACES = (0.25, 0.5, 0.75)
-_DRAFTED = 12
+# and from where how many tokens are drafted; the first time the draft has the chat to read
+_PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
+# what is so much likelier (natural logarithms) than what was written is no matter of rounding:
+# servers compute a little differently when they read than when they write
+_ROUNDING = 0.7
 # between places where a copy is looked for
 _STEP, _COPIED = 60, 120
 
@@ -71,11 +74,11 @@ def _learn_copies(gain: ServerGain, request: RemoteRequest, reply: str, size: fl
 
 
 async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool:
-    for share in _PLACES:
+    for number, (share, most) in enumerate(_PLACES):
         place = _word(reply, int(share * len(reply)))
         began = time.perf_counter()
         try:
-            written = await draft.write(reply[:place], _DRAFTED)
+            written = await draft.write(reply[:place], most)
         except EnvironmentProblem as problem:
             # told when a reply needs it
             log.warning("a draft for a server failed: %s", problem.for_log)
@@ -83,8 +86,7 @@ async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool
             return False
         if not written.tokens:
             continue
-        if share != _PLACES[0]:
-            # the first time it had the whole chat to read
+        if number:
             gain.drafts.observe(written.tokens, time.perf_counter() - began)
         same = _alike(written.text, reply[place:])
         right = int(written.tokens * same / max(1, len(written.text)))
@@ -113,7 +115,7 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
         gain.check_line(length).observe(count, time.perf_counter() - began)
         # the last word may be cut; short of that, it would write the same again
         confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
-        differs = bool(checked.next) and confirmed < len(given)
+        differs = confirmed < len(given) and checked.behind > _ROUNDING
         other_prompt = bool(prompt_tokens and checked.before) and checked.before != prompt_tokens
         if differs or other_prompt:
             log.warning("a server checks another prompt than it writes from")

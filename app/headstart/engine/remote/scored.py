@@ -11,11 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# candidates that are asked for: the second one tells how sure the first is
-CANDIDATES = 2
-# two candidates closer than this (natural logarithms) may change places with the next batch: what
-# the server writes there, it writes itself
-UNSURE = 0.02
+# candidates that are asked for, beside the token itself
+CANDIDATES = 1
 # a token that is part of a character, or of a template
 _PART = "\ufffd"
 _MARKUP = ("<", "[")
@@ -32,27 +29,25 @@ class OtherTokens(Unreadable):
 @dataclass(frozen=True, slots=True)
 class ScoredToken:
     """A token of the given text, the likeliest one in its place, and how much likelier that is
-    than the second (natural logarithms)."""
+    (natural logarithms)."""
 
     text: str
     best: str
-    margin: float
-
-    @property
-    def is_best(self) -> bool:
-        return self.text == self.best
+    behind: float
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """What the server confirms: `text` is the beginning of the draft, `tokens` how many of its own
     that is, `next` what it would write then. Without `next` it has to be asked in its usual way;
-    `ended`: it would write nothing more. `before`: tokens in front of the reply."""
+    `ended`: it would write nothing more. `behind`: how much likelier `next` is than what the draft
+    has there. `before`: tokens in front of the reply."""
 
     text: str
     tokens: int
     next: str = ""
     ended: bool = False
+    behind: float = 0.0
     before: int = 0
 
 
@@ -68,10 +63,9 @@ def of_prompt_logprobs(answer: Mapping[str, Any]) -> list[ScoredToken]:
             tokens.append(ScoredToken("", "", 0.0))
             continue
         entries = [_entry(entry) for entry in place.values()]
-        own = next((entry for entry in entries if entry[2] > CANDIDATES), entries[0])
-        ranked = sorted(entries, key=lambda entry: -entry[1])
-        margin = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 0.0
-        tokens.append(ScoredToken(own[0], ranked[0][0], margin))
+        best = min(entries, key=lambda entry: entry[2])
+        own = max(entries, key=lambda entry: entry[2])
+        tokens.append(ScoredToken(own[0], best[0], best[1] - own[1]))
     return tokens
 
 
@@ -81,7 +75,9 @@ def _entry(value: Any) -> tuple[str, float, int]:
     text, chance, rank = value.get("decoded_token"), value.get("logprob"), value.get("rank")
     if not isinstance(text, str) or not isinstance(chance, int | float):
         raise Unreadable("a candidate without its text")
-    return text, float(chance), rank if isinstance(rank, int) else 0
+    if not isinstance(rank, int):
+        raise Unreadable("a candidate without its rank")
+    return text, float(chance), rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +102,9 @@ def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) ->
     if not texts or not all(isinstance(one, str) for one in texts):
         raise Unreadable("tokens without texts")
     written, best = text[len(prompt) :], [_best(place) for place in tops]
+    chances = [_chance(one) for one in said.get("token_logprobs") or [None] * len(texts)]
+    if len(chances) != len(texts):
+        raise Unreadable("tokens without chances")
     joined = "".join(texts)
     if written:
         # the last token that is told of is the server's own, or the last one of the prompt
@@ -115,9 +114,12 @@ def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) ->
     if late:
         if not _ends_alike(joined, prompt) or not written.startswith(best[-1][0]):
             raise Unreadable("other words than were given")
-        best = [("", 0.0), *best[:-1]]
-    rows = zip(texts, best, strict=True)
-    tokens = [ScoredToken(own, top, margin) for own, (top, margin) in rows]
+        # of how much likelier nothing is known then
+        best, chances = [("", 0.0), *best[:-1]], [None] * len(texts)
+    tokens = [
+        ScoredToken(own, top, 0.0 if chance is None else max(0.0, most - chance))
+        for own, (top, most), chance in zip(texts, best, chances, strict=True)
+    ]
     rest = "" if late else written
     while rest:
         own = tokens.pop().text if tokens else ""
@@ -133,14 +135,17 @@ def _ends_alike(joined: str, text: str) -> bool:
 
 
 def _best(place: Any) -> tuple[str, float]:
-    """The likeliest text, and its lead."""
+    """The likeliest text, and its chance as a logarithm."""
     if not isinstance(place, dict) or not place:
         return "", 0.0
     if not all(isinstance(value, int | float) for value in place.values()):
         raise Unreadable("candidates without numbers")
-    ranked = sorted(place.items(), key=lambda item: -item[1])
-    lead = ranked[0][1] - ranked[1][1] if len(ranked) > 1 else 0.0
-    return str(ranked[0][0]), lead
+    text, most = max(place.items(), key=lambda item: item[1])
+    return str(text), float(most)
+
+
+def _chance(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
 
 
 def confirmed(
@@ -161,13 +166,12 @@ def confirmed(
             if not top.startswith(own[:first]):
                 return Confirmed("", 0, before=before)
             own, top, first = own[first:], top[first:], 0
-        if token.margin < UNSURE:
-            return Confirmed(text, count, before=before)
         if own != top:
             usable = top and _PART not in top and not top.lstrip().startswith(_MARKUP)
-            return Confirmed(text, count, top if usable else "", before=before)
+            following = top if usable else ""
+            return Confirmed(text, count, following, behind=token.behind, before=before)
         text, count = text + own, count + 1
-    return Confirmed(text, count, "" if _PART in written else written, ended, before)
+    return Confirmed(text, count, "" if _PART in written else written, ended, before=before)
 
 
 def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from headstart.core.requests import RemoteRequest
-from headstart.core.servers import ServerKind
 from headstart.engine.remote.gain import ServerGain
 from headstart.engine.remote.messages import messages_of
 from headstart.engine.remote.scored import (
@@ -29,9 +28,6 @@ from headstart.engine.remote.scored import (
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-# which servers score chats, and which text
-SCORES_CHATS: tuple[ServerKind, ...] = ("vllm",)
-SCORES_TEXT: tuple[ServerKind, ...] = ("sglang", "llama-cpp-python")
 # a server that takes so much longer than is known of it does not answer
 _SILENCE, _SHORTEST = 8.0, 10.0
 
@@ -48,8 +44,8 @@ class Scorer:
 
     @property
     def possible(self) -> bool:
-        kind = self.request.model.connection.kind
-        return kind in SCORES_CHATS or (kind in SCORES_TEXT and self.prompt is not None)
+        model = self.request.model
+        return model.checks_drafts and (self.prompt is not None or not model.checks_text)
 
     async def check(self, reply: str, draft: str, tokens: int) -> Confirmed:
         """What the server confirms of `draft` after `reply`; `tokens`: about how many that is.
@@ -58,9 +54,9 @@ class Scorer:
         """
         known = self.gain.check_seconds(tokens, len(reply)) or 0.0
         async with asyncio.timeout(max(_SHORTEST, _SILENCE * known)):
-            if self.request.model.connection.kind in SCORES_CHATS:
-                return await self._check_chat(reply, draft)
-            return await self._check_text(reply, draft)
+            if self.request.model.checks_text:
+                return await self._check_text(reply, draft)
+            return await self._check_chat(reply, draft)
 
     async def open_text(self, reply: str, parameters: dict[str, Any]) -> Any:
         """A stream that goes on after `reply`, from a server that only goes on with text."""

@@ -90,6 +90,11 @@ class RemoteSession:
         asked = asyncio.run_coroutine_threadsafe(self._list(connection), self._started())
         return await asyncio.wrap_future(asked)
 
+    @property
+    def learning(self) -> bool:
+        """Whether something is being measured after a reply; from any thread."""
+        return any(not task.done() for task in list(self._learning.values()))
+
     def close(self, timeout: float = 5.0) -> None:
         """Stop every request, close every connection, end the thread."""
         self._closing = True

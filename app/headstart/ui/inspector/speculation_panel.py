@@ -82,6 +82,8 @@ class SpeculationPanel(QWidget):
         super().__init__(parent)
         self._value = Speculation()
         self._choices: list[DraftChoice] = []
+        # who answers where it is not this computer, and why nothing is drafted for it
+        self._host, self._no_drafts = "", ""
         self._quiet = False
         self.calibrating = False
         # how much faster the last replies were, in a few words
@@ -156,7 +158,8 @@ class SpeculationPanel(QWidget):
         self.confidence.valueChanged.connect(
             lambda value: self._set(min_probability=round(value, 2))
         )
-        self._row("Minimum probability", self.confidence)
+        label = self._row("Minimum probability", self.confidence)
+        self._local_only: list[QWidget] = [label, self.confidence]
         self.prompt_lookup = QCheckBox("Reuse repeated text", self)
         self.prompt_lookup.setToolTip("Drafts copies of earlier text, without a model")
         self.prompt_lookup.toggled.connect(lambda on: self._set(prompt_lookup=on))
@@ -166,6 +169,7 @@ class SpeculationPanel(QWidget):
         self.earlier_chats.setToolTip(about.description)
         self.earlier_chats.toggled.connect(lambda on: self._set(earlier_chats=on))
         self._layout.addWidget(self.earlier_chats)
+        self._local_only.append(self.earlier_chats)
         self.tint = QCheckBox("Highlight drafted text", self)
         self.tint.setToolTip("green: by the draft model or head; violet: repeated text")
         self.tint.toggled.connect(self._tint_toggled)
@@ -200,15 +204,17 @@ class SpeculationPanel(QWidget):
         self.calibrate.clicked.connect(self._calibrate_clicked)
         for widget in (title, self.curve, self._caption, self.calibrate):
             self._layout.addWidget(widget)
+        self._local_only += [title, self.curve, self.calibrate]
         self._layout.addSpacing(12)
 
-    def _row(self, title: str, widget: QWidget) -> None:
+    def _row(self, title: str, widget: QWidget) -> QLabel:
         row = QHBoxLayout()
         label = QLabel(title, self)
         label.setMinimumWidth(110)
         row.addWidget(label)
         row.addWidget(widget, 1)
         self._layout.addLayout(row)
+        return label
 
     # --- what is shown -------------------------------------------------------------------
 
@@ -222,6 +228,10 @@ class SpeculationPanel(QWidget):
         value = self._value
         if not value.enabled:
             return "off"
+        if self._no_drafts:
+            return "not with this server"
+        if not value.draft and self._host:
+            return "repeated text only" if value.prompt_lookup else "no draft"
         if not value.draft:
             if value.prompt_lookup:
                 return "repeats, earlier chats" if value.earlier_chats else "repeated text only"
@@ -240,6 +250,12 @@ class SpeculationPanel(QWidget):
         """A curve, and what a draft does, belong to a pair: this is another one."""
         self.set_calibrated(None)
         self.set_activity(None)
+
+    def set_server(self, host: str, no_drafts: str) -> None:
+        """Who answers, "" for this computer; `no_drafts`: why nothing can be drafted for it."""
+        if (host, no_drafts) != (self._host, self._no_drafts):
+            self._host, self._no_drafts = host, no_drafts
+            self._show()
 
     def set_tint(self, on: bool) -> None:
         self._quiet = True
@@ -286,7 +302,7 @@ class SpeculationPanel(QWidget):
         else:
             known = self.curve.shown is not None
             self._caption.setText(_MEASURED if known else "")
-        self._caption.setVisible(bool(self._caption.text()))
+        self._caption.setVisible(bool(self._caption.text()) and not self._host)
         self._show_button()
 
     def _show(self) -> None:
@@ -300,6 +316,9 @@ class SpeculationPanel(QWidget):
         self.confidence.setValue(value.min_probability)
         self.prompt_lookup.setChecked(value.prompt_lookup)
         self.earlier_chats.setChecked(value.earlier_chats)
+        # a server's drafts go by text: without probabilities, or what its model wrote before
+        for widget in self._local_only:
+            widget.setVisible(not self._host)
         drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
         for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
             widget.setEnabled(value.enabled)
@@ -330,7 +349,9 @@ class SpeculationPanel(QWidget):
 
     def _show_verdict(self) -> None:
         chosen = self._chosen()
-        if chosen is not None:
+        if self._no_drafts:
+            text = self._no_drafts
+        elif chosen is not None:
             text = f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
         elif self._value.draft:
             text = "not among the installed models: replies are written without it"
@@ -341,6 +362,8 @@ class SpeculationPanel(QWidget):
                 f"{choice.name}: {choice.verdict.reason}" for choice in self._choices[:3]
             )
             text = f"No installed model can draft here. {reasons}."
+        elif self._host:
+            text = f"A small model drafts here, and {self._host} checks what it wrote."
         else:
             text = "A small model of the same family makes replies faster."
         self.verdict.setText(text)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from headstart.chat.titles import NEW_CHAT
 from headstart.core.heads import OWN_LAYERS
 from headstart.core.model_ref import AnyModel
+from headstart.core.servers import ServerModel
 from headstart.core.values import BranchPage, Chat
 
 if TYPE_CHECKING:
@@ -49,9 +50,11 @@ class OpenChatView(QObject):
     def show_draft(self) -> None:
         """The draft of this chat, and whether it is really loaded; not in a narrow window."""
         chosen = self._window.inspector.speculation.value
-        # a server's speculation is its own business
-        itself = self._model is not None and chosen.draft == self._model.key
-        drafts = chosen.enabled and not self._host and not itself
+        model = self._model
+        itself = model is not None and chosen.draft == model.key
+        # what a server does not check is not drafted
+        checked = not isinstance(model, ServerModel) or model.checks_drafts
+        drafts = chosen.enabled and checked and not itself
         name = self._name_of(chosen.draft) if drafts else ""
         loaded = name == self._loaded_draft
         if drafts and chosen.draft == OWN_LAYERS and self._model is not None:

@@ -1,0 +1,183 @@
+"""Local drafts of servers' replies: which model writes them, and how the engine does.
+
+Made on the event loop's thread; what is drafted is asked for on the session's thread, whose loop
+gets the engine's events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from headstart.chat.answering.loading import Loader
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import DraftState
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.chat.requests import Asked
+from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.events import (
+    Failed,
+    Finished,
+    GenerationEvent,
+    InMemory,
+    Loaded,
+    Loading,
+    TextAdded,
+    Unloaded,
+)
+from headstart.core.heads import OWN_LAYERS
+from headstart.core.model_ref import ModelRef
+from headstart.core.parts import PartKind
+from headstart.core.requests import GenerationRequest, LoadRequest, RemoteRequest, WrittenSoFar
+from headstart.core.retention import decide
+from headstart.core.settings import Sampling, Speculation
+from headstart.engine.remote.draft_text import Draft, drafts_possible
+from headstart.engine.runner import Runner
+
+log = logging.getLogger(__name__)
+
+
+class ServerDraft:
+    """A `RemoteDraft`: a model of this computer that goes on with one reply."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        request: GenerationRequest,
+        prompt: str | None,
+        follow: Callable[[GenerationEvent], None],
+        busy: Callable[[], bool],
+    ) -> None:
+        """`follow` gets what is loaded, from any thread; `busy`: whether this computer writes a
+        reply of its own, which a draft does not hold up."""
+        self._runner = runner
+        self._request = request
+        self._prompt = prompt
+        self._follow = follow
+        self._busy = busy
+
+    @property
+    def key(self) -> str:
+        return self._request.load.model.key
+
+    @property
+    def prompt(self) -> str | None:
+        return self._prompt
+
+    async def write(self, reply: str, tokens: int) -> Draft:
+        """See `RemoteDraft`. Writes nothing while the engine has something else to do."""
+        if self._busy():
+            return Draft("", 0)
+        request = replace(
+            self._request,
+            reply_so_far=WrittenSoFar(text=reply, closed=bool(reply)),
+            sampling=Sampling(temperature=0, max_tokens=tokens),
+        )
+        stream, text, count = self._runner.stream(request), "", 0
+        try:
+            async for event in stream:
+                match event:
+                    case TextAdded():
+                        pieces = (one for one in event.pieces if one.kind is PartKind.TEXT)
+                        text += "".join(one.text for one in pieces)
+                    case Finished(stats):
+                        count = stats.generated_tokens
+                    case Failed():
+                        raise EnvironmentProblem(event.told.code, quotes=False, **event.told.facts)
+                    case Loading() | Loaded() | Unloaded() | InMemory():
+                        self._follow(event)
+        finally:
+            stream.cancel()
+        return Draft(text, count)
+
+
+class ServerDrafts:
+    """Finds the draft of each reply."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        loader: Loader,
+        models: Models,
+        preferences: Preferences,
+        broadcast: Broadcast,
+    ) -> None:
+        self._runner = runner
+        self._loader = loader
+        self._models = models
+        self._preferences = preferences
+        self._broadcast = broadcast
+
+    async def of_reply(self, asked: Asked, request: RemoteRequest) -> ServerDraft | None:
+        """None where nothing is to be drafted, or cannot be."""
+        wanted = request.speculation.draft
+        if not wanted or wanted == OWN_LAYERS or not request.model.checks_drafts:
+            return None
+        if not drafts_possible(request):
+            return None
+        model = await asyncio.to_thread(self._find, wanted)
+        if model is None:
+            return None
+        settings = self._preferences.current
+        load = LoadRequest(model, settings.engine)
+        # what it cannot see it gets as text, as every model does that sees nothing
+        messages = tuple(replace(one, images=()) for one in request.messages)
+        drafting = GenerationRequest(
+            load,
+            messages,
+            Sampling(temperature=0),
+            chat_id=asked.chat.id,
+            thinking="off",
+            speculation=Speculation(enabled=False),
+            retention=decide(settings, asked.chat),
+        )
+        prompt = None
+        if request.model.checks_text:
+            prompt = await asyncio.to_thread(draft_prompt, model, request)
+        return ServerDraft(
+            self._runner, drafting, prompt, self._follower(load), lambda: self._loader.writing
+        )
+
+    def _find(self, key: str) -> ModelRef | None:
+        try:
+            return self._models.find(key)
+        except ModelProblem:
+            # the panel says so
+            return None
+
+    def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent], None]:
+        loop = asyncio.get_running_loop()
+
+        def follow(event: GenerationEvent) -> None:
+            self._loader.follow(event, load)
+            if isinstance(event, Loaded):
+                self._broadcast.tell(DraftState(load.model.name, True))
+
+        def post(event: GenerationEvent) -> None:
+            try:
+                loop.call_soon_threadsafe(follow, event)
+            except RuntimeError:
+                log.debug("nobody listens any more")
+
+        return post
+
+
+def draft_prompt(model: ModelRef, request: RemoteRequest) -> str | None:
+    """The chat by the draft's template, for a server that reads text; None without one."""
+    # templates are slow to import, and few servers need them
+    from headstart.engine.template import TemplateError, choose
+    from headstart.hub.chat_templates import read_template
+
+    try:
+        facts = read_template(model)
+        template = choose(facts.source, facts.begin, facts.end, frozenset())
+        if template.fallback is not None:
+            return None
+        prompt = template.render(request.messages)
+    except (ModelProblem, OSError, TemplateError):
+        return None
+    # the server's tokenizer puts it there by itself
+    return prompt.removeprefix(facts.begin) if facts.begins and facts.begin else prompt

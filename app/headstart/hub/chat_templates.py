@@ -1,0 +1,63 @@
+"""The chat template that a model's files bring, read without loading them. From worker threads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from headstart.core.model_ref import ModelRef
+from headstart.hub import mlx_folder
+from headstart.hub.gguf import read_header
+
+_TOKENS, _MODEL = "tokenizer.ggml.tokens", "tokenizer.ggml.model"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFacts:
+    """`begins`: whether the tokenizer puts `begin` in front of a text by itself."""
+
+    source: str | None
+    begin: str
+    end: str
+    begins: bool
+
+
+def read_template(model: ModelRef) -> TemplateFacts:
+    """Raises ModelProblem, OSError."""
+    return _of_folder(model) if model.format == "mlx" else _of_file(model)
+
+
+def _of_file(model: ModelRef) -> TemplateFacts:
+    header = read_header(model.path, (_TOKENS,))
+    metadata, tokens = header.metadata, header.arrays.get(_TOKENS, ())
+
+    def text(name: str) -> str:
+        index = metadata.get(f"tokenizer.ggml.{name}")
+        if not isinstance(index, int) or not 0 <= index < len(tokens):
+            return ""
+        return bytes(tokens[index]).decode("utf-8", "replace")
+
+    source = metadata.get("tokenizer.chat_template")
+    adds = metadata.get("tokenizer.ggml.add_bos_token", metadata.get(_MODEL) == "llama")
+    return TemplateFacts(
+        source if isinstance(source, str) and source else None,
+        text("bos_token_id"),
+        text("eos_token_id"),
+        bool(adds),
+    )
+
+
+def _of_folder(model: ModelRef) -> TemplateFacts:
+    folder = mlx_folder.read_folder(model.path)
+    source: object = None
+    apart, config = model.path / "chat_template.jinja", model.path / "tokenizer_config.json"
+    if apart.is_file():
+        source = apart.read_text(encoding="utf-8", errors="replace")
+    elif config.is_file():
+        try:
+            source = json.loads(config.read_bytes()).get("chat_template")
+        except (ValueError, AttributeError):
+            source = None
+    return TemplateFacts(
+        source if isinstance(source, str) else None, folder.begin, folder.end, True
+    )

@@ -1,0 +1,251 @@
+"""A server with a real model that says how likely given text is, by the protocols of vLLM and of
+llama-cpp-python: the edge of the program in tests and benchmarks of drafts for servers."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+import numpy as np
+
+from headstart.core.requests import PromptMessage
+from headstart.core.values import Role
+from headstart.engine.template import choose
+from tests.support.scripted_server import Answer, Asked, ScriptedServer, chunk
+
+OWNERS = {"vllm": "vllm", "llama-cpp-python": "me"}
+
+
+@dataclass(slots=True)
+class ScoringServer:
+    """`kind`: which protocol. `caches`: whether a check begins where the last request agrees with
+    it; vLLM reads every prompt again that it is to score. `exact`: it reads token by token, so that
+    what it says is bit for bit what it writes by. `fails`: checks that are refused from
+    the next one on. `checks` counts those that were answered."""
+
+    model: Path
+    kind: str = "vllm"
+    caches: bool = True
+    exact: bool = False
+    threads: int = 1
+    fails: bool = False
+    checks: int = 0
+    # seconds of a way there and back
+    latency: float = 0.0
+    server: ScriptedServer = field(default_factory=ScriptedServer)
+    _llama: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _template: Any = None
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    def __enter__(self) -> ScoringServer:
+        self._llama = llama_cpp.Llama(
+            str(self.model), n_ctx=2048, logits_all=True, n_threads=self.threads,
+            n_threads_batch=self.threads, verbose=False,
+        )  # fmt: skip
+        source = self._llama.metadata["tokenizer.chat_template"]
+        self._template = choose(source, "<|im_start|>", "<|im_end|>", frozenset())
+        self.server.models = [
+            {"id": "harbour-7b", "object": "model", "owned_by": OWNERS[self.kind]}
+        ]
+        self.server.handler = self._answer
+        self.server.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.server.__exit__(*error)
+        with self._lock:
+            self._llama.close()
+
+    async def _answer(self, asked: Asked, answer: Answer) -> None:
+        await asyncio.sleep(self.latency)
+        body = asked.body
+        chats = asked.path.endswith("/chat/completions")
+        if body.get("prompt_logprobs") is not None or body.get("echo"):
+            if self.fails:
+                await answer.json({"error": {"message": "not today"}}, "400 Bad Request")
+                return
+            self.checks += 1
+        if not chats:
+            await self._complete(body, answer)
+        elif body.get("prompt_logprobs") is not None:
+            await answer.json(await asyncio.to_thread(self._score, body))
+        else:
+            await self._stream(self._written(body), answer)
+
+    async def _complete(self, body: dict[str, Any], answer: Answer) -> None:
+        if body.get("stream"):
+            await self._stream(self._written(body), answer, text=True)
+            return
+        given = {name: body[name] for name in body.keys() - {"model"}}
+
+        def work() -> Any:
+            with self._lock:
+                return self._llama.create_completion(**given)
+
+        await answer.json(await asyncio.to_thread(work))
+
+    async def _stream(self, pieces: Iterator[str], answer: Answer, text: bool = False) -> None:
+        await answer.stream()
+        finish = "stop"
+        while True:
+            piece = await asyncio.to_thread(next, pieces, None)
+            if piece is None:
+                break
+            if piece == "":
+                finish = "length"
+                break
+            event = {"choices": [{"index": 0, "text": piece}]} if text else None
+            await answer.event(event or chunk({"content": piece}))
+        pieces.close()  # type: ignore[attr-defined]
+        if text:
+            last = {"index": 0, "text": "", "finish_reason": finish}
+            await answer.event({"choices": [last]})
+            await answer.raw(b"data: [DONE]\n\n")
+        else:
+            await answer.end(finish)
+
+    def _written(self, body: dict[str, Any]) -> Iterator[str]:
+        """Greedy text, token by token; "" at the limit."""
+        tokens = self._prompt(body)
+        most = body.get("max_tokens") or 200
+        llama = self._llama
+        held = b""
+        with self._lock:
+            self._read(tokens, reuse=True)
+            for count in range(1, most + 1):
+                row = llama._scores[-1]
+                best = int(np.argmax(row))
+                if llama_cpp.llama_vocab_is_eog(llama._model.vocab, best):
+                    return
+                held += llama.detokenize([best])
+                try:
+                    text = held.decode()
+                except UnicodeDecodeError:
+                    text = ""
+                if text:
+                    held = b""
+                    yield text
+                if count == most:
+                    yield ""
+                    return
+                llama.eval([best])
+
+    def _prompt(self, body: dict[str, Any]) -> list[int]:
+        if "prompt" in body:
+            text = body["prompt"]
+        else:
+            messages = [
+                PromptMessage(Role(one["role"]), one["content"]) for one in body["messages"]
+            ]
+            if messages[-1].role is Role.ASSISTANT:
+                assert body["continue_final_message"], "it would begin a reply of its own"
+                assert not body["add_generation_prompt"]
+                text = self._template.render(messages[:-1]) + messages[-1].text
+            else:
+                text = self._template.render(messages)
+        return list(self._llama.tokenize(text.encode(), add_bos=False, special=True))
+
+    def _read(self, tokens: list[int], reuse: bool) -> None:
+        llama = self._llama
+        same = 0
+        if reuse:
+            same = llama.longest_token_prefix(llama._input_ids.tolist(), tokens[:-1])
+        llama.n_tokens = same
+        llama._ctx.kv_cache_seq_rm(-1, same, -1)
+        step = 1 if self.exact else len(tokens)
+        for at in range(same, len(tokens), step):
+            llama.eval(tokens[at : at + step])
+
+    def _score(self, body: dict[str, Any]) -> dict[str, Any]:
+        tokens, llama = self._prompt(body), self._llama
+        with self._lock:
+            self._read(tokens, self.caches)
+            places: list[Any] = [None]
+            for index in range(1, len(tokens)):
+                row = llama._scores[index - 1]
+                places.append(self._place(row, tokens[index], body["prompt_logprobs"]))
+            best = int(np.argmax(llama._scores[len(tokens) - 1]))
+            ended = llama_cpp.llama_vocab_is_eog(llama._model.vocab, best)
+            written = "" if ended else self._text(best)
+        return {
+            "object": "chat.completion",
+            "prompt_logprobs": places,
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": written},
+                    "finish_reason": "stop" if ended else "length",
+                }
+            ],
+            "usage": {"prompt_tokens": len(tokens), "completion_tokens": 1, "total_tokens": 0},
+        }
+
+    def _place(self, row: Any, token: int, count: int) -> dict[str, Any]:
+        top = np.argpartition(-row, count)[:count]
+        top = top[np.argsort(-row[top])]
+        most = float(row[top[0]])
+        norm = most + float(np.log(np.exp(row - most).sum()))
+        ranks = {int(one): rank + 1 for rank, one in enumerate(top)}
+        if token not in ranks:
+            ranks = {token: int((row > row[token]).sum()) + 1, **ranks}
+        ordered = sorted(ranks, key=lambda one: one != token)
+        return {
+            str(one): {
+                "logprob": float(row[one]) - norm,
+                "rank": ranks[one],
+                "decoded_token": self._text(one),
+            }
+            for one in ordered
+        }
+
+    def _text(self, token: int) -> str:
+        return str(self._llama.detokenize([token], special=True).decode("utf-8", "replace"))
+
+
+@contextlib.contextmanager
+def scoring_process(model: Path, kind: str, caches: bool, threads: int) -> Iterator[str]:
+    """The address of such a server in a process of its own."""
+    command = [sys.executable, "-m", __name__, str(model), kind, str(threads)]
+    process = subprocess.Popen(
+        [*command, *(["--caches"] if caches else [])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.stdin.close()
+        process.wait(30)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("kind")
+    parser.add_argument("threads", type=int)
+    parser.add_argument("--caches", action="store_true")
+    given = parser.parse_args()
+    with ScoringServer(given.model, given.kind, given.caches, threads=given.threads) as server:
+        print(server.url, flush=True)
+        # until whoever asked for it has had enough
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
