@@ -17,6 +17,7 @@ from headstart.core.requests import PromptImage, PromptMessage, RemoteRequest, W
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import Role, TurnStats
+from headstart.engine.remote.draft_text import RemoteDraft
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal
 from tests.support.scripted_server import WORDS
@@ -69,9 +70,15 @@ class Asking:
         )
         return self.send(request, cancel)
 
-    def send(self, request: RemoteRequest, cancel: StopSignal | None = None) -> TurnStats:
+    def send(
+        self,
+        request: RemoteRequest,
+        cancel: StopSignal | None = None,
+        draft: RemoteDraft | None = None,
+    ) -> TurnStats:
         """Raises the EnvironmentProblem that ends the reply, if one does."""
-        run(self._collect(request, cancel or StopSignal()))
+        self.events.clear()
+        run(self._collect(request, cancel or StopSignal(), draft))
         last = self.events[-1]
         if isinstance(last, Failed):
             assert not last.bug, last.told.text
@@ -80,8 +87,10 @@ class Asking:
         assert isinstance(last, Finished)
         return last.stats
 
-    async def _collect(self, request: RemoteRequest, cancel: StopSignal) -> None:
-        stream = self.session.stream(request)
+    async def _collect(
+        self, request: RemoteRequest, cancel: StopSignal, draft: RemoteDraft | None
+    ) -> None:
+        stream = self.session.stream(request, draft)
         cancel.set_abort(stream.cancel)
         async for event in stream:
             self.events.append(event)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ class ScoringServer:
     def __enter__(self) -> ScoringServer:
         self._llama = llama_cpp.Llama(
             str(self.model), n_ctx=2048, logits_all=True, n_threads=self.threads,
-            n_threads_batch=self.threads, verbose=False,
+            n_threads_batch=self.threads, verbose=False, n_batch=1 if self.exact else 512,
         )  # fmt: skip
         source = self._llama.metadata["tokenizer.chat_template"]
         self._template = choose(source, "<|im_start|>", "<|im_end|>", frozenset())
@@ -69,6 +70,10 @@ class ScoringServer:
         with self._lock:
             self._llama.close()
 
+    def rendered(self, messages: Sequence[PromptMessage]) -> str:
+        """The prompt as this server reads it."""
+        return str(self._template.render(messages))
+
     async def _answer(self, asked: Asked, answer: Answer) -> None:
         await asyncio.sleep(self.latency)
         body = asked.body
@@ -82,8 +87,19 @@ class ScoringServer:
             await self._complete(body, answer)
         elif body.get("prompt_logprobs") is not None:
             await answer.json(await asyncio.to_thread(self._score, body))
-        else:
+        elif body.get("stream"):
             await self._stream(self._written(body), answer)
+        else:
+            await answer.json(await asyncio.to_thread(self._at_once, body))
+
+    def _at_once(self, body: dict[str, Any]) -> dict[str, Any]:
+        text, size = "".join(self._written(body)), len(self._prompt(body))
+        message = {"role": "assistant", "content": text}
+        return {
+            "object": "chat.completion",
+            "choices": [{"index": 0, "message": message, "finish_reason": "length"}],
+            "usage": {"prompt_tokens": size, "completion_tokens": 1, "total_tokens": size + 1},
+        }
 
     async def _complete(self, body: dict[str, Any], answer: Answer) -> None:
         if body.get("stream"):
@@ -93,7 +109,9 @@ class ScoringServer:
 
         def work() -> Any:
             with self._lock:
-                return self._llama.create_completion(**given)
+                said = self._llama.create_completion(**given)
+            # numbers as the web framework would write them
+            return json.loads(json.dumps(said, default=float))
 
         await answer.json(await asyncio.to_thread(work))
 
@@ -126,9 +144,9 @@ class ScoringServer:
         with self._lock:
             self._read(tokens, reuse=True)
             for count in range(1, most + 1):
-                row = llama._scores[-1]
+                row = llama.scores[llama.n_tokens - 1]
                 best = int(np.argmax(row))
-                if llama_cpp.llama_vocab_is_eog(llama._model.vocab, best):
+                if self._ends(best):
                     return
                 held += llama.detokenize([best])
                 try:
@@ -162,12 +180,12 @@ class ScoringServer:
         llama = self._llama
         same = 0
         if reuse:
-            same = llama.longest_token_prefix(llama._input_ids.tolist(), tokens[:-1])
+            same = llama.longest_token_prefix(
+                llama.input_ids[: llama.n_tokens].tolist(), tokens[:-1]
+            )
         llama.n_tokens = same
-        llama._ctx.kv_cache_seq_rm(-1, same, -1)
-        step = 1 if self.exact else len(tokens)
-        for at in range(same, len(tokens), step):
-            llama.eval(tokens[at : at + step])
+        llama_cpp.llama_memory_seq_rm(llama_cpp.llama_get_memory(llama.ctx), -1, same, -1)
+        llama.eval(tokens[same:])
 
     def _score(self, body: dict[str, Any]) -> dict[str, Any]:
         tokens, llama = self._prompt(body), self._llama
@@ -175,10 +193,10 @@ class ScoringServer:
             self._read(tokens, self.caches)
             places: list[Any] = [None]
             for index in range(1, len(tokens)):
-                row = llama._scores[index - 1]
+                row = llama.scores[index - 1]
                 places.append(self._place(row, tokens[index], body["prompt_logprobs"]))
-            best = int(np.argmax(llama._scores[len(tokens) - 1]))
-            ended = llama_cpp.llama_vocab_is_eog(llama._model.vocab, best)
+            best = int(np.argmax(llama.scores[len(tokens) - 1]))
+            ended = self._ends(best)
             written = "" if ended else self._text(best)
         return {
             "object": "chat.completion",
@@ -210,6 +228,10 @@ class ScoringServer:
             }
             for one in ordered
         }
+
+    def _ends(self, token: int) -> bool:
+        vocabulary = llama_cpp.llama_model_get_vocab(self._llama.model)
+        return bool(llama_cpp.llama_vocab_is_eog(vocabulary, token))
 
     def _text(self, token: int) -> str:
         return str(self._llama.detokenize([token], special=True).decode("utf-8", "replace"))

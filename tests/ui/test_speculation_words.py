@@ -9,7 +9,8 @@ from headstart.core.events import DraftActivity, DraftStage
 from headstart.core.settings import EngineSettings
 from headstart.core.settings_fields import describe
 from headstart.ui.fields import WholeNumberBox
-from headstart.ui.inspector.speculation_panel import SpeculationPanel, activity_words
+from headstart.ui.inspector.speculation_panel import SpeculationPanel
+from headstart.ui.inspector.speculation_words import activity_words
 
 
 @pytest.mark.parametrize(

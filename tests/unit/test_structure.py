@@ -17,7 +17,7 @@ LINES, PARAMETERS, METHODS, MEDIAN = 400, 5, 25, 120
 LARGE_CLASSES: dict[str, int] = {
     "engine/backends/mlx.py:MlxDecoder": 30,
     "engine/prefix/store.py:PrefixStore": 29,
-    "ui/inspector/speculation_panel.py:SpeculationPanel": 27,
+    "ui/inspector/speculation_panel.py:SpeculationPanel": 28,
 }
 
 

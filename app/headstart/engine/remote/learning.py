@@ -27,6 +27,8 @@ _PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
 # what is so much likelier (natural logarithms) than what was written is no matter of rounding:
 # servers compute a little differently when they read than when they write
 _ROUNDING = 0.7
+# a draft that brings so little in a round of so many tokens is not worth a request
+_FEW, _HOPELESS = 4, 1.3
 # between places where a copy is looked for
 _STEP, _COPIED = 60, 120
 
@@ -50,6 +52,10 @@ async def learn(
     if draft is None and not useful:
         return
     if draft is not None and not await _learn_draft(gain, draft, reply):
+        return
+    if not useful and gain.draft_right.expected(_FEW) < _HOPELESS:
+        # nothing that the server could say would make it pay
+        gain.put_off()
         return
     if not await _learn_checks(scorer, reply, size, prompt_tokens):
         return
@@ -89,14 +95,27 @@ async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool
         if number:
             gain.drafts.observe(written.tokens, time.perf_counter() - began)
         same = _alike(written.text, reply[place:])
+        if same < len(written.text):
+            # the word that differs was wrong from its beginning
+            same = max(0, written.text.rfind(" ", 0, same + 1))
         right = int(written.tokens * same / max(1, len(written.text)))
         gain.draft_right.observe(right, min(written.tokens, right + 1))
     return gain.draft_right.known
 
 
 async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: int | None) -> bool:
-    gain = scorer.gain
-    length = len(reply) + sum(len(message.text) for message in scorer.request.messages)
+    gain, request = scorer.gain, scorer.request
+    if prompt_tokens is None and not gain.trusted:
+        try:
+            prompt_tokens = await scorer.prompt_size()
+        except Exception as error:
+            log.warning("a server does not say how long a prompt is: %s", type(error).__name__)
+    if prompt_tokens is None and request.model.checks_text and not gain.trusted:
+        # whether it reads the same prompt cannot be seen
+        gain.refused = "unable"
+        return False
+    length = len(reply) + sum(len(message.text) for message in request.messages)
+    compared = False
     for share, count in _CHECKED:
         place = _word(reply, int(share * len(reply)))
         given = reply[place : place + max(1, int(count * size))].rstrip()
@@ -116,11 +135,15 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
         # the last word may be cut; short of that, it would write the same again
         confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
         differs = confirmed < len(given) and checked.behind > _ROUNDING
-        other_prompt = bool(prompt_tokens and checked.before) and checked.before != prompt_tokens
-        if differs or other_prompt:
+        known = bool(prompt_tokens and checked.before)
+        compared = compared or known
+        if differs or (known and checked.before != prompt_tokens):
             log.warning("a server checks another prompt than it writes from")
             gain.refused = "other prompt"
             return False
+    if request.model.checks_text and not compared and not gain.trusted:
+        gain.put_off()
+        return False
     gain.trusted = True
     return True
 

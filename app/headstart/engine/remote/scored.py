@@ -90,9 +90,12 @@ class Echo:
     late: bool
 
 
-def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) -> Echo:
-    """The tokens of a prompt that was said again; raises Unreadable. `late` as far as it is known
-    from before: an answer that ends at once does not tell."""
+def of_echo(choice: Mapping[str, Any], prompt: str, reply: str, late: bool | None = None) -> Echo:
+    """The tokens of a prompt that was said again, which ends with `reply`; raises Unreadable.
+
+    Tokens of the template may come without their text. `late` as far as it is known from before: an
+    answer that ends at once does not tell.
+    """
     said, text = choice.get("logprobs"), choice.get("text")
     if not isinstance(said, dict) or not isinstance(text, str) or not text.startswith(prompt):
         raise Unreadable("no logprobs of the prompt")
@@ -108,11 +111,11 @@ def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) ->
     joined = "".join(texts)
     if written:
         # the last token that is told of is the server's own, or the last one of the prompt
-        late = not (_ends_alike(joined, text) and texts[-1] == best[-1][0])
+        late = not (joined.endswith(_tail(reply + written)) and texts[-1] == best[-1][0])
     if late is None:
         raise Unreadable("nothing tells of which token is told")
     if late:
-        if not _ends_alike(joined, prompt) or not written.startswith(best[-1][0]):
+        if not joined.endswith(_tail(reply)) or not written.startswith(best[-1][0]):
             raise Unreadable("other words than were given")
         # of how much likelier nothing is known then
         best, chances = [("", 0.0), *best[:-1]], [None] * len(texts)
@@ -129,9 +132,8 @@ def of_echo(choice: Mapping[str, Any], prompt: str, late: bool | None = None) ->
     return Echo(tokens, written, late)
 
 
-def _ends_alike(joined: str, text: str) -> bool:
-    size = min(len(joined), len(text), 400)
-    return joined[-size:] == text[-size:]
+def _tail(text: str) -> str:
+    return text[-400:]
 
 
 def _best(place: Any) -> tuple[str, float]:

@@ -58,6 +58,18 @@ class Scorer:
                 return await self._check_text(reply, draft)
             return await self._check_chat(reply, draft)
 
+    async def prompt_size(self) -> int | None:
+        """Tokens that the server reads before a reply; None where it does not say. One more short
+        request; raises whatever the client raises."""
+        async with asyncio.timeout(_SHORTEST):
+            answer = await self.client.chat.completions.create(
+                model=self.request.model.id,
+                messages=messages_of(self.request.messages, self.with_images),  # type: ignore[arg-type]
+                temperature=0,
+                max_tokens=1,
+            )
+        return _prompt_tokens(_plain(answer))
+
     async def open_text(self, reply: str, parameters: dict[str, Any]) -> Any:
         """A stream that goes on after `reply`, from a server that only goes on with text."""
         assert self.prompt is not None
@@ -108,7 +120,7 @@ class Scorer:
         )
         found = _plain(answer)
         choice = _choice(found)
-        echo = of_echo(choice, prompt, self.gain.late)
+        echo = of_echo(choice, prompt, reply + draft, self.gain.late)
         self.gain.late = echo.late
         ended = choice.get("finish_reason") == "stop" and not echo.written
         return _said(found, echo.tokens, reply, draft, echo.written, ended)
@@ -123,12 +135,17 @@ def _said(
     ended: bool,
 ) -> Confirmed:
     checked = confirmed(tokens, reply, draft, written, ended)
-    usage = answer.get("usage")
-    size = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    if checked.before and isinstance(size, int):
+    size = _prompt_tokens(answer)
+    if checked.before and size is not None:
         # some leave the first token out of what they tell
         return replace(checked, before=size - (len(tokens) - checked.before))
     return checked
+
+
+def _prompt_tokens(answer: dict[str, Any]) -> int | None:
+    usage = answer.get("usage")
+    size = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return size if isinstance(size, int) else None
 
 
 def _plain(answer: Any) -> dict[str, Any]:

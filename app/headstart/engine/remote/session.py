@@ -72,7 +72,7 @@ class RemoteSession:
         self._clients: dict[str, _Kept] = {}
         self._closing = False
         # by connection, model and draft; and what is being learned of a connection
-        self._gains: dict[tuple[str, str, str], ServerGain] = {}
+        self.gains: dict[tuple[str, str, str], ServerGain] = {}
         self._learning: dict[str, asyncio.Task[None]] = {}
 
     def stream(self, request: RemoteRequest, draft: RemoteDraft | None = None) -> RemoteStream:
@@ -223,7 +223,7 @@ class RemoteSession:
 
         model = request.model
         key = (model.key, model.connection.url, "" if draft is None else draft.key)
-        gain = self._gains.setdefault(key, ServerGain())
+        gain = self.gains.setdefault(key, ServerGain())
         return Scorer(client, request, gain, None if draft is None else draft.prompt)
 
     def _learn(

@@ -28,6 +28,7 @@ from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
+from headstart.engine.remote.echoed import Echoed
 from headstart.engine.remote.fields import fields_of, plain_stats
 from headstart.engine.remote.messages import about_images, messages_of
 from headstart.engine.remote.parameters import Parameters
@@ -48,8 +49,6 @@ LAST_SECONDS = 5.0
 LARGEST_REPLY = 50_000_000
 # names of an end that was none
 _BROKEN = ("abort", "error")
-# these go on without saying again what they were given
-_NO_ECHO = ("vllm", "sglang")
 _FINISHES = {
     "stop": FinishReason.END,
     "eos": FinishReason.END,
@@ -80,8 +79,7 @@ class RemoteTurn:
         self._before = self._sent = request.reply_so_far.text
         self._text = TextStream(request.sampling.stop)
         self._text.follow("", self._sent)
-        self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
-        self._echoed = ""
+        self._echo = Echoed(request.model.connection, self._sent)
         self.thought = False
         self._started = time.perf_counter()
         self._reply = ReplyEmitter(emit)
@@ -156,8 +154,7 @@ class RemoteTurn:
             if finish is not None:
                 return finish
             self._sent = self._written
-            self._echo = "" if self._connection.kind in _NO_ECHO else self._sent
-            self._echoed = ""
+            self._echo = Echoed(self._connection, self._sent)
 
     async def _stream(self) -> FinishReason | None:
         """None: it was left, with all that had come."""
@@ -319,7 +316,7 @@ class RemoteTurn:
             self._count()
             if self._drafting is not None:
                 self._drafting.streamed()
-            content = self._without_echo(content)
+            content = self._echo.new(content)
             self._reply.add(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
@@ -356,22 +353,6 @@ class RemoteTurn:
             return FinishReason.STOP_STRING
         limit = self._request.sampling.max_tokens
         return FinishReason.LENGTH if limit and self._reply.tokens >= limit else None
-
-    def _without_echo(self, content: str) -> str:
-        """New text only: some servers say again what they were given to go on from, and others
-        begin again with the same words."""
-        if not self._echo:
-            return content
-        said = self._echoed + content
-        if said.startswith(self._echo):
-            self._echo, new = "", said[len(self._echo) :]
-            return new
-        if self._echo.startswith(said):
-            self._echoed = said
-            return ""
-        # other words: nothing was said again
-        self._echo = ""
-        return said
 
     def _count(self) -> None:
         """Most servers send an event for each token; the right number comes at the end."""

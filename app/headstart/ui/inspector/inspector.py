@@ -50,11 +50,6 @@ SERVER_WORDS = (
     "{host} answers here. It decides for itself what it caches and how it speculates; what it "
     "reports is shown under each reply. Settings that it does not take are greyed out."
 )
-NO_DRAFTS = (
-    "{host} does not tell how likely a given text is, so that drafts cannot be checked there. vLLM, "
-    "SGLang and llama_cpp.server do."
-)
-ONLY_GREEDY = "For a server's model, only replies at temperature 0 are drafted."
 # of what stands in front of a control
 TITLE_WIDTH = 120
 # what is a server's own business
@@ -289,7 +284,7 @@ class Inspector(QFrame):
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
         self.folds["context"].set_summary(f"when full: {self.when_full.currentText().lower()}")
-        self._show_server()
+        self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)
         self.folds["speculation"].set_summary(self.speculation.summary)
         self.folds["format"].set_own(sampling.schema is not None)
@@ -297,20 +292,9 @@ class Inspector(QFrame):
         self._reset.setVisible(decisions(own) != decisions(ChatOptions()))
         self.overview.set_preset(self.holding.preset)
 
-    def _show_server(self) -> None:
-        """What stands in the way of drafts for the model of a server."""
-        model, why = self.holding.model, ""
-        host = "" if model is None else model.host
-        if isinstance(model, ServerModel):
-            if not model.checks_drafts:
-                why = NO_DRAFTS.format(host=host)
-            elif self.holding.effective.sampling.temperature > 0:
-                why = ONLY_GREEDY
-        self.speculation.set_server(host, why)
-
     def _show_draft(self) -> None:
-        self._show_server()
-        model = self.holding.model
+        model, sampling = self.holding.model, self.holding.effective.sampling
+        self.speculation.set_server(model, sampling.temperature)
         here = not isinstance(model, ServerModel) or model.checks_drafts
         value = self.speculation.value
         gain = self.speculation.gain

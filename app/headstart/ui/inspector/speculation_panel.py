@@ -6,7 +6,6 @@ Shows every installed model with a verdict, never an empty list without a reason
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
@@ -25,47 +24,20 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
-from headstart.core.events import DraftActivity, DraftStage, Speculating
+from headstart.core.events import DraftActivity, Speculating
 from headstart.core.heads import OWN_LAYERS
+from headstart.core.model_ref import AnyModel
 from headstart.core.settings import Speculation, changed
 from headstart.core.settings_fields import describe
 from headstart.core.values import SpeculationStats, TurnStats
 from headstart.ui.elided import ElidedComboBox
 from headstart.ui.fields import take_typed, with_unit
+from headstart.ui.inspector.speculation_words import MARKS, activity_words, summary, why_no_drafts
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
 # from here on it is called faster
 _GAIN = 1.05
-MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
-
-
-def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
-    """What the draft is doing, in a few words, and why, in a sentence or none."""
-    if activity is None:
-        return "–", ""
-    right = f"this draft is right {activity.acceptance:.0%} of the time here"
-    match activity.stage:
-        case DraftStage.CALIBRATING:
-            why = "Measuring what this draft costs and gains while you are not waiting."
-            return f"calibrating, {activity.done} of {activity.total}", why
-        case DraftStage.LEARNING:
-            return "not drafting yet", "Too little is known about this draft so far."
-        case DraftStage.READY:
-            return "ready", f"{right.capitalize()}; from {activity.needed:.0%} on it helps."
-        case DraftStage.DRAFTING:
-            return f"drafting {activity.depth}", ""
-        case DraftStage.LOOKUP:
-            return f"reusing text, {activity.depth}", ""
-        case DraftStage.NOT_PAYING:
-            return "not drafting", f"{right.capitalize()}; it would need {activity.needed:.0%}."
-        case DraftStage.WAITING:
-            why = "Prefilling the draft with this chat costs more than drafting has saved so far."
-            return "not drafting yet", why
-        case DraftStage.OFF:
-            return "–", ""
-
-
 _MEASURED = "tokens per second by draft depth, measured with this pair"
 
 
@@ -225,20 +197,7 @@ class SpeculationPanel(QWidget):
     @property
     def summary(self) -> str:
         """What is chosen, in a few words."""
-        value = self._value
-        if not value.enabled:
-            return "off"
-        if self._no_drafts:
-            return "not with this server"
-        if not value.draft and self._host:
-            return "repeated text only" if value.prompt_lookup else "no draft"
-        if not value.draft:
-            if value.prompt_lookup:
-                return "repeats, earlier chats" if value.earlier_chats else "repeated text only"
-            return "earlier chats only" if value.earlier_chats else "no draft"
-        if value.draft == OWN_LAYERS:
-            return "own layers"
-        return Path(value.draft).name.removesuffix(".gguf")
+        return summary(self._value, self._host, self._no_drafts)
 
     def set_value(self, value: Speculation) -> None:
         if value.draft != self._value.draft:
@@ -251,10 +210,12 @@ class SpeculationPanel(QWidget):
         self.set_calibrated(None)
         self.set_activity(None)
 
-    def set_server(self, host: str, no_drafts: str) -> None:
-        """Who answers, "" for this computer; `no_drafts`: why nothing can be drafted for it."""
-        if (host, no_drafts) != (self._host, self._no_drafts):
-            self._host, self._no_drafts = host, no_drafts
+    def set_server(self, model: AnyModel | None, temperature: float) -> None:
+        """Who answers: for some models of servers nothing can be drafted."""
+        host = "" if model is None else model.host
+        why = why_no_drafts(model, temperature)
+        if (host, why) != (self._host, self._no_drafts):
+            self._host, self._no_drafts = host, why
             self._show()
 
     def set_tint(self, on: bool) -> None:

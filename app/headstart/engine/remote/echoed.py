@@ -1,0 +1,32 @@
+"""What a server says again of a reply that it goes on with, told from what is new. Pure."""
+
+from __future__ import annotations
+
+from headstart.core.servers import Connection
+
+# these go on without saying again what they were given
+_NO_ECHO = ("vllm", "sglang")
+
+
+class Echoed:
+    """Of one stream, which goes on after `sent`."""
+
+    def __init__(self, connection: Connection, sent: str) -> None:
+        self._left = "" if connection.kind in _NO_ECHO else sent
+        self._said = ""
+
+    def new(self, content: str) -> str:
+        """New text only: some servers say again what they were given to go on from, and others
+        begin again with the same words."""
+        if not self._left:
+            return content
+        said = self._said + content
+        if said.startswith(self._left):
+            self._left, new = "", said[len(self._left) :]
+            return new
+        if self._left.startswith(said):
+            self._said = said
+            return ""
+        # other words: nothing was said again
+        self._left = ""
+        return said
