@@ -40,8 +40,9 @@ class ScoringServer:
     threads: int = 1
     fails: bool = False
     checks: int = 0
-    # seconds of a way there and back
+    # seconds of a way there and back, and more for each token that is written
     latency: float = 0.0
+    pause: float = 0.0
     server: ScriptedServer = field(default_factory=ScriptedServer)
     _llama: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -122,6 +123,7 @@ class ScoringServer:
             piece = await asyncio.to_thread(next, pieces, None)
             if piece is None:
                 break
+            await asyncio.sleep(self.pause)
             if piece == "":
                 finish = "length"
                 break

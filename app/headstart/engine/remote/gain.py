@@ -118,6 +118,8 @@ class ServerGain:
     refused: str = ""
     # whether the server confirmed its own words, so that it is known to read what it wrote
     trusted: bool = False
+    # checks of its own words that it has confirmed, before it was trusted
+    confirmed: int = 0
     # see `of_echo`
     late: bool | None = None
     # of the stream of a reply

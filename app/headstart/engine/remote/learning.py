@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 # shorter replies tell too little; how much is checked, and from where, in shares of the reply
 SHORTEST = 120
 _CHECKED = ((0.3, 4), (0.5, 16), (0.7, 4))
+# so many of them that it confirms are enough to believe that it reads what it wrote
+_ENOUGH = 2
 # and from where how many tokens are drafted; the first time the draft has the chat to read
 _PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
 # what is so much likelier (natural logarithms) than what was written is no matter of rounding:
@@ -51,7 +53,9 @@ async def learn(
     useful = gain.copy_right.known and gain.copy_right.chance > 0.5
     if draft is None and not useful:
         return
-    if draft is not None and not await _learn_draft(gain, draft, reply):
+    # the next message ends this: what was learned before is not asked for again
+    learned = not gain.trusted and gain.draft_right.known and gain.drafts.known
+    if draft is not None and not learned and not await _learn_draft(gain, draft, reply):
         return
     if not useful and gain.draft_right.expected(_FEW) < _HOPELESS:
         # nothing that the server could say would make it pay
@@ -115,8 +119,8 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
         gain.refused = "unable"
         return False
     length = len(reply) + sum(len(message.text) for message in request.messages)
-    compared = False
-    for share, count in _CHECKED:
+    compared = gain.confirmed > 0
+    for share, count in _CHECKED[0 if gain.trusted else gain.confirmed :]:
         place = _word(reply, int(share * len(reply)))
         given = reply[place : place + max(1, int(count * size))].rstrip()
         if not given:
@@ -141,11 +145,12 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
             log.warning("a server checks another prompt than it writes from")
             gain.refused = "other prompt"
             return False
-    if request.model.checks_text and not compared and not gain.trusted:
+        gain.confirmed += 1
+        if gain.confirmed >= _ENOUGH and (compared or not request.model.checks_text):
+            gain.trusted = True
+    if not gain.trusted:
         gain.put_off()
-        return False
-    gain.trusted = True
-    return True
+    return gain.trusted
 
 
 def _word(text: str, at: int) -> int:
