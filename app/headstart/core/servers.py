@@ -55,6 +55,8 @@ class Connection(Struct, frozen=True):
     kind: ServerKind = ""
     # whether there is a key for this address in the keychain
     has_key: bool = False
+    # it gets the text that is to be edited as a prediction of the reply
+    predictions: bool = False
 
     @property
     def account(self) -> str:

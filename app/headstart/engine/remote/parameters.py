@@ -8,6 +8,7 @@ from typing import Any
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
 from headstart.engine.remote.messages import response_format
+from headstart.engine.remote.prediction import edited_text
 
 # how servers say that they do not know a setting
 _REFUSED = re.compile(
@@ -43,6 +44,10 @@ class Parameters:
         if self.with_usage and "stream_options" in said:
             self.with_usage = False
             return []
+        if "prediction" in self._chosen and "prediction" in f"{said} {named}":
+            # with it, some take no limits and no penalties: it is the one that can be spared
+            del self._chosen["prediction"]
+            return ["prediction"]
         if named is None and not _REFUSED.search(said):
             # a value, or the length of the chat: not the setting as such
             return None
@@ -73,6 +78,11 @@ class Parameters:
             chosen["top_k"] = -1 if kind in ("vllm", "sglang") else 0
         if "stop" in chosen:
             chosen["stop"] = list(sampling.stop)
+        predicted = ""
+        if self._request.model.connection.predictions and not self._request.reply_so_far:
+            predicted = edited_text(self._request.messages)
+        if predicted:
+            chosen["prediction"] = {"type": "content", "content": predicted}
         if sampling.schema:
             chosen["response_format"] = response_format(sampling.schema, kind)
         return chosen

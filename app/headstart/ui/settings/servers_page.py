@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
@@ -215,11 +216,18 @@ class ConnectionDialog(QDialog):
         self.timeout.setToolTip(
             "how long a server may be silent; ten times as long before the first word"
         )
+        self.predictions = QCheckBox("Predict replies that edit a text", self)
+        self.predictions.setChecked(self._connection.predictions)
+        self.predictions.setToolTip(
+            "Sends the text that you ask to have changed once more, as a prediction: OpenAI's "
+            "servers and some others then reply sooner. Some charge for what was predicted wrong."
+        )
         form.addRow("Name", self.name)
         form.addRow("Address", self.url)
         form.addRow("Key", self.key)
         form.addRow("Certificate", file)
         form.addRow("Timeout", self.timeout)
+        form.addRow("", self.predictions)
         self._problem = QLabel(self)
         self._problem.setObjectName("quiet")
         self._problem.setWordWrap(True)
@@ -268,6 +276,7 @@ class ConnectionDialog(QDialog):
             allowed=before.allowed,
             kind=before.kind,
             has_key=before.has_key,
+            predictions=self.predictions.isChecked(),
         )
         key = self.key.text().strip()
         self.saved.emit(connection, key if key or not before.id else None)
