@@ -45,7 +45,11 @@ async def test_a_question_is_answered_streamed_and_stored(running: OpenApp) -> N
         assert shown_text(app, 1).split() == reply.text.split()
         assert sum(run.length for run in reply.parts[0].origins) == len(reply.text)
         # without a draft model, only prompt lookup drafts
-        assert {run.origin for run in reply.parts[0].origins} <= {Origin.TARGET, Origin.LOOKUP}
+        assert {run.origin for run in reply.parts[0].origins} <= {
+            Origin.TARGET,
+            Origin.LOOKUP,
+            Origin.EARLIER,
+        }
         assert app.window.composer.text() == ""
         assert reply.stats is not None
         assert reply.stats.generated_tokens > 3

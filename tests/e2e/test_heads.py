@@ -3,20 +3,27 @@ prompt is decoded again for it."""
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from headstart.core.events import GenerationEvent, Notice
+from headstart.core.events import DraftActivity, DraftStage, GenerationEvent, Notice, TextAdded
 from headstart.core.model_ref import ModelRef
+from headstart.core.parts import Origin
+from headstart.core.replies import NoReplies
 from headstart.core.requests import PromptMessage, WrittenSoFar
+from headstart.core.retention import Retention
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import Role
+from headstart.engine.backends import select
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
+from headstart.ui.inspector.speculation_words import activity_words
 from tests.models.heads import only, random_eagle3
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
@@ -196,3 +203,85 @@ def test_the_logits_are_the_same_with_taps_and_without(starter: ModelRef) -> Non
     rows = decoder.states.rows(0, len(tokens))
     assert rows.shape == (len(tokens), 3 * decoder.facts.width)
     decoder.close()
+
+
+@pytest.mark.logs("the draft")
+def test_a_trial_that_failed_is_made_again_with_the_next_load(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the moment's fault: too little memory for both, say
+    monkeypatch.setattr(select, "check_head", lambda *_asked: False)
+    pair.write(FIXED)
+    assert pair.engine.generator.loaded.speculation.draft is None
+    monkeypatch.undo()
+    pair.engine.restart()
+    pair.write(FIXED)
+    assert pair.draft.ready
+    pair.engine.stop()
+
+
+def test_a_reply_of_another_text_is_not_what_a_head_is_scored_on(pair: Pair) -> None:
+    pair.write(FIXED)
+    state = pair.engine.generator.loaded.speculation
+    reply = state.last_reply
+    assert reply is not None
+    assert state.pair is not None
+    # as if another chat had been read meanwhile, whose states the target has now
+    state.last_reply = replace(reply, tokens=tuple(reversed(reply.tokens)))
+    before = state.pair.margins.all_verified
+    pair.engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
+    assert state.last_reply is None
+    assert state.pair.margins.all_verified == before
+    pair.engine.stop()
+
+
+class Counted(NoReplies):
+    """Replies of before, and how often they were asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def of(self, name: str, key: str, most: int) -> Future[list[str]]:
+        self.asked += 1
+        return super().of(name, key, most)
+
+
+def test_earlier_replies_are_read_only_for_who_uses_them(starter: ModelRef, tmp_path: Path) -> None:
+    engine = PrefixEngine(tmp_path / "home", starter)
+    engine.chat("c")
+    replies = Counted()
+    engine.generator.use_replies(replies)
+
+    def rest() -> int:
+        engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
+        return replies.asked
+
+    for wanted in (OFF, Speculation(earlier_chats=False)):
+        engine.ask("c", STORY, 4, speculation=wanted)
+        assert rest() == 0
+    private = {"retention": Retention.MEMORY, "speculation": Speculation()}
+    engine.ask("c", STORY, 4, **private)
+    assert rest() == 0
+    engine.ask("c", STORY, 4, speculation=Speculation())
+    assert rest() == 1
+    engine.stop()
+
+
+@pytest.mark.parametrize(
+    ("kind", "origin"), [("eagle3", Origin.HEAD), ("own", Origin.OWN_LAYERS)], ids=["head", "own"]
+)
+def test_text_says_what_drafted_it(
+    kind: str, origin: Origin, starter: ModelRef, tmp_path: Path
+) -> None:
+    pair = Pair(kind, starter, tmp_path / "home")
+    events: list[GenerationEvent] = []
+    request = pair.engine.request("c", STORY, TOKENS, speculation=FIXED, draft=pair.head)
+    pair.engine.generator.generate(request, events.append, StopSignal())
+    assert pair.draft.origin is origin
+    shown = {
+        piece.origin for event in events if isinstance(event, TextAdded) for piece in event.pieces
+    }
+    assert shown <= {Origin.TARGET, origin}
+    activity = DraftActivity(DraftStage.DRAFTING, 3, source=origin)
+    assert activity_words(activity)[0] == f"{origin.value} drafting 3"
+    pair.engine.stop()

@@ -102,6 +102,7 @@ class Talk:
         self.replies = Replies(self.databases, self.branches, self.broadcast, self.background)
         self.answerer = FakeAnswerer()
         answering = Answering(OneModel(), self.answerer, self.answerer)  # type: ignore[arg-type]
+        self.answering = answering
         self.conversation = Conversation(
             self.databases, self.branches, self.replies, answering, self.broadcast
         )

@@ -144,6 +144,8 @@ class DraftActivity:
     needed: float = 0.0
     done: int = 0
     total: int = 0
+    # what drafts, or where the text is from
+    source: Origin = Origin.TARGET
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,20 @@ class PartKind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a token came from: the target itself, its draft model, or repeated text."""
+    """Where a token came from: the target itself, what drafts for it (a model, a head, layers in
+    its own file), or text that is there already: in this chat, or in earlier ones."""
 
     TARGET = "target"
     DRAFT = "draft"
+    HEAD = "head"
+    OWN_LAYERS = "own layers"
     LOOKUP = "repeat"
+    EARLIER = "earlier chats"
+
+    @property
+    def drafted(self) -> bool:
+        """Whether a draft computed it."""
+        return self in (Origin.DRAFT, Origin.HEAD, Origin.OWN_LAYERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,7 +312,10 @@ class ServerDrafting:
         copied = draft.origin is Origin.LOOKUP
         right = self._gain.copy_right if copied else self._gain.draft_right
         activity = DraftActivity(
-            DraftStage.LOOKUP if copied else DraftStage.DRAFTING, draft.tokens, right.chance
+            DraftStage.LOOKUP if copied else DraftStage.DRAFTING,
+            draft.tokens,
+            right.chance,
+            source=draft.origin,
         )
         tokens = self._events + self.stats.rounds + self.stats.accepted
         stats = self.final_stats(tokens)

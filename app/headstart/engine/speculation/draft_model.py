@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
+from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, changed
 from headstart.engine import image_tokens
 from headstart.engine.constraints.rules import DraftRules, Rules
@@ -28,6 +29,8 @@ class DraftModel:
 
     # the target's hidden states that it drafts from; only heads do
     rows: HiddenRows | None = None
+    # what its tokens are shown as
+    origin = Origin.DRAFT
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from headstart.core.log_safety import kind_of
+from headstart.core.parts import Origin
 from headstart.engine.decoder import DecodeAborted, Prediction
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.hidden_rows import HiddenRows
@@ -48,6 +49,11 @@ class Drafting:
     @property
     def waits(self) -> bool:
         return self._waiting is not None
+
+    @property
+    def origin(self) -> Origin:
+        """What drafted tokens are shown as."""
+        return Origin.DRAFT if self.draft is None else self.draft.origin
 
     @property
     def pace(self) -> int | None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from headstart.core.parts import Origin
 from headstart.engine.decoder import Decoder, Hidden, Prediction
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
@@ -47,6 +48,8 @@ class ShiftedTokens(SameTokens):
 
 class HiddenStateDraft(DraftModel):
     """One loaded head for one target."""
+
+    origin = Origin.HEAD
 
     def __init__(
         self,

@@ -138,7 +138,7 @@ class Speculator:
         self.depth.budget.earn(len(emitted), seconds, speculated=speculated, drafted=drafted)
         # a plain round is what it is compared with
         plain = len(emitted) * self.depth.costs.decode_time if speculated else seconds
-        self.tally.round(plan.source, len(tree.tokens), plain)
+        self.tally.round(self._shown(plan), len(tree.tokens), plain)
         return emitted
 
     def _plain(self, pending: int, began: float) -> Emitted:
@@ -279,8 +279,14 @@ class Speculator:
             right = learn_repeat(self.depth, match, repeated, verdict.emitted)
             if match.length >= LONG_COPY and right < len(verdict.emitted):
                 self._lookup.copied(match.position + right)
-        origins = [plan.source] * len(verdict.path) + [Origin.TARGET]
+        origins = [self._shown(plan)] * len(verdict.path) + [Origin.TARGET]
         return list(zip(verdict.emitted, origins, strict=False))
+
+    def _shown(self, plan: Plan) -> Origin:
+        """What accepted tokens of the plan are shown as."""
+        if plan.source is Origin.DRAFT:
+            return self.drafting.origin
+        return plan.source if plan.chain is None else Origin.EARLIER
 
     def _draw(self, row: int) -> int:
         token = self._sampler.draw(row, self._position)

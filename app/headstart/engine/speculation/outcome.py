@@ -64,10 +64,10 @@ def learn_repeat(
 
 def activity_of(tally: Tally, depth: Depth, context: int, chosen: bool) -> DraftActivity:
     """What the draft is doing, and why; `chosen`: there is one for this turn."""
-    if tally.last_source is Origin.DRAFT:
-        return DraftActivity(DraftStage.DRAFTING, tally.last_depth)
-    if tally.last_source is Origin.LOOKUP:
-        return DraftActivity(DraftStage.LOOKUP, tally.last_depth)
+    source = tally.last_source
+    if source is not Origin.TARGET:
+        stage = DraftStage.DRAFTING if source.drafted else DraftStage.LOOKUP
+        return DraftActivity(stage, tally.last_depth, source=source)
     pair = depth.pair
     if pair is None or not chosen:
         return DraftActivity(DraftStage.OFF)

@@ -24,6 +24,7 @@ from headstart.core.events import (
     SpeedCurve,
 )
 from headstart.core.model_ref import ModelRef
+from headstart.core.parts import Origin
 from headstart.core.profiles import ProfileKey, Profiles
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
@@ -190,6 +191,8 @@ class SpeculationState:
         except BaseException:
             decoder.close()
             raise
+        if wanted.path == self._model.path:
+            draft.origin = Origin.OWN_LAYERS
         self._draft, self._draft_ref, self.rows = draft, wanted, draft.rows
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)

@@ -143,7 +143,9 @@ class SpeculationPanel(QWidget):
         self._layout.addWidget(self.earlier_chats)
         self._local_only.append(self.earlier_chats)
         self.tint = QCheckBox("Highlight drafted text", self)
-        self.tint.setToolTip("green: by the draft model or head; violet: repeated text")
+        self.tint.setToolTip(
+            "green: by a draft model, a head or own layers; violet: repeated, or of earlier chats"
+        )
         self.tint.toggled.connect(self._tint_toggled)
         self._layout.addWidget(self.tint)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from headstart.core.events import DraftActivity, DraftStage
 from headstart.core.heads import OWN_LAYERS
 from headstart.core.model_ref import AnyModel
+from headstart.core.parts import Origin
 from headstart.core.servers import ServerModel
 from headstart.core.settings import Speculation
 
@@ -32,9 +33,11 @@ def activity_words(activity: DraftActivity | None) -> tuple[str, str]:
         case DraftStage.READY:
             return "ready", f"{right.capitalize()}; from {activity.needed:.0%} on it helps."
         case DraftStage.DRAFTING:
-            return f"drafting {activity.depth}", ""
+            who = "" if activity.source is Origin.DRAFT else f"{activity.source.value} "
+            return f"{who if activity.source.drafted else ''}drafting {activity.depth}", ""
         case DraftStage.LOOKUP:
-            return f"reusing text, {activity.depth}", ""
+            what = "earlier chats" if activity.source is Origin.EARLIER else "text"
+            return f"reusing {what}, {activity.depth}", ""
         case DraftStage.NOT_PAYING:
             return "not drafting", f"{right.capitalize()}; it would need {activity.needed:.0%}."
         case DraftStage.WAITING:

@@ -124,9 +124,10 @@ class TextBlock(QWidget):
             ranges = tinted_ranges(shown, source, start, self._origins, objects)
             self._tints = in_utf16(shown, ranges)
         colours = theme.current()
-        fill = {Origin.DRAFT: colours.by_draft, Origin.LOOKUP: colours.by_lookup}
+        fill = {True: colours.by_draft, False: colours.by_lookup}
         return [
-            self._marked(begin, end, QColor(fill[origin])) for begin, end, origin in self._tints
+            self._marked(begin, end, QColor(fill[origin.drafted]))
+            for begin, end, origin in self._tints
         ]
 
     def _marked(

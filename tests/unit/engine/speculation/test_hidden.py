@@ -136,7 +136,7 @@ def test_a_perfect_head_gives_depth_and_one_tokens_a_round(
     chat = Chat(checkpoints)
     wanted = Speculation(depth_mode="fixed", depth=depth, prompt_lookup=False)
     chat.turn([1, 2, 3, 4], wanted, temperature, 7, 80)
-    drafted = [one for one in chat.rounds if one[0][1] is Origin.DRAFT]
+    drafted = [one for one in chat.rounds if one[0][1].drafted]
     assert {len(one) for one in drafted} == {depth + 1}
     # the first rounds are plain: they time the target
     assert len(chat.rounds) - len(drafted) <= 3
@@ -148,7 +148,7 @@ def test_a_perfect_head_is_right_after_edits_and_other_chats() -> None:
     text += chat.turn(text, FIXED, 0.8, 1, 30)
     chat.turn([*text[:9], 5, 1], FIXED, 0.8, 2, 30)
     chat.turn([4, 4, 2], FIXED, 0.8, 3, 30)
-    drafted = [one for one in chat.rounds if one[0][1] is Origin.DRAFT]
+    drafted = [one for one in chat.rounds if one[0][1].drafted]
     assert all(len(one) == 4 for one in drafted)
 
 
@@ -159,7 +159,7 @@ def test_a_branch_that_wins_does_not_make_a_head_blind() -> None:
     assert written == plain([1, 2, 3], 0.8, 5, 120)
     # there are rows up to the pending token, also of a branch that is still to be decoded again
     assert chat.draft.rows.end in (len(chat.tokens), len(chat.tokens) + 1)
-    drafted = sum(one[0][1] is Origin.DRAFT or len(one) > 1 for one in chat.rounds)
+    drafted = sum(one[0][1].drafted or len(one) > 1 for one in chat.rounds)
     assert drafted > len(chat.rounds) / 2
 
 
