@@ -19,12 +19,13 @@ from headstart.core.retention import Retention
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.backends import select
+from headstart.engine.backends.llama_assistant import LlamaAssistant
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
 from headstart.ui.inspector.speculation_words import activity_words
-from tests.models.heads import only, random_eagle3
+from tests.models.heads import only, random_assistant, random_eagle3
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
 
@@ -44,9 +45,14 @@ class Pair:
 
     def __init__(self, kind: str, starter: ModelRef, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
+        self.kind = kind
         if kind == "eagle3":
             self.model = starter
             self.head = _ref(random_eagle3(starter.path, folder / "head.gguf"))
+        elif kind == "assistant":
+            path = make_tiny("gemma4", starter.path, folder / "target.gguf", blocks=True)
+            self.model = _ref(path)
+            self.head = _ref(random_assistant(path, folder / "assistant.gguf"))
         else:
             path = make_tiny("qwen35", starter.path, folder / "own.gguf", blocks=True, own_layers=1)
             self.model = self.head = _ref(path)
@@ -67,7 +73,7 @@ class Pair:
         return found
 
 
-@pytest.fixture(params=["eagle3", "own", "layers"])
+@pytest.fixture(params=["eagle3", "own", "layers", "assistant"])
 def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
     return Pair(request.param, starter, tmp_path / "home")
 
@@ -77,6 +83,8 @@ OFF = Speculation(enabled=False)
 
 @pytest.mark.parametrize("count", [2, 30])
 def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int) -> None:
+    if pair.kind == "assistant":
+        pytest.skip("it drafts at one place only")
     pair.write(FIXED)
     target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
     text = (target.encode("A river runs to the sea, and the sea is deep. ") * 4)[: count + 1]
@@ -139,8 +147,12 @@ def test_after_a_restart_no_prompt_is_decoded_again_for_the_head(pair: Pair) -> 
     assert again.text == plain.text
     # the reply to the first question came from the store, and with it what the head has seen
     assert again.reused > 200
-    assert pair.draft.offset == 0
-    assert pair.draft.good > again.reused
+    if pair.kind == "assistant":
+        # it needs nothing of what came before
+        assert pair.draft.offset > 0
+    else:
+        assert pair.draft.offset == 0
+        assert pair.draft.good > again.reused
     pair.engine.stop()
 
 
@@ -149,7 +161,8 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
 ) -> None:
     plain = pair.write(OFF)
     left = 9
-    forward = LlamaHead.forward
+    owner = LlamaAssistant if pair.kind == "assistant" else LlamaHead
+    forward = owner.forward
 
     def breaking(head: LlamaHead, *given: object, **more: object) -> None:
         nonlocal left
@@ -158,7 +171,7 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
             raise RuntimeError("broken")
         forward(head, *given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LlamaHead, "forward", breaking)
+    monkeypatch.setattr(owner, "forward", breaking)
     monkeypatch.setattr("headstart.engine.speculation.drafting.log.warning", lambda *_a, **_k: None)
     monkeypatch.setattr("headstart.engine.speculation.state.log.warning", lambda *_a, **_k: None)
     events: list[GenerationEvent] = []
@@ -284,4 +297,34 @@ def test_text_says_what_drafted_it(
     assert shown <= {Origin.TARGET, origin}
     activity = DraftActivity(DraftStage.DRAFTING, 3, source=origin)
     assert activity_words(activity)[0] == f"{origin.value} drafting 3"
+    pair.engine.stop()
+
+
+def test_an_assistant_that_comes_later_has_nothing_prefilled_again(
+    starter: ModelRef, tmp_path: Path
+) -> None:
+    pair = Pair("assistant", starter, tmp_path / "home")
+    long = [PromptMessage(Role.USER, "river stone winter garden paper window " * 50, "a")]
+    first = pair.engine.ask("c", long, TOKENS)
+    turns = [
+        *long,
+        PromptMessage(Role.ASSISTANT, first.text, "b"),
+        PromptMessage(Role.USER, "And then?", "c"),
+    ]
+    # opening it makes the memory new that it shares with the target
+    again = pair.engine.ask("c", turns, TOKENS, speculation=FIXED, draft=pair.head)
+    assert again.reused > 300
+    pair.engine.restart()
+    assert pair.engine.ask("c", turns, TOKENS).text == again.text
+    pair.engine.stop()
+
+
+def test_an_assistant_is_scored_while_the_target_writes(starter: ModelRef, tmp_path: Path) -> None:
+    pair = Pair("assistant", starter, tmp_path / "home")
+    pair.write(Speculation(draft="d"))
+    state = pair.engine.generator.loaded.speculation
+    assert state.pair is not None
+    before = state.pair.margins.all_verified
+    pair.engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
+    assert state.pair.margins.all_verified > before + 20
     pair.engine.stop()

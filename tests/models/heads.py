@@ -106,6 +106,74 @@ def write_eagle3(
     return write_gguf(target, "eagle3", fields, tensors)
 
 
+def random_assistant(source: Path, target: Path, seed: int = 0, width: int = 64) -> Path:
+    """An assistant for the gemma4 model at `source`: a layer with a window, and one without."""
+    model = read_gguf(source)
+    says = _Says(model.architecture, model.fields)
+    states, heads, size = (
+        says(name) for name in ("embedding_length", "attention.head_count", "attention.key_length")
+    )
+    forward, tokens = 2 * width, len(model.fields[TOKENS].value)
+    shapes: dict[str, tuple[int, ...]] = {
+        "token_embd.weight": (tokens, width),
+        "output_norm.weight": (width,),
+        "nextn.post_projection.weight": (states, width),
+        "nextn.pre_projection.weight": (width, 2 * states),
+        "rope_freqs.weight": (size // 2,),
+    }
+    for layer in range(2):
+        for name, shape in {
+            "attn_norm": (width,),
+            "attn_q": (heads * size, width),
+            "attn_output": (width, heads * size),
+            "attn_q_norm": (size,),
+            "post_attention_norm": (width,),
+            "layer_output_scale": (1,),
+            "ffn_norm": (width,),
+            "ffn_gate": (forward, width),
+            "ffn_up": (forward, width),
+            "ffn_down": (width, forward),
+            "post_ffw_norm": (width,),
+        }.items():
+            shapes[f"blk.{layer}.{name}.weight"] = shape
+    numbers = np.random.default_rng(seed)
+    tensors: dict[str, Tensor] = {
+        name: (
+            np.ones(shape, np.float32)
+            if len(shape) == 1
+            else numbers.standard_normal(shape, np.float32) / np.float32(np.sqrt(shape[-1])),
+            F32,
+        )
+        for name, shape in shapes.items()
+    }
+    fields = {key: value for key, value in model.fields.items() if key.startswith("tokenizer.")}
+    for key, value in {
+        "block_count": 2,
+        "nextn_predict_layers": 2,
+        "context_length": says("context_length"),
+        "embedding_length": width,
+        "embedding_length_out": states,
+        "feed_forward_length": forward,
+        "vocab_size": tokens,
+        "attention.head_count": heads,
+        "attention.head_count_kv": says("attention.head_count_kv"),
+        "attention.sliding_window": says("attention.sliding_window"),
+        "attention.key_length": size,
+        "attention.value_length": size,
+        "attention.key_length_swa": size,
+        "attention.value_length_swa": size,
+        "rope.dimension_count": size,
+        "rope.dimension_count_swa": size,
+    }.items():
+        fields[f"gemma4-assistant.{key}"] = Field(value, _UINT)
+    fields["gemma4-assistant.attention.sliding_window_pattern"] = Field(
+        [True, False], _ARRAY, gguf.GGUFValueType.BOOL
+    )
+    fields["gemma4-assistant.attention.layer_norm_rms_epsilon"] = Field(1e-5, _FLOAT)
+    fields["general.name"] = Field("Assistant", gguf.GGUFValueType.STRING)
+    return write_gguf(target, "gemma4-assistant", fields, tensors)
+
+
 def only(source: Path, target: Path, wanted: str) -> Path:
     """The same file with those tensors whose names match."""
     model = read_gguf(source)

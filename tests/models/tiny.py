@@ -60,7 +60,7 @@ def make_tiny(
     """Write a model of `family` to `target` (3 MB), with the vocabulary of SmolLM2 at `source`.
 
     `blocks` as in `Weights`; `own_layers`: layers for drafting behind the others."""
-    shape = (FAMILIES | SEEING)[family]
+    shape = (FAMILIES | SEEING | ASSISTED)[family]
     kinds = [shape.kinds[n % len(shape.kinds)] for n in range(layers or shape.layers)]
     if len(kinds) < min(2, len(shape.kinds)):
         raise ValueError(f"without an attention layer, llama.cpp ends the process: {family}")
@@ -232,6 +232,26 @@ FAMILIES: dict[str, Family] = {
 }
 
 
+# a model with assistants, which no other family has
+ASSISTED = {
+    "gemma4": Family(
+        "window",
+        ((*_GEMMA2, *part.QK_NORMS),),
+        _HEADS
+        | {
+            "attention.sliding_window": WINDOW,
+            "attention.sliding_window_pattern": [True, False, True, False],
+            "attention.key_length_swa": HEAD,
+            "attention.value_length_swa": HEAD,
+            "embedding_length_per_layer_input": 0,
+            "rope.dimension_count_swa": HEAD,
+        },
+        embedding=_SMALL,
+        scaled=True,
+        ends=(norm("output_norm"), norm("rope_freqs", HEAD // 2)),
+    )
+}
+
 # of models with vision, what no other family has: positions by row and column of an image
 SEEING = {
     "qwen2vl": Family("attention", (_LLAMA,), _HEADS | {"rope.dimension_sections": _SECTIONS}),
@@ -263,6 +283,8 @@ def _add_vocabulary(weights: part.Weights, shape: Family, types: list[int]) -> N
 
 
 def _field(value: Any) -> Field:
+    if isinstance(value, list) and isinstance(value[0], bool):
+        return Field(value, gguf.GGUFValueType.ARRAY, gguf.GGUFValueType.BOOL)
     if isinstance(value, list):
         return Field(value, gguf.GGUFValueType.ARRAY, gguf.GGUFValueType.UINT32)
     if isinstance(value, int):

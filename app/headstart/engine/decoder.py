@@ -91,6 +91,8 @@ class ModelFacts:
     # ahead it was made for; 0: any
     wants: tuple[Tap, ...] = ()
     depth: int = 0
+    # of a head that looks at the target's own keys and values: it drafts only what comes next
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

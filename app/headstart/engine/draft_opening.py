@@ -51,6 +51,15 @@ class DraftOpening:
         run = checked.applied(settings).as_run
         return select.open_decoder(draft, run, progress, checked.lacking, clamp=True)
 
+    def empties(self, draft: ModelRef) -> bool:
+        """Whether the target holds nothing any more once it is open: who shares the target's memory
+        makes it new."""
+        try:
+            head = self._head(draft)
+        except EnvironmentProblem:
+            return False
+        return head is not None and head.kind is HeadKind.ASSISTANT
+
     def _head(self, draft: ModelRef) -> HeadFacts | None:
         try:
             return self.resources.checked.head(draft, self.wanted.model)

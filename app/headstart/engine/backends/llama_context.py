@@ -92,7 +92,7 @@ class LlamaContext:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
             # of what goes in beside each token
-            self.row_width: int = lib.llama_model_n_embd(self.model) if made.target else 0
+            self.row_width: int = lib.llama_model_n_embd_out(self.model) if made.target else 0
             # what the context really has, not what was asked for
             self.batch = int(lib.llama_n_batch(self.context))
             # how far back a sliding window looks; 0 without one

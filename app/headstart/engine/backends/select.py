@@ -101,6 +101,10 @@ def open_head(
 
     if not isinstance(target, LlamaCppDecoder):
         raise EnvironmentProblem("heads-not-for-backend")
+    if kind is HeadKind.ASSISTANT:
+        from headstart.engine.backends.llama_assistant import LlamaAssistant
+
+        return LlamaAssistant(head.path, engine, target, progress)
     from headstart.engine.backends.llama_head import LlamaHead
 
     return LlamaHead(head.path, kind, engine, target, progress)

@@ -13,11 +13,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from headstart.core.settings import Sampling
-from headstart.engine.decoder import ContextFull, Decoder
+from headstart.engine.decoder import ContextFull, Decoder, Prediction
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.catch_up import LIVE_LAG
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.speculation.profile import PairProfile
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -110,7 +111,7 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
     context = len(reply.tokens)
     draft.begin(reply.tokens, reply.sampling, reply.seed, stop)
     try:
-        if not draft.ready or (draft.sees_all and draft.lag <= LIVE_LAG):
+        if draft.follows or not draft.ready or (draft.sees_all and draft.lag <= LIVE_LAG):
             return False
         draft.restore()
         if draft.unseen:
@@ -125,6 +126,27 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
         return True
     finally:
         draft.end()
+
+
+class Guesses:
+    """Of a draft that only drafts what comes next: scored while a text is written."""
+
+    def __init__(self, draft: HiddenStateDraft) -> None:
+        self._draft = draft
+        # by the place that they are for
+        self._made: list[tuple[int, Prediction]] = []
+
+    def next(self, tokens: Sequence[int]) -> None:
+        """The last of `tokens` was drawn, and is not decoded yet."""
+        at, rows = len(tokens) - 2, self._draft.rows
+        if rows.has(at, at + 1):
+            guess = self._draft.guess(rows.get(at, at + 1), tokens[-1], SPARE)
+            self._made.append((len(tokens), guess))
+
+    def learn(self, pair: PairProfile, tokens: Sequence[int]) -> None:
+        for place, guess in self._made:
+            if place < len(tokens):
+                pair.margins.observe(guess.margin, guess.token == tokens[place])
 
 
 def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0) -> None:
@@ -156,6 +178,7 @@ def _score_on_text(
     sampler = target.sampler(Sampling(temperature=0), 0)
     target.truncate(0, SPARE)
     rows = draft.rows
+    guesses = Guesses(draft) if isinstance(draft, HiddenStateDraft) and draft.follows else None
     try:
         target.forward(tokens, [len(tokens) - 1], SPARE)
         if rows is not None:
@@ -168,6 +191,8 @@ def _score_on_text(
             if target.is_end(token):
                 break
             tokens.append(token)
+            if guesses is not None:
+                guesses.next(tokens)
             began = perf_counter()
             target.forward([token], [0], SPARE)
             target.argmax(0)
@@ -175,8 +200,11 @@ def _score_on_text(
             if rows is not None:
                 rows.saw(target, len(tokens) - 1, (0,))
             yield
-        for margin, right in draft.score(tokens, start, pair.costs, NEVER):
-            pair.margins.observe(margin, right)
+        if guesses is not None:
+            guesses.learn(pair, tokens)
+        else:
+            for margin, right in draft.score(tokens, start, pair.costs, NEVER):
+                pair.margins.observe(margin, right)
         yield
     except ContextFull:
         # a chat that fills the context: its own replies will tell

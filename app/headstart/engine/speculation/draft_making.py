@@ -34,7 +34,9 @@ def make_draft(
         target.states.keep(decoder.facts.wants)
 
         def cache_of(state: HeadState) -> PrefixCache | None:
-            return None if make_cache is None else make_cache(wanted, state)
+            # who looks at the target's own keys and values has nothing to keep
+            kept = make_cache is not None and not decoder.facts.follows
+            return make_cache(wanted, state) if kept and make_cache is not None else None
 
         # its ids are the target's
         same = VocabularyMatch("same", 0, 1.0)

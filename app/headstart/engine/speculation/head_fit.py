@@ -17,7 +17,7 @@ from headstart.engine.speculation.compatibility import Verdict
 
 # what each backend runs
 _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
-    "gguf": frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3)),
+    "gguf": frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3, HeadKind.ASSISTANT)),
     "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS)),
 }
 
@@ -59,7 +59,9 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     if form == "mlx":
         run = head.kind is not HeadKind.LAYERS or head.architecture in MLX_LAYERS
         return None if run else told("head-not-run-here")
-    states = LAYER_INPUTS if head.kind is HeadKind.EAGLE3 else NEXTN & OWN_GRAPHS
+    states = {HeadKind.EAGLE3: LAYER_INPUTS, HeadKind.ASSISTANT: NEXTN}.get(
+        head.kind, NEXTN & OWN_GRAPHS
+    )
     if target.architecture not in states:
         return told("head-without-states", name=target.architecture)
     return None

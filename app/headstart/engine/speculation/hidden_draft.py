@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from headstart.core.parts import Origin
+from headstart.core.settings import Sampling
 from headstart.engine.decoder import Decoder, Hidden, Prediction
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
@@ -106,7 +107,19 @@ class HiddenStateDraft(DraftModel):
         if self.offset + self.good < self.rows.start:
             self.forget()
             self.offset = self.rows.start
-        return super().prefill(costs, window, score)
+        return super().prefill(costs, window, 0 if self.follows else score)
+
+    def guess(self, row: Hidden, token: int, seq: int) -> Prediction:
+        """What would come after `token`, the next one of the target's sequence `seq`; `row` is the
+        state of the token before it. Only for who `follows`."""
+        sampler = self.decoder.sampler(Sampling(temperature=0), 0)
+        held = self.decoder.n_past()
+        try:
+            self.decoder.forward([token], [0], seq, hidden=row)
+            return sampler.predict(0, held)
+        finally:
+            self.decoder.truncate(held)
+            sampler.close()
 
     def draft(
         self, costs: Costs, go_on: Callable[[Prediction, float], bool], most: int
