@@ -6,6 +6,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +23,11 @@ from headstart.engine.backends import select
 from headstart.engine.backends.llama_assistant import LlamaAssistant
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
+from headstart.engine.backends.numpy_medusa import MedusaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
 from headstart.ui.inspector.speculation_words import activity_words
-from tests.models.heads import only, random_assistant, random_eagle3
+from tests.models.heads import only, random_assistant, random_eagle3, random_medusa
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
 
@@ -49,6 +51,12 @@ class Pair:
         if kind == "eagle3":
             self.model = starter
             self.head = _ref(random_eagle3(starter.path, folder / "head.gguf"))
+        elif kind == "medusa":
+            path = make_tiny("llama", starter.path, folder / "target.gguf", layers=12, blocks=True)
+            self.model = _ref(path)
+            heads = random_medusa(path, folder / "medusa")
+            size = (heads / "medusa_lm_head.safetensors").stat().st_size
+            self.head = ModelRef(heads, heads.name, size, "mlx")
         elif kind == "assistant":
             path = make_tiny("gemma4", starter.path, folder / "target.gguf", blocks=True)
             self.model = _ref(path)
@@ -73,7 +81,7 @@ class Pair:
         return found
 
 
-@pytest.fixture(params=["eagle3", "own", "layers", "assistant"])
+@pytest.fixture(params=["eagle3", "own", "layers", "assistant", "medusa"])
 def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
     return Pair(request.param, starter, tmp_path / "home")
 
@@ -89,7 +97,7 @@ def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int
     target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
     text = (target.encode("A river runs to the sea, and the sea is deep. ") * 4)[: count + 1]
     target.truncate(0)
-    target.forward(text, [count])
+    target.forward(text, range(count + 1))
     rows, found = target.states.rows(0, count), []
     for outputs in (range(count), [count - 1]):
         head.truncate(0)
@@ -147,7 +155,7 @@ def test_after_a_restart_no_prompt_is_decoded_again_for_the_head(pair: Pair) -> 
     assert again.text == plain.text
     # the reply to the first question came from the store, and with it what the head has seen
     assert again.reused > 200
-    if pair.kind == "assistant":
+    if pair.kind in ("assistant", "medusa"):
         # it needs nothing of what came before
         assert pair.draft.offset > 0
     else:
@@ -161,15 +169,15 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
 ) -> None:
     plain = pair.write(OFF)
     left = 9
-    owner = LlamaAssistant if pair.kind == "assistant" else LlamaHead
+    owner: Any = {"assistant": LlamaAssistant, "medusa": MedusaHead}.get(pair.kind, LlamaHead)
     forward = owner.forward
 
-    def breaking(head: LlamaHead, *given: object, **more: object) -> None:
+    def breaking(head: Any, *given: object, **more: object) -> None:
         nonlocal left
         left -= 1
         if left < 0:
             raise RuntimeError("broken")
-        forward(head, *given, **more)  # type: ignore[arg-type]
+        forward(head, *given, **more)
 
     monkeypatch.setattr(owner, "forward", breaking)
     monkeypatch.setattr("headstart.engine.speculation.drafting.log.warning", lambda *_a, **_k: None)

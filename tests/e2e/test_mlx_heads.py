@@ -16,6 +16,7 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.backends.mlx import MlxDecoder
 from headstart.engine.backends.mlx_head import MlxHead
+from headstart.engine.backends.numpy_medusa import MedusaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
 from headstart.hub import about
@@ -102,6 +103,29 @@ def test_a_head_over_some_tokens_drafts_those_by_the_targets_ids(
     head.forward([*text[11:], 7], [9], hidden=rows[10:])
     assert np.abs(head.row(0)[:2000:2] - whole).max() < 1e-3
     head.close()
+    decoder.close()
+
+
+def test_medusa_heads_are_the_same_in_numpy(target: Path, tmp_path: Path) -> None:
+    decoder = MlxDecoder(target, SETTINGS)
+    folder = make_medusa(target, tmp_path / "head")
+    on_mlx = MlxHead(folder, HeadKind.MEDUSA, SETTINGS, decoder)
+    in_numpy = MedusaHead(folder, decoder)
+    assert (on_mlx.facts.wants, on_mlx.facts.depth) == (("last",), in_numpy.facts.depth)
+    rows = np.random.default_rng(2).standard_normal((5, decoder.facts.width), np.float32)
+    tokens = _text(5)
+    for _ in range(4):
+        found = []
+        for head in (on_mlx, in_numpy):
+            head.forward(tokens, [len(tokens) - 1], hidden=rows)
+            found.append((head.row(0), head.states.rows(len(tokens) - 1, len(tokens))))
+        (logits, own), (other_logits, other_own) = found
+        assert np.abs(logits - other_logits).max() < 1e-3
+        assert np.allclose(own, other_own)
+        # the head after that one
+        rows, tokens = own, [9]
+    on_mlx.close()
+    in_numpy.close()
     decoder.close()
 
 

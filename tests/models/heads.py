@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import gguf
 import numpy as np
 import numpy.typing as npt
+from safetensors.numpy import save_file
 
 from tests.models.drafts import TOKENS, Field, Tensor, read_gguf, write_gguf
 
@@ -172,6 +174,30 @@ def random_assistant(source: Path, target: Path, seed: int = 0, width: int = 64)
     fields["gemma4-assistant.attention.layer_norm_rms_epsilon"] = Field(1e-5, _FLOAT)
     fields["general.name"] = Field("Assistant", gguf.GGUFValueType.STRING)
     return write_gguf(target, "gemma4-assistant", fields, tensors)
+
+
+def random_medusa(
+    source: Path, folder: Path, heads: int = 2, seed: int = 0, kind: type = np.float16
+) -> Path:
+    """Medusa heads for the model at `source`, as a folder of safetensors."""
+    model = read_gguf(source)
+    says = _Says(model.architecture, model.fields)
+    width, tokens = says("embedding_length"), len(model.fields[TOKENS].value)
+    numbers = np.random.default_rng(seed)
+    weights: dict[str, npt.NDArray[Any]] = {}
+    for head in range(heads):
+        for name, shape in {
+            "0.linear.weight": (width, width),
+            "0.linear.bias": (width,),
+            "1.weight": (tokens, width),
+        }.items():
+            made = numbers.standard_normal(shape, np.float32) / np.float32(np.sqrt(width))
+            weights[f"{head}.{name}"] = made.astype(kind)
+    folder.mkdir()
+    about = {"medusa_num_heads": heads, "medusa_num_layers": 1, "hidden_size": width}
+    (folder / "config.json").write_text(json.dumps(about), encoding="utf-8")
+    save_file(weights, folder / "medusa_lm_head.safetensors")
+    return folder
 
 
 def only(source: Path, target: Path, wanted: str) -> Path:

@@ -51,11 +51,11 @@ class DraftOpening:
         run = checked.applied(settings).as_run
         return select.open_decoder(draft, run, progress, checked.lacking, clamp=True)
 
-    def empties(self, draft: ModelRef) -> bool:
+    def empties(self, draft: ModelRef | None) -> bool:
         """Whether the target holds nothing any more once it is open: who shares the target's memory
         makes it new."""
         try:
-            head = self._head(draft)
+            head = None if draft is None else self._head(draft)
         except EnvironmentProblem:
             return False
         return head is not None and head.kind is HeadKind.ASSISTANT

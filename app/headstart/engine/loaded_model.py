@@ -168,12 +168,10 @@ class LoadedModel:
         engine = of_draft(msgspec.structs.replace(self.wanted.engine, context_length=context))
         opening = DraftOpening(self.resources, self.wanted, self.decoder, stop)
         name = draft.name if draft is not None else ""
-        loaded = self.speculation.draft is not None and self.wanted.draft == draft
-        if draft is not None and not loaded and opening.empties(draft):
+        if self.wanted.draft != draft and opening.empties(draft):
             self.prefiller.keep(stop, leave=True)
         with stop.patiently(), noted(self.resources.running, Doing("loading", name)):
             self.speculation.load_draft(draft, engine, opening.open, emit, stop)
-        # see `empties`
         del self.resident.tokens[self.decoder.n_past() :]
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)

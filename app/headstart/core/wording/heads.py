@@ -15,6 +15,13 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} did not work with the model when it was tried.",
         "Choose another draft.",
     ),
+    "head-output-too-large": (
+        (
+            "{name} is too large ({size:size}) to draft beside a model of llama.cpp, where all of "
+            "it is read for each token."
+        ),
+        "Choose a smaller head, or another draft.",
+    ),
     "head-incomplete": (
         "{name} lacks {missing}.",
         "Get it again, with all its files.",

@@ -70,6 +70,7 @@ class LlamaCppDecoder(DecoderBase):
         super().__init__()
         self._batch: LlamaBatch | None = None
         self._images: LlamaImages | None = None
+        self._taps: LlamaStates | None = None
         llama = self.llama = LlamaContext(path, engine, progress, clamp, made)
         try:
             self._context, self._memory = llama.context, llama.memory
@@ -79,7 +80,7 @@ class LlamaCppDecoder(DecoderBase):
             self._threads = ThreadCount(llama.threads, fixed=bool(engine.threads))
             self._thread_count = llama.threads
             self._batch = LlamaBatch(llama.batch, LEAVES, llama.row_width)
-            self._states = LlamaStates(llama)
+            self._states = self._taps = LlamaStates(llama)
             self._state = SequenceState(
                 self._context,
                 self._memory,
@@ -149,6 +150,8 @@ class LlamaCppDecoder(DecoderBase):
             # another sequence's forward moves states about: the live one's comes first
             raise RuntimeError("llama.cpp does not take its own state")
         batch.fill(tokens, start, outputs, seq)
+        if self._taps is not None:
+            self._taps.begin(count, len(outputs))
         self._leaf_paths = []
         if parents is not None:
             self._plant(batch, parents, start)

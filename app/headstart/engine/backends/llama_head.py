@@ -65,6 +65,7 @@ class LlamaHead(LlamaCppDecoder):
             )
             if self._facts.vocabulary_size != target.facts.vocabulary_size:
                 raise ModelProblem("head-for-another-model", name=path.name)
+            self._taps = None
             self._states = self._own = OwnStates(self._context, self._width)
         except BaseException:
             self.close()

@@ -94,6 +94,16 @@ class LlamaStates:
         self._layers: int = lib.llama_model_n_layer(llama.model)
         self._width: int = lib.llama_model_n_embd(llama.model)
         self._taps: tuple[Tap, ...] = ()
+        # whether the last forward gave what the output layer sees
+        self._last = False
+
+    def begin(self, count: int, outputs: int) -> None:
+        """A forward of `count` tokens begins. What the output layer sees comes with the logits of
+        all of them, so that it is had only where those are wanted: not of a prompt."""
+        if "last" not in self._taps or self._last == (outputs == count):
+            return
+        self._last = outputs == count
+        lib.llama_set_embeddings(self._context, self._last)
 
     def keep(self, taps: Sequence[Tap]) -> None:
         wanted = tuple(taps)
@@ -108,8 +118,9 @@ class LlamaStates:
         if "nextn" in wanted or "nextn" in self._taps:
             # of all tokens, not only of those whose logits are kept
             function("llama_set_embeddings_nextn")(self._context, "nextn" in wanted, False)
-        if ("last" in wanted) != ("last" in self._taps):
-            lib.llama_set_embeddings(self._context, "last" in wanted)
+        if self._last and "last" not in wanted:
+            self._last = False
+            lib.llama_set_embeddings(self._context, False)
         self._taps = wanted
 
     def _has(self, tap: Tap) -> bool:
@@ -120,10 +131,13 @@ class LlamaStates:
         return self._architecture in LAYER_INPUTS and 0 <= tap < self._layers
 
     def rows(self, first: int, last: int) -> Hidden:
-        """A copy: llama.cpp has one array for each tap."""
+        """A copy: llama.cpp has one array for each tap. What is not there is no number."""
         count, width = last - first, self._width
         found = np.empty((count, len(self._taps) * width), np.float32)
         for index, tap in enumerate(self._taps):
+            if tap == "last" and not self._last:
+                found[:, index * width : (index + 1) * width] = np.nan
+                continue
             if tap == "last":
                 for row in range(first, last):
                     state = floats(lib.llama_get_embeddings_ith(self._context, row), (width,))

@@ -90,6 +90,12 @@ def open_head(
 ) -> Decoder:
     """Load a head that was tried with this target (`check_head`); raises EnvironmentProblem, or
     DecodeAborted when `progress` returned False."""
+    if head.format == "mlx" and target.facts.device.startswith("llama.cpp"):
+        from headstart.engine.backends.numpy_medusa import MedusaHead
+
+        if kind is not HeadKind.MEDUSA:
+            raise EnvironmentProblem("heads-not-for-backend")
+        return MedusaHead(head.path, target)
     if head.format == "mlx":
         from headstart.engine.backends.mlx import MlxDecoder
         from headstart.engine.backends.mlx_head import MlxHead

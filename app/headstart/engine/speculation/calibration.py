@@ -111,7 +111,11 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
     context = len(reply.tokens)
     draft.begin(reply.tokens, reply.sampling, reply.seed, stop)
     try:
-        if draft.follows or not draft.ready or (draft.sees_all and draft.lag <= LIVE_LAG):
+        if (
+            draft.decoder.facts.follows
+            or not draft.ready
+            or (draft.sees_all and draft.lag <= LIVE_LAG)
+        ):
             return False
         draft.restore()
         if draft.unseen:
@@ -178,7 +182,11 @@ def _score_on_text(
     sampler = target.sampler(Sampling(temperature=0), 0)
     target.truncate(0, SPARE)
     rows = draft.rows
-    guesses = Guesses(draft) if isinstance(draft, HiddenStateDraft) and draft.follows else None
+    guesses = (
+        Guesses(draft)
+        if isinstance(draft, HiddenStateDraft) and draft.decoder.facts.follows
+        else None
+    )
     try:
         target.forward(tokens, [len(tokens) - 1], SPARE)
         if rows is not None:

@@ -121,11 +121,6 @@ class DraftModel:
         return self._mapping.ready and len(self._mapping.tokens) > 0
 
     @property
-    def follows(self) -> bool:
-        """Whether it can only draft what comes next, and not say what it would have drafted."""
-        return self.decoder.facts.follows
-
-    @property
     def sees_all(self) -> bool:
         """Whether it reads the text from its first token on."""
         return not self.offset

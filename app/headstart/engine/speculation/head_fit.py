@@ -45,6 +45,11 @@ def judge_head(
 
 def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
     form = target.model.format
+    if form == "gguf" and head.kind is HeadKind.MEDUSA:
+        # in numpy, whatever the architecture
+        fits = head.width in (0, target.shape.width)
+        wide = told("head-other-width", made=head.width, this=target.shape.width)
+        return None if fits else wide
     if head.form != form or head.kind not in _RUN[form]:
         return told("head-not-run-here")
     # a folder's settings of text have a name of their own

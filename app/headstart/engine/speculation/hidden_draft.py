@@ -107,7 +107,7 @@ class HiddenStateDraft(DraftModel):
         if self.offset + self.good < self.rows.start:
             self.forget()
             self.offset = self.rows.start
-        return super().prefill(costs, window, 0 if self.follows else score)
+        return super().prefill(costs, window, 0 if self.decoder.facts.follows else score)
 
     def guess(self, row: Hidden, token: int, seq: int) -> Prediction:
         """What would come after `token`, the next one of the target's sequence `seq`; `row` is the

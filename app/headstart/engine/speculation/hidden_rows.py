@@ -36,8 +36,17 @@ class HiddenRows:
         self.put(position, rows)
 
     def put(self, position: int, rows: Hidden) -> None:
-        """These are the rows of the tokens from `position` on; what was known of later ones was
-        another text's. Rows that do not follow known ones take their place."""
+        """These are the rows of the tokens from `position` on, of no numbers where one is missing;
+        what was known of later ones was another text's. Rows that do not follow known ones take
+        their place."""
+        unknown = np.flatnonzero(np.isnan(rows[:, 0]))
+        if len(unknown):
+            # what a backend did not have
+            behind = int(unknown[-1]) + 1
+            position, rows = position + behind, rows[behind:]
+            self.clear(position)
+            if not len(rows):
+                return
         self.cut(position)
         beyond = max(0, len(rows) - self._most)
         if position != self.end or not len(self) or beyond:

@@ -23,6 +23,8 @@ TARGET = ModelCard(
 HEAD = ModelShape(GB // 2, 8192, keys=1024, values=1024, width=4096, layers=1)
 EAGLE = HeadFacts(HeadKind.EAGLE3, 4096, 128_256, "", (2, 16, 29))
 QWEN = replace(TARGET, architecture="qwen35")
+MEDUSA = HeadFacts(HeadKind.MEDUSA, 4096, depth=3, form="mlx")
+GEMMA = HeadFacts(HeadKind.ASSISTANT, 4096, 128_256, "gemma4")
 LAYERS = HeadFacts(HeadKind.LAYERS, 4096, 128_256, "qwen35")
 
 
@@ -38,7 +40,11 @@ LAYERS = HeadFacts(HeadKind.LAYERS, 4096, 128_256, "qwen35")
         (TARGET, LAYERS, "no", "another kind of model (qwen35, not llama)"),
         (replace(TARGET, architecture="qwen2"), EAGLE, "no", "hidden states of qwen2 models"),
         (TARGET, HeadFacts(HeadKind.OWN, 0), "no", "hidden states of llama models"),
-        (TARGET, replace(EAGLE, kind=HeadKind.MEDUSA), "no", "not run here"),
+        (TARGET, replace(EAGLE, form="mlx"), "no", "not run here"),
+        (TARGET, replace(MEDUSA, width=2048), "no", "2,048 numbers, not 4,096"),
+        (TARGET, MEDUSA, "yes", "made for models like this one"),
+        (replace(TARGET, architecture="gemma4"), GEMMA, "yes", "made for models like this one"),
+        (TARGET, GEMMA, "no", "another kind of model (gemma4, not llama)"),
     ],
 )
 def test_a_verdict_says_why(target: ModelCard, head: HeadFacts, works: str, reason: str) -> None:
