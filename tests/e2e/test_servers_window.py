@@ -224,17 +224,14 @@ async def test_what_a_server_does_not_take_is_greyed(
         await _use(app, server)
         await until(lambda: not inspector.sampling.top_k.isEnabled())
         assert "does not take" in inspector.sampling.top_k.toolTip()
-        assert inspector.sampling.sliders["temperature"].isEnabled()
         assert not inspector.folds["prefix"].isVisible()
         assert "cannot be checked" in inspector.speculation.verdict.text()
-        assert inspector.speculation.summary == "not with this server"
         assert inspector.server_words.isVisible()
         app.controllers.models.choose(await _starter(app))
         await app.controllers.settle()
         assert inspector.sampling.top_k.isEnabled()
         assert "does not take" not in inspector.sampling.top_k.toolTip()
         assert inspector.folds["prefix"].isVisible()
-        assert "cannot be checked" not in inspector.speculation.verdict.text()
 
 
 async def _starter(app: App) -> ModelRef:

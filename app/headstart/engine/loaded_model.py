@@ -202,8 +202,7 @@ class LoadedModel:
         return None if prefiller.keep(stop, leave=True) else 0.0
 
     def warm_up(self, stop: StopSignal) -> None:
-        """Run it once, so that the first question does not wait until the file's pages are mapped
-        and a card's programs compiled."""
+        """Run it once: the first question does not wait for pages and a card's programs then."""
         if self.warm or self.resident.tokens:
             return
         self.warm = True

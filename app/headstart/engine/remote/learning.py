@@ -31,6 +31,8 @@ _PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
 _ROUNDING = 0.7
 # a draft that brings so little in a round of so many tokens is not worth a request
 _FEW, _HOPELESS = 4, 1.3
+# a check that takes so many times as long as writing the same, and more than so many seconds
+_FAR_TOO_LONG, _LONG = 3.0, 1.0
 # between places where a copy is looked for
 _STEP, _COPIED = 60, 120
 
@@ -61,7 +63,7 @@ async def learn(
         # nothing that the server could say would make it pay
         gain.put_off()
         return
-    if not await _learn_checks(scorer, reply, size, prompt_tokens):
+    if not await _learn_checks(scorer, reply, size, prompt_tokens, token_seconds):
         return
     length = len(reply) + sum(len(message.text) for message in request.messages)
     plans = (gain.plan(token_seconds, length), gain.plan(token_seconds, length, copy=True))
@@ -107,7 +109,9 @@ async def _learn_draft(gain: ServerGain, draft: RemoteDraft, reply: str) -> bool
     return gain.draft_right.known
 
 
-async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: int | None) -> bool:
+async def _learn_checks(
+    scorer: Scorer, reply: str, size: float, prompt_tokens: int | None, token_seconds: float
+) -> bool:
     gain, request = scorer.gain, scorer.request
     if prompt_tokens is None and not gain.trusted:
         try:
@@ -135,7 +139,8 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
             log.warning("a server does not check text: %s", type(error).__name__)
             gain.refused = "unable"
             return False
-        gain.check_line(length).observe(count, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        gain.check_line(length).observe(count, seconds)
         # the last word may be cut; short of that, it would write the same again
         confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
         differs = confirmed < len(given) and checked.behind > _ROUNDING
@@ -144,6 +149,10 @@ async def _learn_checks(scorer: Scorer, reply: str, size: float, prompt_tokens: 
         if differs or (known and checked.before != prompt_tokens):
             log.warning("a server checks another prompt than it writes from")
             gain.refused = "other prompt"
+            return False
+        if seconds > max(_LONG, _FAR_TOO_LONG * (count + 1) * token_seconds):
+            # the server is not kept busy for what cannot pay
+            gain.put_off()
             return False
         gain.confirmed += 1
         if gain.confirmed >= _ENOUGH and (compared or not request.model.checks_text):
