@@ -68,7 +68,8 @@ class ServerDrafting:
         self._told_at = 0.0
         self._characters = CHARACTERS
         self._troubles = 0
-        self._events = 0
+        # tokens so far
+        self._count = 0
         # tokens since the stream began or went on
         self._section = 0
         # seconds that rounds saved (or lost), and what they did
@@ -100,7 +101,7 @@ class ServerDrafting:
     def streamed(self) -> None:
         """A token came."""
         now = time.perf_counter()
-        self._events += 1
+        self._count += 1
         self._section += 1
         if self._resumed_at is not None:
             lost = now - self._resumed_at
@@ -168,6 +169,12 @@ class ServerDrafting:
         return copy[: max(1, int(plan.depth * self._characters))], plan
 
     @property
+    def _left(self) -> int | None:
+        """Tokens that the reply may still have; None without a limit."""
+        most = self._request.sampling.max_tokens
+        return most - self._count if most else None
+
+    @property
     def _length(self) -> int:
         return sum(len(message.text) for message in self._request.messages)
 
@@ -191,12 +198,18 @@ class ServerDrafting:
             copy, plan = self._best(reply)
             if plan is None or plan.promise < GOES_ON or not self._affordable():
                 return None
+            if self._left is not None and self._left <= plan.depth + 1:
+                # the server ends it where it is to end
+                self.off = True
+                return None
             began = time.perf_counter()
             try:
                 draft = await self._next_draft(reply, copy, plan)
                 # templates may cut blanks off the end of a message
                 text = draft.text.rstrip()
                 if not text:
+                    # it has nothing more to say, or no time
+                    self.off = True
                     return None
                 checked = await self._check(reply, text, draft)
             except EnvironmentProblem as problem:
@@ -205,9 +218,14 @@ class ServerDrafting:
             if checked is None:
                 self.gained -= time.perf_counter() - began
                 return None
+            count = checked.tokens + bool(checked.next)
+            if self._left is not None and count > self._left:
+                # its tokens are shorter than the draft's
+                self.off = True
+                return None
+            self._count += count
             finish = self._shown(checked, text, draft, take)
             reply += checked.text + checked.next
-            count = checked.tokens + bool(checked.next)
             seconds = time.perf_counter() - began
             self.gained += count * self.token_seconds - seconds
             self._tell(draft)
@@ -230,7 +248,7 @@ class ServerDrafting:
             base, task = ahead
             done = await task if reply.startswith(base) else None
             if done is None:
-                task.cancel()
+                _drop(task)
             elif (base + done.text).startswith(reply):
                 rest = (base + done.text)[len(reply) :]
                 if rest.strip():
@@ -256,8 +274,6 @@ class ServerDrafting:
         except Unreadable as problem:
             self._troubled(f"{problem}")
             return None
-        except EnvironmentProblem:
-            raise
         except Exception as error:
             # whatever the client raises: the stream tells what is wrong, if anything is
             self._troubled(type(error).__name__)
@@ -317,7 +333,7 @@ class ServerDrafting:
             right.chance,
             source=draft.origin,
         )
-        tokens = self._events + self.stats.rounds + self.stats.accepted
+        tokens = self._count
         stats = self.final_stats(tokens)
         if stats is not None:
             spent = tokens * self.token_seconds - self.gained
@@ -345,16 +361,21 @@ class ServerDrafting:
 
     def _cancel_ahead(self) -> None:
         if self._ahead is not None:
-            self._ahead[1].cancel()
+            _drop(self._ahead[1])
             self._ahead = None
 
     def close(self) -> None:
         """The reply has ended."""
         self._cancel_ahead()
         if self._warm is not None:
-            if self._warm.done() and not self._warm.cancelled():
-                # looked at, so that nobody complains
-                self._warm.exception()
-            self._warm.cancel()
-        tokens = self._events + self.stats.rounds + self.stats.accepted
-        self._gain.reply_ended(self.drafted, self.gained, tokens * self.token_seconds)
+            _drop(self._warm)
+        seconds = self._count * self.token_seconds
+        self._gain.reply_ended(self.drafted, self.gained, seconds)
+
+
+def _drop(task: asyncio.Task[Draft]) -> None:
+    """Nobody wants it any more."""
+    if task.done() and not task.cancelled():
+        # looked at, so that nobody complains
+        task.exception()
+    task.cancel()

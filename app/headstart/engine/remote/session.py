@@ -236,7 +236,7 @@ class RemoteSession:
     ) -> None:
         """Measure what drafting would have gained, while nobody waits."""
         whole = stats.finish in (FinishReason.END, FinishReason.LENGTH)
-        if not whole or turn.thought or scorer.request.reply_so_far:
+        if not whole or turn.reasoned or scorer.request.reply_so_far:
             return
         rate = stats.tokens_per_second
         if rate is None:

@@ -87,7 +87,7 @@ class RemoteTurn:
         self._finish: FinishReason | None = None
         self._reported = Reported()
         self._parameters = Parameters(request)
-        self._with_images = any(message.images for message in request.messages)
+        self.with_images = any(message.images for message in request.messages)
 
     async def run(self) -> TurnStats:
         """Emit the whole turn; raises EnvironmentProblem after the text that came."""
@@ -113,8 +113,8 @@ class RemoteTurn:
         return self._text.text
 
     @property
-    def with_images(self) -> bool:
-        return self._with_images
+    def reasoned(self) -> bool:
+        return self.thought or bool(self._text.reasoning)
 
     @property
     def prompt_tokens(self) -> int | None:
@@ -246,7 +246,7 @@ class RemoteTurn:
             return await self._drafting.open_text(
                 self._sent, self._parameters.left(self._reply.tokens)
             )
-        messages = messages_of(request.messages, self._with_images)
+        messages = messages_of(request.messages, self.with_images)
         extra: dict[str, Any] = {}
         kind = self._connection.kind
         if self._sent:
@@ -274,9 +274,9 @@ class RemoteTurn:
 
     def _without_images(self, error: Any) -> bool:
         """Leave images out where the server says that its model sees none."""
-        if not self._with_images or not about_images(f"{error.message} {error.body}"):
+        if not self.with_images or not about_images(f"{error.message} {error.body}"):
             return False
-        self._with_images = False
+        self.with_images = False
         self._emit(Notice("images", told("images-refused", name=self._model.name)))
         return True
 

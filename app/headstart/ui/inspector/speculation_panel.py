@@ -32,7 +32,13 @@ from headstart.core.settings_fields import describe
 from headstart.core.values import SpeculationStats, TurnStats
 from headstart.ui.elided import ElidedComboBox
 from headstart.ui.fields import take_typed, with_unit
-from headstart.ui.inspector.speculation_words import MARKS, activity_words, summary, why_no_drafts
+from headstart.ui.inspector.speculation_words import (
+    MARKS,
+    ONLY_GREEDY,
+    activity_words,
+    summary,
+    why_no_drafts,
+)
 from headstart.ui.inspector.speed_curve import SpeedCurveView
 
 NONE = "No model"
@@ -282,9 +288,11 @@ class SpeculationPanel(QWidget):
         # a server's drafts go by text: without probabilities, or what its model wrote before
         for widget in self._local_only:
             widget.setVisible(not self._host)
+        possible = self._no_drafts in ("", ONLY_GREEDY)
+        self.enabled.setEnabled(possible)
         drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
         for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
-            widget.setEnabled(value.enabled)
+            widget.setEnabled(value.enabled and possible)
         self._show_button()
         self._quiet = False
 
