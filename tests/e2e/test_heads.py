@@ -23,6 +23,7 @@ from headstart.engine.backends import select
 from headstart.engine.backends.llama_assistant import LlamaAssistant
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
+from headstart.engine.backends.llama_layers import LlamaLayers
 from headstart.engine.backends.numpy_medusa import MedusaHead
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
@@ -62,7 +63,9 @@ class Pair:
             self.model = _ref(path)
             self.head = _ref(random_assistant(path, folder / "assistant.gguf"))
         else:
-            path = make_tiny("qwen35", starter.path, folder / "own.gguf", blocks=True, own_layers=1)
+            family, layers = ("hy_v3", 3) if kind == "three" else ("qwen35", 1)
+            path = folder / "own.gguf"
+            make_tiny(family, starter.path, path, blocks=True, own_layers=layers)
             self.model = self.head = _ref(path)
             if kind == "layers":
                 alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)")
@@ -81,7 +84,7 @@ class Pair:
         return found
 
 
-@pytest.fixture(params=["eagle3", "own", "layers", "assistant", "medusa"])
+@pytest.fixture(params=["eagle3", "own", "three", "layers", "assistant", "medusa"])
 def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
     return Pair(request.param, starter, tmp_path / "home")
 
@@ -169,7 +172,8 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
 ) -> None:
     plain = pair.write(OFF)
     left = 9
-    owner: Any = {"assistant": LlamaAssistant, "medusa": MedusaHead}.get(pair.kind, LlamaHead)
+    owners = {"assistant": LlamaAssistant, "medusa": MedusaHead, "eagle3": LlamaHead}
+    owner: Any = owners.get(pair.kind, LlamaLayers)
     forward = owner.forward
 
     def breaking(head: Any, *given: object, **more: object) -> None:
@@ -336,3 +340,41 @@ def test_an_assistant_is_scored_while_the_target_writes(starter: ModelRef, tmp_p
     pair.engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
     assert state.pair.margins.all_verified > before + 20
     pair.engine.stop()
+
+
+def test_several_layers_hold_the_text_whatever_they_drafted(
+    starter: ModelRef, tmp_path: Path
+) -> None:
+    pair = Pair("three", starter, tmp_path / "home")
+    pair.write(FIXED)
+    target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
+    assert head.facts.depth == 3
+    text = target.encode("A river runs to the sea, and the sea is deep and wide. It goes on.")
+    count = len(text) - 2
+    target.truncate(0)
+    target.forward(text, range(len(text)))
+    rows = target.states.rows(0, count + 1)
+
+    def begin() -> Any:
+        head.truncate(0)
+        head.forward(text[1 : count + 1], [count - 1], hidden=rows[:count])
+        return head.row(0)
+
+    def go_on() -> Any:
+        head.forward([text[count + 1]], [0], hidden=rows[count:])
+        return head.row(0)
+
+    first, plain = begin(), go_on()
+    again = begin()
+    assert np.array_equal(first, again)
+    drafted: list[Any] = []
+    for token in (5, 9):
+        own = head.states.rows(*((count - 1, count) if not drafted else (0, 1)))
+        head.forward([token], [0], hidden=own)
+        drafted.append(head.row(0))
+    # each by a layer of its own, over the same tokens
+    assert np.abs(drafted[0] - drafted[1]).max() > 0.1
+    assert head.truncate(count) == count
+    assert np.abs(go_on() - plain).max() < 1e-3
+    target.truncate(0)
+    head.truncate(0)

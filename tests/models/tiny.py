@@ -232,8 +232,15 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-# a model with assistants, which no other family has
+_HY_V3 = (*_LLAMA, *part.QK_NORMS)
+# a model with assistants, and one with several layers for drafting
 ASSISTED = {
+    "hy_v3": Family(
+        "attention",
+        (_HY_V3,),
+        _HEADS | {"expert_feed_forward_length": part.EXPERT},
+        drafting=(*_HY_V3, part.next_token),
+    ),
     "gemma4": Family(
         "window",
         ((*_GEMMA2, *part.QK_NORMS),),
@@ -249,7 +256,7 @@ ASSISTED = {
         embedding=_SMALL,
         scaled=True,
         ends=(norm("output_norm"), norm("rope_freqs", HEAD // 2)),
-    )
+    ),
 }
 
 # of models with vision, what no other family has: positions by row and column of an image

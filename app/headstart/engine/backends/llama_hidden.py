@@ -57,6 +57,12 @@ _FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
         (_VOID, ctypes.c_int32),
         _POINTER,
     ),
+    "llama_set_nextn_layer_offset": (
+        "P13llama_contexti",
+        "YAXPEAUllama_context@@H@Z",
+        (_VOID, ctypes.c_int32),
+        None,
+    ),
     "llama_model_target_layer_ids": (
         "PK11llama_model",
         "YAPEBHPEBUllama_model@@@Z",

@@ -217,13 +217,9 @@ def child_main(path: Path, asked: str) -> int:
 def _try_head(path: Path, kind: HeadKind, head: Path, engine: EngineSettings) -> None:
     """In the child. Raises what keeps the two from working together."""
     from headstart.engine.backends import trial
-    from headstart.engine.backends.llama_assistant import LlamaAssistant
     from headstart.engine.backends.llama_context import Made
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-    from headstart.engine.backends.llama_head import LlamaHead
+    from headstart.engine.backends.llama_heads import open_llama_head
 
     target = LlamaCppDecoder(path, engine, made=Made(layers=kind is HeadKind.OWN))
-    if kind is HeadKind.ASSISTANT:
-        trial.draft(target, LlamaAssistant(head, engine, target))
-    else:
-        trial.draft(target, LlamaHead(head, kind, engine, target))
+    trial.draft(target, open_llama_head(head, kind, engine, target))

@@ -107,13 +107,9 @@ def open_head(
 
     if not isinstance(target, LlamaCppDecoder):
         raise EnvironmentProblem("heads-not-for-backend")
-    if kind is HeadKind.ASSISTANT:
-        from headstart.engine.backends.llama_assistant import LlamaAssistant
+    from headstart.engine.backends.llama_heads import open_llama_head
 
-        return LlamaAssistant(head.path, engine, target, progress)
-    from headstart.engine.backends.llama_head import LlamaHead
-
-    return LlamaHead(head.path, kind, engine, target, progress)
+    return open_llama_head(head.path, kind, engine, target, progress)
 
 
 def check_head(

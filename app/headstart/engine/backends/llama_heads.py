@@ -1,0 +1,28 @@
+"""Which of the heads on llama.cpp a file is. Engine thread, and the child that tries one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from headstart.core.heads import HeadKind
+from headstart.core.settings import EngineSettings
+from headstart.engine.backends.llama_assistant import LlamaAssistant
+from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_head import LlamaHead
+from headstart.engine.backends.llama_layers import LlamaLayers
+
+
+def open_llama_head(
+    path: Path,
+    kind: HeadKind,
+    engine: EngineSettings,
+    target: LlamaCppDecoder,
+    progress: Callable[[float], bool] | None = None,
+) -> LlamaHead:
+    """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to stop."""
+    if kind is HeadKind.ASSISTANT:
+        return LlamaAssistant(path, engine, target, progress)
+    if kind in (HeadKind.OWN, HeadKind.LAYERS):
+        return LlamaLayers(path, kind, engine, target, progress)
+    return LlamaHead(path, kind, engine, target, progress)
