@@ -195,7 +195,7 @@ def _read(path: Path) -> Mapping[str, Array]:
         raise ModelProblem("head-incomplete", name=path.name, missing="safetensors")
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:
-        raise ModelProblem("head-output-too-large", name=path.name, size=size, most=LARGEST)
+        raise ModelProblem("head-output-too-large", name=path.name, size=size)
     found: dict[str, Array] = {}
     try:
         for file in files:
