@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 
-from headstart.chat.answering.server_drafts import ServerDraft, draft_prompt
+from headstart.chat.answering.server_drafts import Engine, ServerDraft, draft_prompt
 from headstart.core.events import Failed, Finished, Notice, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage, RemoteRequest
@@ -55,7 +55,8 @@ class Asker:
         load = LoadRequest(self.draft, EngineSettings())
         local = GenerationRequest(load, messages, sampling, speculation=Speculation(enabled=False))
         text_prompt = draft_prompt(self.draft, request) if self.model.checks_text else None
-        draft = ServerDraft(self.runner, local, text_prompt, lambda _event: None, lambda: False)
+        engine = Engine(self.runner, lambda _event: None, lambda: False, set())
+        draft = ServerDraft(engine, local, text_prompt)
         text = ""
         async for event in self.session.stream(request, draft if drafted else None):
             match event:

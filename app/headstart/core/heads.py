@@ -23,18 +23,21 @@ LAYER_INPUTS = frozenset(
         "gpt-oss", "qwen3", "qwen3moe", "qwen3next", "qwen35", "qwen35moe", "qwen4exp",
     )
 )  # fmt: skip
-# whose graphs keep what layers for drafting are made for (`t_h_nextn`)
+# whose graphs keep what layers for drafting are made for (`t_h_nextn`); deepseek4 does, in rows
+# that are wider than its states
 NEXTN = frozenset(
     (
-        "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "gemma4", "glm-dsa",
+        "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "gemma4", "glm-dsa",
         "glm4moe", "hy_v3", "mimo2", "nemotron_h", "nemotron_h_moe", "gpt-oss", "qwen35",
         "qwen35moe", "qwen3next", "step35",
     )
 )  # fmt: skip
+# whose graphs have either logits or what the output layer sees
+NO_LAST = frozenset(("lfm2", "lfm2moe"))
 # that have a graph of their own layers, and those of them that run with more than one such layer
 OWN_GRAPHS = frozenset(
     (
-        "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "glm-dsa", "glm4moe",
+        "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "glm-dsa", "glm4moe",
         "hy_v3", "mimo2", "nemotron_h_moe", "qwen35", "qwen35moe", "qwen3next", "step35",
     )
 )  # fmt: skip

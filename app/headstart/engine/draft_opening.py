@@ -92,6 +92,9 @@ class DraftOpening:
         fits = head.width in (0, facts.width)
         if not fits or head.vocabulary not in (0, facts.vocabulary_size):
             raise ModelProblem("head-for-another-model", name=draft.name)
+        if "plain attention" in facts.state:
+            # as the target really runs, whatever was wished for
+            settings = msgspec.structs.replace(settings, flash_attention="off")
         run = settings.as_run
         if not self._works(draft, head.kind, run):
             raise ModelProblem("head-does-not-work", name=draft.name)
@@ -110,3 +113,12 @@ class DraftOpening:
         if works and profiles is not None:
             profiles.save(key, _WORKS)
         return works
+
+
+def drafts_itself(resources: Resources, model: ModelRef) -> bool:
+    """Whether its file has layers for drafting that can be run."""
+    try:
+        return resources.checked.head(model, model) is not None
+    except (ModelProblem, OSError):
+        # what is wrong with it is said when it is opened
+        return False

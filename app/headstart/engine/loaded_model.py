@@ -26,7 +26,7 @@ from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import DecodeAborted, Decoder
-from headstart.engine.draft_opening import DraftOpening
+from headstart.engine.draft_opening import DraftOpening, drafts_itself
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
 from headstart.engine.prefill import Prefiller, Resident
@@ -167,12 +167,18 @@ class LoadedModel:
         context = self.decoder.facts.context_length
         engine = of_draft(msgspec.structs.replace(self.wanted.engine, context_length=context))
         opening = DraftOpening(self.resources, self.wanted, self.decoder, stop)
-        name = draft.name if draft is not None else ""
         if self.wanted.draft != draft and opening.empties(draft):
             self.prefiller.keep(stop, leave=True)
-        with stop.patiently(), noted(self.resources.running, Doing("loading", name)):
-            self.speculation.load_draft(draft, engine, opening.open, emit, stop)
-        del self.resident.tokens[self.decoder.n_past() :]
+        try:
+            with (
+                stop.patiently(),
+                noted(
+                    self.resources.running, Doing("loading", "" if draft is None else draft.name)
+                ),
+            ):
+                self.speculation.load_draft(draft, engine, opening.open, emit, stop)
+        finally:
+            del self.resident.tokens[self.decoder.n_past() :]
         if draft is not None:
             self.wanted = dataclasses.replace(self.wanted, draft=draft)
             self.need = room.shapes(self.resources.checked.shape, self.wanted).need(
@@ -206,7 +212,6 @@ class LoadedModel:
         if self.warm or self.resident.tokens:
             return
         self.warm = True
-        # which is cut afterwards: it is no part of the resident text
         with self.aborting(stop), noted(self.resources.running, self._doing):
             self.decoder.forward([0], [0])
 
@@ -303,7 +308,7 @@ def open_model(
     )
     began = time.perf_counter()
     with stop.patiently(), noted(resources.running, Doing("loading", model.name)):
-        own = _drafts_itself(resources, model)
+        own = drafts_itself(resources, model)
         decoder = select.open_decoder(model, run, progress, checked.lacking, own_layers=own)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
@@ -382,15 +387,6 @@ def _sample_prompt(encoder: PromptEncoder) -> list[int]:
         return encoder.encode(encoder.render(messages))
     except template.TemplateError:
         return encoder.encode(QUESTION)
-
-
-def _drafts_itself(resources: Resources, model: ModelRef) -> bool:
-    """Whether its file has layers for drafting that can be run."""
-    try:
-        return resources.checked.head(model, model) is not None
-    except (ModelProblem, OSError):
-        # what is wrong with it is said when it is opened
-        return False
 
 
 def _exists(model: ModelRef) -> bool:

@@ -196,6 +196,13 @@ def test_a_plan_weighs_the_chance_against_the_time() -> None:
     fixed = gain.plan(0.1, 1000, fixed=5)
     assert fixed is not None
     assert fixed.depth == 5
+    # what a round that brings one token may lose
+    gain.draft_right.observe(200, 200)
+    free, careful = gain.plan(0.1, 1000), gain.plan(0.1, 1000, allowance=0.05)
+    assert free is not None
+    assert careful is not None
+    assert careful.depth < free.depth
+    assert gain.plan(0.1, 1000, allowance=0.001) is None
 
 
 def test_what_may_be_lost_is_bounded() -> None:

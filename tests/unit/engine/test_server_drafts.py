@@ -64,12 +64,21 @@ class Eager(ServerGain):
     """Drafts whatever it costs: this computer is too fast for so small a model."""
 
     def plan(
-        self, token: float, characters: int, fixed: int = 0, most: int = 64, copy: bool = False
+        self,
+        token: float,
+        characters: int,
+        fixed: int = 0,
+        most: int = 64,
+        copy: bool = False,
+        allowance: float = 0.0,
     ) -> RoundPlan | None:
         return RoundPlan(min(most, 6), 0.0 if copy else 9.0)
 
     def allowed(self, seconds: float) -> float:
         return 1000.0
+
+    def put_off(self) -> None:
+        """Never."""
 
 
 class Client:

@@ -7,9 +7,11 @@ gets the engine's events.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast
@@ -36,28 +38,34 @@ from headstart.core.retention import decide
 from headstart.core.settings import Sampling, Speculation
 from headstart.engine.remote.draft_text import Draft, drafts_possible
 from headstart.engine.runner import Runner
+from headstart.engine.stream import Stream
+
+if TYPE_CHECKING:
+    from headstart.engine.template import ChatTemplate
+    from headstart.hub.chat_templates import TemplateFacts
 
 log = logging.getLogger(__name__)
+
+
+class Engine(NamedTuple):
+    """What a draft has of the engine. `follow` gets what is loaded, from any thread, and None when
+    a cancelled job has ended; `busy`: whether this computer writes a reply of its own, which a
+    draft does not hold up; `streams` has what is being drafted."""
+
+    runner: Runner
+    follow: Callable[[GenerationEvent | None], None]
+    busy: Callable[[], bool]
+    streams: set[Stream]
 
 
 class ServerDraft:
     """A `RemoteDraft`: a model of this computer that goes on with one reply."""
 
-    def __init__(
-        self,
-        runner: Runner,
-        request: GenerationRequest,
-        prompt: str | None,
-        follow: Callable[[GenerationEvent], None],
-        busy: Callable[[], bool],
-    ) -> None:
-        """`follow` gets what is loaded, from any thread; `busy`: whether this computer writes a
-        reply of its own, which a draft does not hold up."""
-        self._runner = runner
+    def __init__(self, engine: Engine, request: GenerationRequest, prompt: str | None) -> None:
+        self._engine = engine
         self._request = request
         self._prompt = prompt
-        self._follow = follow
-        self._busy = busy
+        self._left: set[asyncio.Task[None]] = set()
 
     @property
     def key(self) -> str:
@@ -69,14 +77,16 @@ class ServerDraft:
 
     async def write(self, reply: str, tokens: int) -> Draft:
         """See `RemoteDraft`. Writes nothing while the engine has something else to do."""
-        if self._busy():
+        if self._engine.busy():
             return Draft("", 0)
         request = replace(
             self._request,
             reply_so_far=WrittenSoFar(text=reply, closed=bool(reply)),
             sampling=Sampling(temperature=0, max_tokens=tokens),
         )
-        stream, text, count = self._runner.stream(request), "", 0
+        stream, text, count = self._engine.runner.stream(request), "", 0
+        self._engine.streams.add(stream)
+        over = False
         try:
             async for event in stream:
                 match event:
@@ -84,14 +94,26 @@ class ServerDraft:
                         pieces = (one for one in event.pieces if one.kind is PartKind.TEXT)
                         text += "".join(one.text for one in pieces)
                     case Finished(stats):
-                        count = stats.generated_tokens
+                        over, count = True, stats.generated_tokens
                     case Failed():
+                        over = True
                         raise EnvironmentProblem(event.told.code, quotes=False, **event.told.facts)
                     case Loading() | Loaded() | Unloaded() | InMemory():
-                        self._follow(event)
+                        self._engine.follow(event)
         finally:
-            stream.cancel()
+            self._engine.streams.discard(stream)
+            if not over:
+                stream.cancel()
+                self._left.add(left := asyncio.ensure_future(self._follow_to_end(stream)))
+                left.add_done_callback(self._left.discard)
         return Draft(text, count)
+
+    async def _follow_to_end(self, stream: Stream) -> None:
+        """What the engine still does, and has done, after a cancel."""
+        async for event in stream:
+            if isinstance(event, Loading | Loaded | Unloaded | InMemory):
+                self._engine.follow(event)
+        self._engine.follow(None)
 
 
 class ServerDrafts:
@@ -110,6 +132,14 @@ class ServerDrafts:
         self._models = models
         self._preferences = preferences
         self._broadcast = broadcast
+        # added to and taken from on the session's thread
+        self._streams: set[Stream] = set()
+        loader.on_request(self._make_way)
+
+    def _make_way(self) -> None:
+        """This computer is about to write a reply of its own."""
+        for stream in list(self._streams):
+            stream.cancel()
 
     async def of_reply(self, asked: Asked, request: RemoteRequest) -> ServerDraft | None:
         """None where nothing is to be drafted, or cannot be."""
@@ -137,9 +167,10 @@ class ServerDrafts:
         prompt = None
         if request.model.checks_text:
             prompt = await asyncio.to_thread(draft_prompt, model, request)
-        return ServerDraft(
-            self._runner, drafting, prompt, self._follower(load), lambda: self._loader.writing
+        engine = Engine(
+            self._runner, self._follower(load), lambda: self._loader.writing, self._streams
         )
+        return ServerDraft(engine, drafting, prompt)
 
     def _find(self, key: str) -> ModelRef | None:
         try:
@@ -148,15 +179,18 @@ class ServerDrafts:
             # the panel says so
             return None
 
-    def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent], None]:
+    def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent | None], None]:
         loop = asyncio.get_running_loop()
 
-        def follow(event: GenerationEvent) -> None:
+        def follow(event: GenerationEvent | None) -> None:
+            if event is None:
+                self._loader.settle()
+                return
             self._loader.follow(event, load)
             if isinstance(event, Loaded):
                 self._broadcast.tell(DraftState(load.model.name, True))
 
-        def post(event: GenerationEvent) -> None:
+        def post(event: GenerationEvent | None) -> None:
             try:
                 loop.call_soon_threadsafe(follow, event)
             except RuntimeError:
@@ -168,12 +202,11 @@ class ServerDrafts:
 def draft_prompt(model: ModelRef, request: RemoteRequest) -> str | None:
     """The chat by the draft's template, for a server that reads text; None without one."""
     # templates are slow to import, and few servers need them
-    from headstart.engine.template import TemplateError, choose
-    from headstart.hub.chat_templates import read_template
+    from headstart.engine.template import TemplateError
 
     try:
-        facts = read_template(model)
-        template = choose(facts.source, facts.begin, facts.end, frozenset())
+        status = model.path.stat()
+        facts, template = _template(model, status.st_size, status.st_mtime_ns)
         if template.fallback is not None:
             return None
         prompt = template.render(request.messages)
@@ -181,3 +214,12 @@ def draft_prompt(model: ModelRef, request: RemoteRequest) -> str | None:
         return None
     # the server's tokenizer puts it there by itself
     return prompt.removeprefix(facts.begin) if facts.begins and facts.begin else prompt
+
+
+@functools.lru_cache(maxsize=8)
+def _template(model: ModelRef, _size: int, _changed: int) -> tuple[TemplateFacts, ChatTemplate]:
+    from headstart.engine.template import choose
+    from headstart.hub.chat_templates import read_template
+
+    facts = read_template(model)
+    return facts, choose(facts.source, facts.begin, facts.end, frozenset())

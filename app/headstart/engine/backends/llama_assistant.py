@@ -38,10 +38,12 @@ class LlamaAssistant(LlamaHead):
         self._length = 0
         # where the next forward stands
         self._place: int | None = None
-        super().__init__(path, HeadKind.ASSISTANT, engine, target, progress)
-        # what it shares was made new: the target holds nothing any more, and is to know it
-        lib.llama_memory_clear(self._target.memory, True)
-        target.truncate(0)
+        try:
+            super().__init__(path, HeadKind.ASSISTANT, engine, target, progress)
+        finally:
+            # what it shares was made new: the target holds nothing any more, and is to know it
+            lib.llama_memory_clear(self._target.memory, True)
+            target.truncate(0)
         self._facts = dataclasses.replace(
             self._facts,
             context_length=target.facts.context_length,
@@ -81,7 +83,7 @@ class LlamaAssistant(LlamaHead):
         self._length += count
 
     def truncate(self, n: int, _seq: int = 0) -> int:
-        self._length = min(self._length, n)
+        self._length = min(self._length, max(0, n))
         return self._length
 
     def reach(self, n: int) -> int:

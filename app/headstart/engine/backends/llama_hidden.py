@@ -18,7 +18,7 @@ import llama_cpp.llama_cpp as bindings
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.heads import LAYER_INPUTS, NEXTN
+from headstart.core.heads import LAYER_INPUTS, NEXTN, NO_LAST
 from headstart.engine.backends.llama_context import LlamaContext
 from headstart.engine.decoder import Hidden, Tap
 
@@ -131,7 +131,7 @@ class LlamaStates:
 
     def _has(self, tap: Tap) -> bool:
         if tap == "last":
-            return True
+            return self._architecture not in NO_LAST
         if tap == "nextn":
             return self._architecture in NEXTN
         return self._architecture in LAYER_INPUTS and 0 <= tap < self._layers

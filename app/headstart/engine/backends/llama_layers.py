@@ -108,9 +108,10 @@ class LlamaLayers(LlamaHead):
         self._read([token], (), row.reshape(1, -1))
 
     def truncate(self, n: int, seq: int = 0) -> int:
-        if len(self._open) > 1 and n > self._open_at:
-            self._mend()
-        elif n <= self._open_at:
+        if len(self._open) > 1:
+            # the last pair is held by one layer only: it is read again with what follows
+            n = min(n, self._open_at)
+        if n <= self._open_at:
             self._open = []
         return super().truncate(n, seq)
 

@@ -29,7 +29,7 @@ from headstart.engine.decoder import Blob, Constraint, DecodeAborted, Decoder, H
 
 Array = npt.NDArray[np.float32]
 # more would be read for every token that is drafted
-LARGEST = 1 << 30
+LARGEST = 1 << 28
 _HALF = {"F16": np.float16, "F32": np.float32}
 
 
@@ -55,7 +55,13 @@ class MedusaHead(DecoderBase):
                 raise ModelProblem("head-incomplete", name=path.name, missing=f"{head}.{index}")
             self._blocks.append(blocks)
             self._last.append(output[:size])
-        if not depth or self._last[0].shape[1] != target.facts.width:
+        width = target.facts.width
+        squares = all(weight.shape == (width, width) for head in self._blocks for weight, _ in head)
+        added = all(
+            bias is None or bias.shape == (width,) for head in self._blocks for _, bias in head
+        )
+        ends = all(output.shape[1] == width for output in self._last)
+        if not (depth and squares and added and ends):
             raise ModelProblem("head-for-another-model", name=path.name)
         self._target = target
         self._facts = dataclasses.replace(
@@ -143,7 +149,7 @@ class MedusaHead(DecoderBase):
         """There is nothing to come back to."""
 
     def truncate(self, n: int, _seq: int = 0) -> int:
-        self._length = min(self._length, n)
+        self._length = min(self._length, max(0, n))
         return self._length
 
     def reach(self, n: int) -> int:

@@ -21,6 +21,7 @@ from headstart.core.parts import Origin
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import told
 from headstart.core.values import FinishReason, SpeculationStats
+from headstart.engine.remote.draft_stats import counted, whole
 from headstart.engine.remote.draft_text import Draft, RemoteDraft, copy_of, is_this_computer
 from headstart.engine.remote.gain import BEGINS, GOES_ON, STREAMED, RoundPlan, ServerGain
 from headstart.engine.remote.scored import Confirmed, OtherTokens, Unreadable
@@ -36,6 +37,8 @@ _TELL_SECONDS = 0.25
 _TROUBLES = 2
 # tokens that the stream brings at least before it is left again
 _BETWEEN = 2
+# a draft that takes so many times as long as is known of it, and so many seconds, is not waited for
+_SLOW, _SHORTEST = 4.0, 0.5
 
 
 # text, where it is from, and how many tokens: whether the reply has ended with it
@@ -77,16 +80,13 @@ class ServerDrafting:
         # in front of the reply; None where the server did not say
         self.prompt_tokens: int | None = None
         self.stats = SpeculationStats()
-        self.off = not scorer.possible or bool(self._gain.refused)
+        waits = self._gain.replies < self._gain.next_try
+        self.off = waits or not scorer.possible or bool(self._gain.refused)
 
     @property
     def token_seconds(self) -> float:
         """What the stream takes for a token; 0 while that is not known."""
         return self._seconds / self._tokens if self._tokens >= STREAMED - 1 else 0.0
-
-    @property
-    def drafted(self) -> bool:
-        return self.stats.verified > 0
 
     @property
     def goes_on_as_text(self) -> bool:
@@ -98,10 +98,12 @@ class ServerDrafting:
 
     # --- the stream ----------------------------------------------------------------------
 
-    def streamed(self) -> None:
-        """A token came."""
+    def streamed(self, characters: int) -> None:
+        """An event with so many characters came: a token, or some where servers send several."""
         now = time.perf_counter()
-        self._count += 1
+        size = self._gain.characters
+        tokens = max(1, round(characters / size)) if size and characters > 3 * size else 1
+        self._count += tokens
         self._section += 1
         if self._resumed_at is not None:
             lost = now - self._resumed_at
@@ -110,7 +112,7 @@ class ServerDrafting:
             self._resumed_at = None
         elif self._last_at is not None:
             self._seconds += now - self._last_at
-            self._tokens += 1
+            self._tokens += tokens
         self._last_at = now
 
     @property
@@ -122,7 +124,7 @@ class ServerDrafting:
     def wants(self, reply: str) -> bool:
         """Whether the stream is to be left now."""
         copy, plan = self._best(reply)
-        if plan is None or plan.promise < BEGINS or not self._affordable():
+        if plan is None or plan.promise < BEGINS:
             return False
         if copy:
             return True
@@ -140,13 +142,15 @@ class ServerDrafting:
         if error is not None:
             self._draft_failed(error)
             return False
-        return True
+        # nothing: the engine had something else to do
+        self.off = not self._warm.result().tokens
+        return not self.off
 
-    def _affordable(self) -> bool:
-        """Whether a round that brings nothing, and the stream that then goes on, are within what
-        may be lost; where the pair has saved time before, they are."""
-        spent = time.perf_counter() - self._began
-        return self.gained >= -self._gain.allowed(spent)
+    @property
+    def _allowance(self) -> float:
+        """What a round may lose: of this reply's time, and of what earlier ones have saved."""
+        gain, spent = self._gain, time.perf_counter() - self._began
+        return self.gained + gain.allowed(spent) + gain.first_loss
 
     def _best(self, reply: str) -> tuple[str, RoundPlan | None]:
         """A copy, "" for none, and the plan of what promises most."""
@@ -154,16 +158,17 @@ class ServerDrafting:
         token, fixed = self.token_seconds, 0
         if speculation.depth_mode == "fixed":
             fixed = speculation.depth
+        length, allowance = len(reply) + self._length, self._allowance
         best: RoundPlan | None = None
         if self._draft is not None:
-            best = gain.plan(token, len(reply) + self._length, fixed)
+            best = gain.plan(token, length, fixed, allowance=allowance)
         if not speculation.prompt_lookup:
             return "", best
         copy = copy_of(reply, self._texts, int(64 * self._characters))
         tokens = int(len(copy) / self._characters)
         if tokens < 2:
             return "", best
-        plan = gain.plan(token, len(reply) + self._length, most=tokens, copy=True)
+        plan = gain.plan(token, length, most=tokens, copy=True, allowance=allowance)
         if plan is None or (best is not None and best.promise >= plan.promise):
             return "", best
         return copy[: max(1, int(plan.depth * self._characters))], plan
@@ -196,7 +201,7 @@ class ServerDrafting:
     async def _rounds(self, reply: str, take: Take) -> FinishReason | None:
         while True:
             copy, plan = self._best(reply)
-            if plan is None or plan.promise < GOES_ON or not self._affordable():
+            if plan is None or plan.promise < GOES_ON:
                 return None
             if self._left is not None and self._left <= plan.depth + 1:
                 # the server ends it where it is to end
@@ -204,16 +209,18 @@ class ServerDrafting:
                 return None
             began = time.perf_counter()
             try:
-                draft = await self._next_draft(reply, copy, plan)
+                draft = await self._drafted_in_time(reply, copy, plan)
                 # templates may cut blanks off the end of a message
                 text = draft.text.rstrip()
                 if not text:
                     # it has nothing more to say, or no time
                     self.off = True
+                    self.gained -= time.perf_counter() - began
                     return None
                 checked = await self._check(reply, text, draft)
             except EnvironmentProblem as problem:
                 self._draft_failed(problem)
+                self.gained -= time.perf_counter() - began
                 return None
             if checked is None:
                 self.gained -= time.perf_counter() - began
@@ -222,6 +229,7 @@ class ServerDrafting:
             if self._left is not None and count > self._left:
                 # its tokens are shorter than the draft's
                 self.off = True
+                self.gained -= time.perf_counter() - began
                 return None
             self._count += count
             finish = self._shown(checked, text, draft, take)
@@ -235,6 +243,15 @@ class ServerDrafting:
                 return FinishReason.END
             if not checked.next:
                 return None
+
+    async def _drafted_in_time(self, reply: str, copy: str, plan: RoundPlan) -> Draft:
+        """Nothing where the engine has something else to do: the server's stream is closed now."""
+        known = self._gain.drafts.at(plan.depth) if self._gain.drafts.known else 0.0
+        try:
+            async with asyncio.timeout(max(_SHORTEST, _SLOW * known)):
+                return await self._next_draft(reply, copy, plan)
+        except TimeoutError:
+            return Draft("", 0)
 
     async def _next_draft(self, reply: str, copy: str, plan: RoundPlan) -> Draft:
         """What to have checked; a draft that was begun while the server was busy, where it fits."""
@@ -283,6 +300,7 @@ class ServerDrafting:
         self.prompt_tokens = checked.before or self.prompt_tokens
         if checked.tokens:
             self._characters += 0.2 * (len(checked.text) / checked.tokens - self._characters)
+            self._gain.characters = self._characters
         return checked
 
     def _shown(
@@ -292,14 +310,7 @@ class ServerDrafting:
         tried = checked.tokens + (checked.text != text)
         right = self._gain.copy_right if copied else self._gain.draft_right
         right.observe(checked.tokens, tried)
-        stats = self.stats
-        self.stats = SpeculationStats(
-            rounds=stats.rounds + 1,
-            draft_verified=stats.draft_verified + (0 if copied else tried),
-            draft_accepted=stats.draft_accepted + (0 if copied else checked.tokens),
-            lookup_verified=stats.lookup_verified + (tried if copied else 0),
-            lookup_accepted=stats.lookup_accepted + (checked.tokens if copied else 0),
-        )
+        self.stats = counted(self.stats, draft.origin, tried, checked.tokens)
         finish = take(checked.text, draft.origin, checked.tokens) if checked.text else None
         if finish is None and checked.next:
             finish = take(checked.next, Origin.TARGET, 1)
@@ -307,18 +318,7 @@ class ServerDrafting:
 
     def final_stats(self, generated: int) -> SpeculationStats | None:
         """What it did in a reply of so many tokens; None where nothing was drafted."""
-        if not self.drafted:
-            return None
-        stats = self.stats
-        streamed = max(0, generated - stats.accepted - stats.rounds)
-        return SpeculationStats(
-            stats.rounds + streamed,
-            stats.draft_verified,
-            stats.draft_accepted,
-            stats.lookup_verified,
-            stats.lookup_accepted,
-            generated * self.token_seconds,
-        )
+        return whole(self.stats, generated, self.token_seconds)
 
     def _tell(self, draft: Draft) -> None:
         now = time.perf_counter()
@@ -370,7 +370,7 @@ class ServerDrafting:
         if self._warm is not None:
             _drop(self._warm)
         seconds = self._count * self.token_seconds
-        self._gain.reply_ended(self.drafted, self.gained, seconds)
+        self._gain.reply_ended(self.stats.verified > 0, self.gained, seconds)
 
 
 def _drop(task: asyncio.Task[Draft]) -> None:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from headstart.core.servers import Connection
 
-# these go on without saying again what they were given
+# these go on without saying again what they were given. Templates may cut blanks off its end, which
+# are then the first that they write
 _NO_ECHO = ("vllm", "sglang")
+
+
+def as_sent(connection: Connection, reply: str) -> str:
+    """The beginning of a reply as such a server is to get it."""
+    return reply.rstrip() or reply if connection.kind in _NO_ECHO else reply
 
 
 class Echoed:
     """Of one stream, which goes on after `sent`."""
 
     def __init__(self, connection: Connection, sent: str) -> None:
-        self._left = "" if connection.kind in _NO_ECHO else sent
+        if connection.kind in _NO_ECHO:
+            sent = sent[len(as_sent(connection, sent)) :]
+        self._left = sent
         self._said = ""
 
     def new(self, content: str) -> str:
@@ -30,3 +38,8 @@ class Echoed:
         # other words: nothing was said again
         self._left = ""
         return said
+
+    def rest(self) -> str:
+        """What looked as if it were said again when the stream ended in the middle of it."""
+        rest, self._left, self._said = self._said if self._left else "", "", ""
+        return rest

@@ -1,9 +1,15 @@
-"""The events of a stream as plain dictionaries, whatever the client made of them. Pure."""
+"""The events of a stream as plain dictionaries, whatever the client made of them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from headstart.core.servers import Connection
+from headstart.engine.remote import problems
+
+LARGEST_REPLY = 50_000_000
 
 
 def fields_of(value: Any) -> Mapping[str, Any]:
@@ -23,3 +29,18 @@ def plain_stats(event: Mapping[str, Any]) -> Mapping[str, Any]:
         dump = getattr(value, "model_dump", None)
         found[name] = dump() if dump is not None else value
     return found
+
+
+async def whole_reply(response: Any, kind: str, connection: Connection) -> Mapping[str, Any]:
+    """A reply that came in one piece instead of a stream. Raises ServerProblem, ValueError."""
+    if "json" not in kind:
+        raise problems.foreign(connection, kind.partition(";")[0])
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > LARGEST_REPLY:
+            raise problems.foreign(connection)
+    answer = json.loads(body)
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+        raise problems.foreign(connection)
+    return answer

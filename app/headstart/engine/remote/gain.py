@@ -19,6 +19,8 @@ COPIES = (8, 16, 32, 64)
 BEGINS, GOES_ON = 1.1, 1.0
 # a reply may lose so much of its time; more of what earlier ones have saved, up to a larger share
 LOSS, SPENT, MOST = 0.02, 0.5, 0.1
+# and the first round of a pair so much of a usual reply
+FIRST = 0.1
 # tokens that are streamed before a reply is drafted: they tell the speed
 STREAMED = 6
 _WEIGHT = 0.25
@@ -124,6 +126,8 @@ class ServerGain:
     late: bool | None = None
     # of the stream of a reply
     usual_seconds: float = 0.0
+    # of a token of the server's; 0: unknown
+    characters: float = 0.0
     replies: int = 0
     next_try: int = 0
     failures: int = 0
@@ -140,10 +144,17 @@ class ServerGain:
         return self.checks[min(known, key=lambda key: abs(key - wanted))].at(depth)
 
     def plan(
-        self, token: float, characters: int, fixed: int = 0, most: int = 64, copy: bool = False
+        self,
+        token: float,
+        characters: int,
+        fixed: int = 0,
+        most: int = 64,
+        copy: bool = False,
+        allowance: float = math.inf,
     ) -> RoundPlan | None:
         """The best depth, when the stream takes `token` seconds for each; None where nothing is
-        known. `fixed`: the user's depth. `copy`: of text that is there already."""
+        known. `fixed`: the user's depth. `copy`: of text that is there already. `allowance`: what a
+        round may lose that brings one token only, after which the stream goes on."""
         right = self.copy_right if copy else self.draft_right
         if not right.known or (not copy and not self.drafts.known):
             return None
@@ -155,6 +166,8 @@ class ServerGain:
             if check is None:
                 return None
             seconds = check + (0.0 if copy else self.drafts.at(depth))
+            if seconds + self.resumes - token > allowance:
+                break
             promise = right.expected(min(depth, most)) * token / seconds
             if best is None or promise > best.promise:
                 best = RoundPlan(min(depth, most), promise)
@@ -182,6 +195,11 @@ class ServerGain:
 
     def observe_resume(self, seconds: float) -> None:
         self.resumes = seconds if not self.resumes else _blend(self.resumes, seconds)
+
+    @property
+    def first_loss(self) -> float:
+        """What a first round may cost more, where the pair has not lost time yet."""
+        return 0.0 if self.failures or self.saved < 0 else FIRST * self.usual_seconds
 
     def allowed(self, seconds: float) -> float:
         """What may be lost of a reply that has taken so long, and may take as long as others."""

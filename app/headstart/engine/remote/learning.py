@@ -33,6 +33,11 @@ _ROUNDING = 0.7
 _FEW, _HOPELESS = 4, 1.3
 # a check that takes so many times as long as writing the same, and more than so many seconds
 _FAR_TOO_LONG, _LONG = 3.0, 1.0
+# llama-cpp-python takes 30 ms for each token of a prompt that it scores: of longer chats nothing is
+# learned
+_SLOW_FROM = 1500
+# seconds that a check may take here
+_PATIENCE = 60.0
 # between places where a copy is looked for
 _STEP, _COPIED = 60, 120
 
@@ -51,6 +56,12 @@ async def learn(
     if not scorer.possible or len(reply) < SHORTEST or not tokens or not gain.wants_try():
         return
     size, request = len(reply) / tokens, scorer.request
+    gain.characters = gain.characters or size
+    length = len(reply) + sum(len(message.text) for message in request.messages)
+    if request.model.connection.kind == "llama-cpp-python" and length > _SLOW_FROM:
+        # it cannot be told to stop, and would keep the next message waiting
+        gain.put_off()
+        return
     _learn_copies(gain, request, reply, size)
     useful = gain.copy_right.known and gain.copy_right.chance > 0.5
     if draft is None and not useful:
@@ -65,7 +76,6 @@ async def learn(
         return
     if not await _learn_checks(scorer, reply, size, prompt_tokens, token_seconds):
         return
-    length = len(reply) + sum(len(message.text) for message in request.messages)
     plans = (gain.plan(token_seconds, length), gain.plan(token_seconds, length, copy=True))
     if not any(plan is not None and plan.promise >= BEGINS for plan in plans):
         gain.put_off()
@@ -131,8 +141,8 @@ async def _learn_checks(
             continue
         began = time.perf_counter()
         try:
-            checked = await scorer.check(reply[:place], given, count)
-        except OtherTokens:
+            checked = await scorer.check(reply[:place], given, count, _PATIENCE)
+        except (OtherTokens, TimeoutError):
             gain.put_off()
             return False
         except Exception as error:

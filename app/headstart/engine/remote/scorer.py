@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from headstart.core.requests import RemoteRequest
+from headstart.core.servers import parameter_names
 from headstart.engine.remote.gain import ServerGain
 from headstart.engine.remote.messages import messages_of
 from headstart.engine.remote.scored import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 # a server that takes so much longer than is known of it does not answer
-_SILENCE, _SHORTEST = 8.0, 10.0
+_SILENCE, _SHORTEST, _UNKNOWN = 6.0, 3.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +46,31 @@ class Scorer:
     @property
     def possible(self) -> bool:
         model = self.request.model
-        return model.checks_drafts and (self.prompt is not None or not model.checks_text)
+        if model.checks_text:
+            # of images nothing is in the text
+            blind = any(message.images for message in self.request.messages)
+            return self.prompt is not None and not blind
+        return model.checks_drafts
 
-    async def check(self, reply: str, draft: str, tokens: int) -> Confirmed:
-        """What the server confirms of `draft` after `reply`; `tokens`: about how many that is.
+    @property
+    def _plain(self) -> dict[str, float]:
+        """What keeps a server from what it does by itself to the likeliest token."""
+        names = parameter_names(self.request.model.connection.kind)
+        return {names["repeat_penalty"]: 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+
+    async def check(
+        self, reply: str, draft: str, tokens: int, limit: float | None = None
+    ) -> Confirmed:
+        """What the server confirms of `draft` after `reply`; `tokens`: about how many that is,
+        `limit`: seconds, where nobody waits.
 
         Raises Unreadable, TimeoutError, and whatever the client raises.
         """
-        known = self.gain.check_seconds(tokens, len(reply)) or 0.0
-        async with asyncio.timeout(max(_SHORTEST, _SILENCE * known)):
+        length = len(reply) + sum(len(message.text) for message in self.request.messages)
+        known = self.gain.check_seconds(tokens, length)
+        if limit is None:
+            limit = _UNKNOWN if known is None else max(_SHORTEST, _SILENCE * known)
+        async with asyncio.timeout(limit):
             if self.request.model.checks_text:
                 return await self._check_text(reply, draft)
             return await self._check_chat(reply, draft)
@@ -61,7 +78,7 @@ class Scorer:
     async def prompt_size(self) -> int | None:
         """Tokens that the server reads before a reply; None where it does not say. One more short
         request; raises whatever the client raises."""
-        async with asyncio.timeout(_SHORTEST):
+        async with asyncio.timeout(_UNKNOWN):
             answer = await self.client.chat.completions.create(
                 model=self.request.model.id,
                 messages=messages_of(self.request.messages, self.with_images),  # type: ignore[arg-type]
@@ -97,6 +114,7 @@ class Scorer:
                 "prompt_logprobs": CANDIDATES,
                 "continue_final_message": True,
                 "add_generation_prompt": False,
+                **self._plain,
             },
         )
         found = _plain(answer)
@@ -117,6 +135,7 @@ class Scorer:
             max_tokens=1,
             echo=True,
             logprobs=CANDIDATES,
+            extra_body=self._plain,
         )
         found = _plain(answer)
         choice = _choice(found)

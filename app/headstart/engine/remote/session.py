@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import threading
 from collections.abc import Callable
@@ -210,7 +211,7 @@ class RemoteSession:
             finally:
                 if drafting is not None:
                     drafting.close()
-            if scorer is not None and drafting is not None and not drafting.drafted:
+            if scorer is not None and drafting is not None and not turn.left:
                 self._learn(kept, scorer, draft, turn, stats)
         finally:
             await self._leave(kept)
@@ -239,27 +240,28 @@ class RemoteSession:
         if not whole or turn.reasoned or scorer.request.reply_so_far:
             return
         rate = stats.tokens_per_second
-        if rate is None:
+        busy = kept.connection.id in self._learning or kept.users > 1
+        if rate is None or busy:
             return
         from headstart.engine.remote.learning import learn
 
         scorer = replace(scorer, with_images=turn.with_images)
         reply, tokens = turn.text, stats.generated_tokens
         kept.users += 1
-
-        async def work() -> None:
-            try:
-                await learn(scorer, draft, reply, tokens, 1 / rate, turn.prompt_tokens)
-            finally:
-                await self._leave(kept)
-
-        task = asyncio.get_running_loop().create_task(work())
-        self._learning[kept.connection.id] = task
+        loop = asyncio.get_running_loop()
+        work = learn(scorer, draft, reply, tokens, 1 / rate, turn.prompt_tokens)
+        task = self._learning[kept.connection.id] = loop.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._learned)
+        task.add_done_callback(functools.partial(self._learned, kept))
 
-    def _learned(self, task: asyncio.Task[None]) -> None:
+    def _learned(self, kept: _Kept, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if self._learning.get(kept.connection.id) is task:
+            del self._learning[kept.connection.id]
+        # a task of its own: the one that learned may never have begun
+        leaving = asyncio.get_running_loop().create_task(self._leave(kept))
+        self._tasks.add(leaving)
+        leaving.add_done_callback(self._tasks.discard)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("learning of drafts for a server failed", exc_info=error)
 

@@ -7,7 +7,6 @@ text that came is given on before a problem is told.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -28,8 +27,8 @@ from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
-from headstart.engine.remote.echoed import Echoed
-from headstart.engine.remote.fields import fields_of, plain_stats
+from headstart.engine.remote.echoed import Echoed, as_sent
+from headstart.engine.remote.fields import fields_of, plain_stats, whole_reply
 from headstart.engine.remote.messages import about_images, messages_of
 from headstart.engine.remote.parameters import Parameters
 from headstart.engine.remote.stats import Reported
@@ -46,7 +45,6 @@ FIRST_TIMES = 10
 TRIES = 4
 # what may come after the end of a reply: its figures
 LAST_SECONDS = 5.0
-LARGEST_REPLY = 50_000_000
 # names of an end that was none
 _BROKEN = ("abort", "error")
 _FINISHES = {
@@ -81,6 +79,9 @@ class RemoteTurn:
         self._text.follow("", self._sent)
         self._echo = Echoed(request.model.connection, self._sent)
         self.thought = False
+        # whether the stream was left for drafts; tokens when it was opened last
+        self.left = False
+        self._opened_with = 0
         self._started = time.perf_counter()
         self._reply = ReplyEmitter(emit)
         self._last_at = self._started
@@ -98,6 +99,7 @@ class RemoteTurn:
             if not self._signal.stopped:
                 raise
         finally:
+            self._reply.add(self._text.push(self._echo.rest().encode("utf-8", "replace")))
             self._reply.add(self._text.finish(ended=finish is FinishReason.END))
             self._reply.flush(force=True)
         stats = self._stats(finish)
@@ -113,13 +115,23 @@ class RemoteTurn:
         return self._text.text
 
     @property
+    def _has_come(self) -> bool:
+        """Whether the stream that was opened last has brought anything."""
+        return self._reply.tokens > self._opened_with
+
+    @property
+    def _as_text(self) -> bool:
+        """Whether the reply is gone on with as text, not as a chat."""
+        return bool(self._sent) and self._drafting is not None and self._drafting.goes_on_as_text
+
+    @property
     def reasoned(self) -> bool:
         return self.thought or bool(self._text.reasoning)
 
     @property
     def prompt_tokens(self) -> int | None:
         """What the server read before the reply, as far as it said so."""
-        if self._drafting is not None and self._drafting.drafted:
+        if self._drafting is not None and self.left:
             # a stream that went on has read what was written as well
             return self._drafting.prompt_tokens
         return self._reported.prompt_tokens
@@ -129,7 +141,7 @@ class RemoteTurn:
             try:
                 return await self._go_on()
             except problems.ServerProblem as problem:
-                if problem.again is None or attempt == TRIES or self._reply.tokens:
+                if problem.again is None or attempt == TRIES or self._has_come:
                     raise
                 wait = problem.again * attempt
                 if not wait:
@@ -145,16 +157,18 @@ class RemoteTurn:
     async def _go_on(self) -> FinishReason:
         """The stream, and rounds of drafts wherever it is left for them."""
         while True:
+            self._opened_with = self._reply.tokens
             finish = await self._stream()
             if finish is not None:
                 return finish
             assert self._drafting is not None
+            self.left = True
             finish = await self._drafting.rounds(self._written, self._take_text)
             self._reply.flush()
             if finish is not None:
                 return finish
             self._sent = self._written
-            self._echo = Echoed(self._connection, self._sent)
+            self._echo = Echoed(self._connection, "" if self._as_text else self._sent)
 
     async def _stream(self) -> FinishReason | None:
         """None: it was left, with all that had come."""
@@ -207,7 +221,7 @@ class RemoteTurn:
             async with stream:
                 kind = stream.response.headers.get("content-type", "")
                 if "event-stream" not in kind:
-                    yield await self._whole(stream.response, kind)
+                    yield await whole_reply(stream.response, kind, self._connection)
                     return
                 async for chunk in stream:
                     if not isinstance(chunk, openai.BaseModel):
@@ -242,7 +256,7 @@ class RemoteTurn:
 
     async def _open(self) -> Any:
         request = self._request
-        if self._drafting is not None and self._sent and self._drafting.goes_on_as_text:
+        if self._drafting is not None and self._as_text:
             return await self._drafting.open_text(
                 self._sent, self._parameters.left(self._reply.tokens)
             )
@@ -250,7 +264,8 @@ class RemoteTurn:
         extra: dict[str, Any] = {}
         kind = self._connection.kind
         if self._sent:
-            messages.append({"role": "assistant", "content": self._sent})
+            sent = as_sent(self._connection, self._sent)
+            messages.append({"role": "assistant", "content": sent})
             if kind in ("vllm", "sglang"):
                 extra |= {"continue_final_message": True, "add_generation_prompt": False}
         if kind == "llama.cpp":
@@ -277,22 +292,10 @@ class RemoteTurn:
         if not self.with_images or not about_images(f"{error.message} {error.body}"):
             return False
         self.with_images = False
+        if self._drafting is not None:
+            self._drafting.off = True
         self._emit(Notice("images", told("images-refused", name=self._model.name)))
         return True
-
-    async def _whole(self, response: Any, kind: str) -> Mapping[str, Any]:
-        """A reply that came in one piece instead of a stream."""
-        if "json" not in kind:
-            raise problems.foreign(self._connection, kind.partition(";")[0])
-        body = bytearray()
-        async for part in response.aiter_bytes():
-            body += part
-            if len(body) > LARGEST_REPLY:
-                raise problems.foreign(self._connection)
-        answer = json.loads(body)
-        if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
-            raise problems.foreign(self._connection)
-        return answer
 
     # --- what comes ----------------------------------------------------------------------
 
@@ -315,7 +318,7 @@ class RemoteTurn:
         if isinstance(content, str) and content:
             self._count()
             if self._drafting is not None:
-                self._drafting.streamed()
+                self._drafting.streamed(len(content))
             content = self._echo.new(content)
             self._reply.add(self._text.push(content.encode("utf-8", "replace")))
         finish = choice.get("finish_reason")
@@ -377,7 +380,7 @@ class RemoteTurn:
         seconds = 0.0 if first is None else self._last_at - first
         speculation = said.speculation
         if self._drafting is not None:
-            if self._drafting.drafted:
+            if self.left:
                 # each request told of its own part only
                 generated = self._reply.tokens
             speculation = self._drafting.final_stats(generated) or speculation

@@ -254,6 +254,8 @@ class DraftModel:
         self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:
+            if not self.ready:
+                return []
             scores = self.prefill(costs, score=len(tokens) - start)
             if self._next is not None:
                 # time single steps too: they are what drafting mostly does

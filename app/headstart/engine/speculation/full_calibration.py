@@ -71,7 +71,10 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
         for number, beginning in enumerate(BEGINNINGS, 1):
             written, start = _write(target, beginning, costs, stop, draft.rows)
             state.free_draft()
-            for margin, right in draft.score(written, start, pair.costs, stop):
+            # some can only be scored while the text is written: the idle engine does that
+            alone = draft.decoder.facts.follows
+            scores = [] if alone else draft.score(written, start, pair.costs, stop)
+            for margin, right in scores:
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
         tokens = target.encode(BEGINNINGS[1] * 8)

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from headstart.core import fit
 from headstart.core.fit import Memory, ModelShape
-from headstart.core.heads import LAYER_INPUTS, MLX_LAYERS, NEXTN, OWN_GRAPHS, HeadFacts, HeadKind
+from headstart.core.heads import (
+    LAYER_INPUTS,
+    MLX_LAYERS,
+    NEXTN,
+    NO_LAST,
+    OWN_GRAPHS,
+    HeadFacts,
+    HeadKind,
+)
 from headstart.core.model_ref import ModelFormat
 from headstart.core.models import ModelCard
 from headstart.core.settings import EngineSettings
@@ -49,6 +57,8 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
         # in numpy, whatever the architecture
         fits = head.width in (0, target.shape.width)
         wide = told("head-other-width", made=head.width, this=target.shape.width)
+        if target.architecture in NO_LAST:
+            return told("head-without-states", name=target.architecture)
         return None if fits else wide
     if head.form != form or head.kind not in _RUN[form]:
         return told("head-not-run-here")

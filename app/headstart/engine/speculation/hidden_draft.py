@@ -94,8 +94,10 @@ class HiddenStateDraft(DraftModel):
         self._cut_to(self._solid)
         # what comes back was made of the target's rows
         self._solid = self._context
-        super().restore()
-        self._solid = len(self.held)
+        try:
+            super().restore()
+        finally:
+            self._solid = len(self.held)
         if self._state.restored is not None:
             end, row = self._state.restored
             if end == self.good:

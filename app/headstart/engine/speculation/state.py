@@ -159,6 +159,7 @@ class SpeculationState:
         try:
             self._load(wanted, engine, open_draft, emit, stop)
         except EnvironmentProblem as problem:
+            self._unload_draft()
             self._fail(wanted, problem.told, emit)
 
     def _load(
