@@ -118,7 +118,11 @@ class Client:
 
 
 @pytest.fixture
-def client(request: pytest.FixtureRequest, starter: ModelRef) -> Iterator[Client]:
+def client(
+    request: pytest.FixtureRequest, starter: ModelRef, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Client]:
+    # checks may take as long as they do here
+    monkeypatch.setattr("headstart.engine.remote.learning._LONG", 1000.0)
     kind: ServerKind = getattr(request, "param", "vllm")
     with ScoringServer(starter.path, kind, exact=True) as server:
         client = Client(server, kind)
