@@ -270,20 +270,35 @@ def test_stop_strings_and_lengths_hold(client: Client) -> None:
     assert stats.finish is FinishReason.STOP_STRING
 
 
-def test_a_copy_of_the_question_is_drafted_without_a_model(starter: ModelRef) -> None:
-    with ScoringServer(starter.path, exact=True) as server:
-        client = Client(server, "vllm")
-        plain, _ = client.ask()
-        # what it writes stands in the question already: a copy that goes on is right
-        messages = (PromptMessage(Role.USER, f"Write this: {plain}", "q"),)
-        speculation = Speculation(prompt_lookup=True)
-        first, _ = client.ask(messages=messages, speculation=speculation)
-        gain = client.gain()
-        again, stats = client.ask(messages=messages, speculation=speculation)
-        assert again == first
-        if gain.trusted and stats.speculation is not None:
-            assert stats.speculation.draft_verified == 0
-        client.asking.session.close()
+class EagerCopies(Eager):
+    """Drafts every copy."""
+
+    def plan(
+        self,
+        token: float,
+        characters: int,
+        fixed: int = 0,
+        most: int = 64,
+        copy: bool = False,
+        allowance: float = 0.0,
+    ) -> RoundPlan | None:
+        return RoundPlan(min(most, 12), 9.0) if copy else None
+
+
+def test_text_that_repeats_itself_is_drafted_without_a_model(client: Client) -> None:
+    # small models say the same again before long
+    long = changed(GREEDY, max_tokens=250)
+    messages = (PromptMessage(Role.USER, "Write a long poem about rivers, with a refrain.", "q"),)
+    speculation = Speculation(prompt_lookup=True)
+    first, _ = client.ask(messages=messages, speculation=speculation, sampling=long)
+    for key, gain in client.asking.session.gains.items():
+        assert gain.copy_right.known, "what it says again was found to be a copy"
+        client.asking.session.gains[key] = EagerCopies(trusted=True)
+    again, stats = client.ask(messages=messages, speculation=speculation, sampling=long)
+    assert again == first
+    assert stats.speculation is not None
+    assert stats.speculation.draft_verified == 0
+    assert stats.speculation.lookup_accepted > 8
 
 
 def test_a_server_of_another_kind_is_never_asked(server: ScriptedServer, asking: Asking) -> None:

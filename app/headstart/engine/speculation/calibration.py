@@ -132,7 +132,7 @@ def learn_from_reply(state: SpeculationState, stop: StopSignal) -> bool:
         draft.end()
 
 
-class Guesses:
+class ScoredAsWritten:
     """Of a draft that only drafts what comes next: scored while a text is written."""
 
     def __init__(self, draft: HiddenStateDraft) -> None:
@@ -144,13 +144,13 @@ class Guesses:
         """The last of `tokens` was drawn, and is not decoded yet."""
         at, rows = len(tokens) - 2, self._draft.rows
         if rows.has(at, at + 1):
-            guess = self._draft.guess(rows.get(at, at + 1), tokens[-1], SPARE)
-            self._made.append((len(tokens), guess))
+            drafted = self._draft.predict_next(rows.get(at, at + 1), tokens[-1], SPARE)
+            self._made.append((len(tokens), drafted))
 
     def learn(self, pair: PairProfile, tokens: Sequence[int]) -> None:
-        for place, guess in self._made:
+        for place, drafted in self._made:
             if place < len(tokens):
-                pair.margins.observe(guess.margin, guess.token == tokens[place])
+                pair.margins.observe(drafted.margin, drafted.token == tokens[place])
 
 
 def time_forward(target: Decoder, tokens: list[int], costs: Costs, seq: int = 0) -> None:
@@ -182,8 +182,8 @@ def _score_on_text(
     sampler = target.sampler(Sampling(temperature=0), 0)
     target.truncate(0, SPARE)
     rows = draft.rows
-    guesses = (
-        Guesses(draft)
+    live_scores = (
+        ScoredAsWritten(draft)
         if isinstance(draft, HiddenStateDraft) and draft.decoder.facts.follows
         else None
     )
@@ -199,8 +199,8 @@ def _score_on_text(
             if target.is_end(token):
                 break
             tokens.append(token)
-            if guesses is not None:
-                guesses.next(tokens)
+            if live_scores is not None:
+                live_scores.next(tokens)
             began = perf_counter()
             target.forward([token], [0], SPARE)
             target.argmax(0)
@@ -208,8 +208,8 @@ def _score_on_text(
             if rows is not None:
                 rows.saw(target, len(tokens) - 1, (0,))
             yield
-        if guesses is not None:
-            guesses.learn(pair, tokens)
+        if live_scores is not None:
+            live_scores.learn(pair, tokens)
         else:
             for margin, right in draft.score(tokens, start, pair.costs, NEVER):
                 pair.margins.observe(margin, right)
