@@ -31,7 +31,8 @@ class ScoringServer:
     """`kind`: which protocol. `caches`: whether a check begins where the last request agrees with
     it; vLLM reads every prompt again that it is to score. `exact`: it reads token by token, so that
     what it says is bit for bit what it writes by. `fails`: checks that are refused from
-    the next one on. `checks` counts those that were answered."""
+    the next one on; `misreads`: they are answered as if something else had been asked before.
+    `checks` counts those that were answered."""
 
     model: Path
     kind: str = "vllm"
@@ -39,6 +40,7 @@ class ScoringServer:
     exact: bool = False
     threads: int = 1
     fails: bool = False
+    misreads: bool = False
     checks: int = 0
     # seconds of a way there and back, and more for each token that is written
     latency: float = 0.0
@@ -190,6 +192,9 @@ class ScoringServer:
         llama.eval(tokens[same:])
 
     def _score(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self.misreads:
+            other = {"role": "user", "content": "List the planets, one on each line."}
+            body = body | {"messages": [other, body["messages"][-1]]}
         tokens, llama = self._prompt(body), self._llama
         with self._lock:
             self._read(tokens, self.caches)

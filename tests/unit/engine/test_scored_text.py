@@ -17,6 +17,7 @@ from headstart.engine.remote.scored import (
     confirmed,
     of_echo,
     of_prompt_logprobs,
+    strays,
 )
 
 
@@ -214,3 +215,28 @@ def test_what_may_be_lost_is_bounded() -> None:
         gain.reply_ended(drafted=True, gained=-3.0, seconds=20.0)
     assert gain.allowed(1.0) == pytest.approx(20.0 * LOSS)
     assert not gain.wants_try()
+
+
+@pytest.mark.parametrize(
+    ("said", "written", "found"),
+    [
+        # its own words, and what follows them is the draft's
+        (tokens(("Q", "?"), (" it", " it"), (" is", " is"), (" an", " a")), " it is", False),
+        # another word of its own
+        (tokens(("Q", "Q"), (" it", " he"), (" is", " is"), (" an", " a")), " it is", True),
+        # in front of it, or in a token that began there
+        (tokens(("Q", "?"), (" it", " he"), (" is", " is"), (" an", " a")), " is", False),
+        (tokens(("Q", "?"), (" it", " he"), (" is", " is"), (" an", " a")), "t is", False),
+        # the same word in other tokens
+        (tokens((" it", " i"), (" is", " isn"), (" an", " a")), " it is", False),
+        # rounding
+        ([ScoredToken(" it", " he", 0.2), ScoredToken(" an", " a", 9.0)], " it", False),
+        # nothing is known of it
+        (tokens((" i\ufffd", " x"), (" an", " a")), " it", False),
+        (tokens(("Q", "?"), (" an", " a")), "", False),
+    ],
+)
+def test_words_that_a_server_would_not_have_written_are_noticed(
+    said: list[ScoredToken], written: str, found: bool
+) -> None:
+    assert strays(said, written, " an") is found

@@ -261,6 +261,17 @@ def test_a_server_that_reads_another_prompt_is_not_asked(starter: ModelRef) -> N
         client.asking.session.close()
 
 
+@pytest.mark.logs("a server checks another prompt of this chat")
+def test_a_server_that_is_trusted_still_has_to_confirm_what_it_streamed(client: Client) -> None:
+    prophet = client.learned()
+    client.server.misreads = True
+    checks = client.server.checks
+    text, stats = client.ask(prophet)
+    assert text == prophet.text
+    assert client.server.checks == checks + 1
+    assert stats.speculation is None
+
+
 def test_stop_strings_and_lengths_hold(client: Client) -> None:
     prophet = client.learned()
     word = prophet.text.split()[30]

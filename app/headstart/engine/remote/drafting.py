@@ -282,8 +282,10 @@ class ServerDrafting:
             # if all of it is right, the next draft is there already
             base = reply + text
             self._ahead = base, asyncio.ensure_future(self._draft.write(base, draft.tokens + 1))
+        # in the first round; the beginning of a reply may be of another model
+        streamed = "" if self.stats.verified else reply[len(self._request.reply_so_far.text) :]
         try:
-            checked = await self._scorer.check(reply, text, draft.tokens)
+            checked = await self._scorer.check(reply, text, draft.tokens, streamed=streamed)
         except OtherTokens:
             # of this text; the next one may be plainer
             self.off = True
@@ -294,6 +296,12 @@ class ServerDrafting:
         except Exception as error:
             # whatever the client raises: the stream tells what is wrong, if anything is
             self._troubled(type(error).__name__)
+            return None
+        if checked.strays:
+            # templates may differ for some chats only
+            log.warning("a server checks another prompt of this chat than it writes from")
+            self.off = True
+            self._gain.put_off()
             return None
         seconds = time.perf_counter() - began
         self._gain.check_line(len(reply) + self._length).observe(draft.tokens, seconds)

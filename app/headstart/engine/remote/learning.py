@@ -14,7 +14,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
 from headstart.engine.remote.draft_text import RemoteDraft, copy_of
 from headstart.engine.remote.gain import BEGINS, ServerGain
-from headstart.engine.remote.scored import OtherTokens
+from headstart.engine.remote.scored import ROUNDING, OtherTokens
 from headstart.engine.remote.scorer import Scorer
 
 log = logging.getLogger(__name__)
@@ -26,9 +26,6 @@ _CHECKED = ((0.3, 4), (0.5, 16), (0.7, 4))
 _ENOUGH = 2
 # and from where how many tokens are drafted; the first time the draft has the chat to read
 _PLACES = ((0.25, 12), (0.45, 4), (0.6, 12), (0.75, 4))
-# what is so much likelier (natural logarithms) than what was written is no matter of rounding:
-# servers compute a little differently when they read than when they write
-_ROUNDING = 0.7
 # a draft that brings so little in a round of so many tokens is not worth a request
 _FEW, _HOPELESS = 4, 1.3
 # a check that takes so many times as long as writing the same, and more than so many seconds
@@ -153,7 +150,7 @@ async def _learn_checks(
         gain.check_line(length).observe(count, seconds)
         # the last word may be cut; short of that, it would write the same again
         confirmed = len(checked.text) + len(_shared(checked.next, given[len(checked.text) :]))
-        differs = confirmed < len(given) and checked.behind > _ROUNDING
+        differs = confirmed < len(given) and checked.behind > ROUNDING
         known = bool(prompt_tokens and checked.before)
         compared = compared or known
         if differs or (known and checked.before != prompt_tokens):

@@ -13,6 +13,9 @@ from typing import Any
 
 # candidates that are asked for, beside the token itself
 CANDIDATES = 1
+# what is so much likelier (natural logarithms) than what was written is no matter of rounding:
+# servers compute a little differently when they read than when they write
+ROUNDING = 0.7
 # a token that is part of a character, or of a template
 _PART = "\ufffd"
 _MARKUP = ("<", "[")
@@ -41,7 +44,8 @@ class Confirmed:
     """What the server confirms: `text` is the beginning of the draft, `tokens` how many of its own
     that is, `next` what it would write then. Without `next` it has to be asked in its usual way;
     `ended`: it would write nothing more. `behind`: how much likelier `next` is than what the draft
-    has there. `before`: tokens in front of the reply."""
+    has there. `before`: tokens in front of the reply. `strays`: whether it would not have written
+    what it has written, so that it does not read what it wrote from."""
 
     text: str
     tokens: int
@@ -49,6 +53,7 @@ class Confirmed:
     ended: bool = False
     behind: float = 0.0
     before: int = 0
+    strays: bool = False
 
 
 def of_prompt_logprobs(answer: Mapping[str, Any]) -> list[ScoredToken]:
@@ -174,6 +179,22 @@ def confirmed(
             return Confirmed(text, count, following, behind=token.behind, before=before)
         text, count = text + own, count + 1
     return Confirmed(text, count, "" if _PART in written else written, ended, before=before)
+
+
+def strays(tokens: Sequence[ScoredToken], written: str, after: str) -> bool:
+    """Whether the server, which has written `written`, would clearly have written something else
+    where the tokens of it stand: right before those of `after`, with which the given text ends."""
+    behind, whole = 0, len(after) + len(written)
+    for token in reversed(tokens):
+        unclear = not token.text or _PART in token.text
+        if unclear or behind + len(token.text) > whole:
+            return False
+        own, top = token.text, token.best
+        other = not own.startswith(top) and not top.startswith(own)
+        if behind >= len(after) and other and token.behind > ROUNDING:
+            return True
+        behind += len(own)
+    return False
 
 
 def _cover(tokens: Sequence[ScoredToken], draft: str) -> tuple[int, int]:

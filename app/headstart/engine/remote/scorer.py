@@ -24,6 +24,7 @@ from headstart.engine.remote.scored import (
     confirmed,
     of_echo,
     of_prompt_logprobs,
+    strays,
 )
 
 if TYPE_CHECKING:
@@ -59,10 +60,16 @@ class Scorer:
         return {names["repeat_penalty"]: 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 
     async def check(
-        self, reply: str, draft: str, tokens: int, limit: float | None = None
+        self,
+        reply: str,
+        draft: str,
+        tokens: int,
+        limit: float | None = None,
+        streamed: str = "",
     ) -> Confirmed:
         """What the server confirms of `draft` after `reply`; `tokens`: about how many that is,
-        `limit`: seconds, where nobody waits.
+        `limit`: seconds, where nobody waits. `streamed`: the end of `reply`, as far as the server
+        has written it and is to confirm that.
 
         Raises Unreadable, TimeoutError, and whatever the client raises.
         """
@@ -72,8 +79,8 @@ class Scorer:
             limit = _UNKNOWN if known is None else max(_SHORTEST, _SILENCE * known)
         async with asyncio.timeout(limit):
             if self.request.model.checks_text:
-                return await self._check_text(reply, draft)
-            return await self._check_chat(reply, draft)
+                return await self._check_text(reply, draft, streamed)
+            return await self._check_chat(reply, draft, streamed)
 
     async def prompt_size(self) -> int | None:
         """Tokens that the server reads before a reply; None where it does not say. One more short
@@ -102,7 +109,7 @@ class Scorer:
         """Whether its chats cannot go on with a reply that has begun."""
         return self.request.model.connection.kind == "llama-cpp-python" and self.prompt is not None
 
-    async def _check_chat(self, reply: str, draft: str) -> Confirmed:
+    async def _check_chat(self, reply: str, draft: str, streamed: str) -> Confirmed:
         messages = messages_of(self.request.messages, self.with_images)
         messages.append({"role": "assistant", "content": reply + draft})
         answer = await self.client.chat.completions.create(
@@ -123,9 +130,11 @@ class Scorer:
         written = message.get("content") if isinstance(message, dict) else None
         written = written if isinstance(written, str) else ""
         ended = choice.get("finish_reason") == "stop" and not written
-        return _said(found, of_prompt_logprobs(found), reply, draft, written, ended)
+        tokens = of_prompt_logprobs(found)
+        checked = _said(found, tokens, reply, draft, written, ended)
+        return replace(checked, strays=strays(tokens, streamed, draft))
 
-    async def _check_text(self, reply: str, draft: str) -> Confirmed:
+    async def _check_text(self, reply: str, draft: str, streamed: str) -> Confirmed:
         assert self.prompt is not None
         prompt = self.prompt + reply + draft
         answer = await self.client.completions.create(
@@ -142,7 +151,8 @@ class Scorer:
         echo = of_echo(choice, prompt, reply + draft, self.gain.late)
         self.gain.late = echo.late
         ended = choice.get("finish_reason") == "stop" and not echo.written
-        return _said(found, echo.tokens, reply, draft, echo.written, ended)
+        checked = _said(found, echo.tokens, reply, draft, echo.written, ended)
+        return replace(checked, strays=strays(echo.tokens, streamed, draft))
 
 
 def _said(
