@@ -227,6 +227,20 @@ def test_the_logits_are_the_same_with_taps_and_without(starter: ModelRef) -> Non
     assert (decoder.row(len(tokens) - 1) == plain).all()
     rows = decoder.states.rows(0, len(tokens))
     assert rows.shape == (len(tokens), 3 * decoder.facts.width)
+    # a round with rows of which nothing is made has the states of all
+    few = tokens[:4]
+    decoder.truncate(0)
+    decoder.forward(few, range(4))
+    every, states = decoder.row(1), decoder.states.rows(0, 4)
+    decoder.truncate(0)
+    decoder.forward(few, [0, 1])
+    assert (decoder.row(1) == every).all()
+    assert (decoder.states.rows(0, 4) == states).all()
+    assert np.isfinite(states).all()
+    # a prompt has none
+    decoder.truncate(0)
+    decoder.forward(tokens * 2, [2 * len(tokens) - 1])
+    assert np.isnan(decoder.states.rows(0, 1)[:, -1]).all()
     decoder.close()
 
 

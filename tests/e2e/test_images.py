@@ -17,6 +17,7 @@ from headstart.core.requests import PromptImage
 from headstart.core.rgb import Rgb
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import image_tokens
+from headstart.engine.backends import select
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
@@ -274,6 +275,18 @@ def test_a_projector_that_is_of_no_use_is_told_and_the_reply_is_written(
         assert "mmproj.gguf" in said
     assert min(engine.generator.loaded.resident.tokens) >= 0
     engine.stop()
+
+
+def test_a_trial_that_failed_is_made_again_with_the_next_load(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the moment's fault: too little memory for both, say
+    monkeypatch.setattr(select, "check_images", lambda *_asked: False)
+    assert len(_notices(engine, picture("red"))) == 1
+    monkeypatch.undo()
+    engine.restart()
+    assert not _notices(engine, picture("red"))
+    assert min(engine.generator.loaded.resident.tokens) < 0
 
 
 def test_an_image_that_cannot_be_decoded_is_given_by_name(engine: PrefixEngine) -> None:

@@ -95,10 +95,15 @@ class DraftOpening:
         if "plain attention" in facts.state:
             # as the target really runs, whatever was wished for
             settings = msgspec.structs.replace(settings, flash_attention="off")
-        run = settings.as_run
+        run, opened = settings.as_run, None
+        if head.kind is HeadKind.MEDUSA:
+            # ends no process, and says what is wrong with it; the trial is what its target gives
+            opened = select.open_head(draft, head.kind, run, self.decoder, progress)
         if not self._works(draft, head.kind, run):
+            if opened is not None:
+                opened.close()
             raise ModelProblem("head-does-not-work", name=draft.name)
-        return select.open_head(draft, head.kind, run, self.decoder, progress)
+        return opened or select.open_head(draft, head.kind, run, self.decoder, progress)
 
     def _works(self, draft: ModelRef, kind: HeadKind, engine: EngineSettings) -> bool:
         """Whether the pair works: found out once, and kept with the profiles. That it does not may

@@ -24,6 +24,7 @@ from headstart.engine.stop import StopSignal
 
 # the part of a profile's key that a draft's name has elsewhere
 _IMAGES = "(images)"
+_WORKS = b"1"
 
 
 class Vision:
@@ -68,14 +69,14 @@ class Vision:
         select.open_images(self._decoder, projector, named, wanted.engine)
 
     def _works(self, projector: Path, named: bytes, wanted: LoadRequest, stop: StopSignal) -> bool:
-        """Whether the pair works: found out once, and kept with the profiles."""
+        """Whether the pair works: found out once, and kept with the profiles. That it does not may
+        have been the moment's fault, and is found out with each load."""
         model, engine, profiles = wanted.model, wanted.engine, self._resources.profiles
         pair = f"{named.hex()}, {engine.as_run.flash_attention}"
         key = ProfileKey(model.signature, _IMAGES, pair)
-        known = None if profiles is None else profiles.load(key)
-        if known is None:
-            sees = select.check_images(model, projector, engine, stop)
-            known = b"1" if sees else b"0"
-            if profiles is not None:
-                profiles.save(key, known)
-        return known == b"1"
+        if profiles is not None and profiles.load(key) == _WORKS:
+            return True
+        works = select.check_images(model, projector, engine, stop)
+        if works and profiles is not None:
+            profiles.save(key, _WORKS)
+        return works

@@ -149,9 +149,8 @@ class LlamaCppDecoder(DecoderBase):
         if seq and self._undone and not self._back(self.snapshot(), self.n_past()):
             # another sequence's forward moves states about: the live one's comes first
             raise RuntimeError("llama.cpp does not take its own state")
-        batch.fill(tokens, start, outputs, seq)
-        if self._taps is not None:
-            self._taps.begin(count, len(outputs))
+        wanted = outputs if self._taps is None else self._taps.begin(count, outputs)
+        batch.fill(tokens, start, wanted, seq)
         self._leaf_paths = []
         if parents is not None:
             self._plant(batch, parents, start)

@@ -22,6 +22,8 @@ from headstart.core.heads import LAYER_INPUTS, NEXTN, NO_LAST
 from headstart.engine.backends.llama_context import LlamaContext
 from headstart.engine.decoder import Hidden, Tap
 
+# tokens of a round, at most: their logits cost little more than those of one
+_FEW = 16
 _VOID = ctypes.c_void_p
 _POINTER = ctypes.c_void_p
 # by name: what stands between `_Z<length>` and the arguments' codes is the name itself; the codes
@@ -103,13 +105,18 @@ class LlamaStates:
         # whether the last forward gave what the output layer sees
         self._last = False
 
-    def begin(self, count: int, outputs: int) -> None:
-        """A forward of `count` tokens begins. What the output layer sees comes with the logits of
-        all of them, so that it is had only where those are wanted: not of a prompt."""
-        if "last" not in self._taps or self._last == (outputs == count):
-            return
-        self._last = outputs == count
-        lib.llama_set_embeddings(self._context, self._last)
+    def begin(self, count: int, outputs: Sequence[int]) -> Sequence[int]:
+        """A forward of `count` tokens begins; of which the logits are to be asked for. What the
+        output layer sees comes with the logits of all of them, so that it is had only of a few
+        tokens and where all are wanted: not of a prompt."""
+        if "last" not in self._taps:
+            return outputs
+        if outputs and count <= _FEW:
+            outputs = range(count)
+        if self._last != (len(outputs) == count):
+            self._last = not self._last
+            lib.llama_set_embeddings(self._context, self._last)
+        return outputs
 
     def keep(self, taps: Sequence[Tap]) -> None:
         wanted = tuple(taps)
@@ -146,7 +153,10 @@ class LlamaStates:
                 continue
             if tap == "last":
                 for row in range(first, last):
-                    state = floats(lib.llama_get_embeddings_ith(self._context, row), (width,))
+                    address = lib.llama_get_embeddings_ith(self._context, row)
+                    if not address:
+                        raise EnvironmentProblem("heads-got-nothing")
+                    state = floats(address, (width,))
                     found[row - first, index * width : (index + 1) * width] = state
                 continue
             if tap == "nextn":

@@ -220,6 +220,10 @@ def _try_head(path: Path, kind: HeadKind, head: Path, engine: EngineSettings) ->
     from headstart.engine.backends.llama_context import Made
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
     from headstart.engine.backends.llama_heads import open_llama_head
+    from headstart.engine.backends.numpy_medusa import MedusaHead
 
     target = LlamaCppDecoder(path, engine, made=Made(layers=kind is HeadKind.OWN))
-    trial.draft(target, open_llama_head(head, kind, engine, target))
+    if kind is HeadKind.MEDUSA:
+        trial.draft(target, MedusaHead(head, target))
+    else:
+        trial.draft(target, open_llama_head(head, kind, engine, target))

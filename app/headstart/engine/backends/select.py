@@ -116,7 +116,7 @@ def check_head(
     target: ModelRef, head: ModelRef, kind: HeadKind, engine: EngineSettings, stop: StopSignal
 ) -> bool:
     """Whether the two work together, tried in a child process. Raises DecodeAborted."""
-    if target.format == "mlx" or head.format == "mlx":
+    if target.format == "mlx" or (head.format == "mlx" and kind is not HeadKind.MEDUSA):
         return True
     from headstart.engine.backends.probe import probe_head
 

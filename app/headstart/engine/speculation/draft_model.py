@@ -13,7 +13,7 @@ from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, changed
 from headstart.engine import image_tokens
 from headstart.engine.constraints.rules import DraftRules, Rules
-from headstart.engine.decoder import DecodeAborted, Decoder, Prediction, Sampler
+from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.hidden_rows import HiddenRows
@@ -242,6 +242,9 @@ class DraftModel:
                 for row in range(count):
                     self.decoder.argmax(row)
                 costs.observe(count, position, perf_counter() - began)
+            except ContextFull:
+                # one that stands where the target's text ends has no more room than that
+                break
             finally:
                 self._next = None
                 self._cut_to(position)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -240,3 +241,18 @@ def test_a_draft_with_a_small_context_sees_the_end_of_the_text_only() -> None:
     assert written[1:] == plain([1, 2, 3], 0, 0, len(written) - 1)
     # the draft is the target's twin: what it sees of the text is enough for it
     assert loop.tally.stats.draft_accepted > 100
+
+
+def test_a_draft_that_finds_no_more_room_is_timed_as_far_as_there_is() -> None:
+    class Narrow(FakeDecoder):
+        """Its memory is another's, which has room for one token more."""
+
+        def forward(self, *asked: Any, **more: Any) -> None:
+            if len(asked[0]) > 1:
+                raise ContextFull
+            super().forward(*asked, **more)
+
+    model, costs = DraftModel(Narrow(FITTING), SameTokens()), PairProfile().costs
+    model.time_steps(costs, 2, 8)
+    assert costs.known
+    assert model.held == []
