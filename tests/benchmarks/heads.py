@@ -39,7 +39,7 @@ TOPICS = (
     ("How do vaccines work?", "Why do vaccines protect us? Explain it simply."),
     ("What are the pros and cons of working from home?", "Should I work from home? Compare."),
 )
-TAP_TOKENS, TAP_ROUNDS = 48, 12
+TAP_TOKENS, TAP_ROUNDS = 24, 40
 
 
 def models() -> tuple[ModelRef, ModelRef, ModelRef, ModelRef]:
@@ -111,18 +111,21 @@ def heads(report: Report, wide: ModelRef, head: ModelRef, hostile: ModelRef) -> 
 
 
 def seconds(decoder: LlamaCppDecoder, taken: bool) -> float:
-    """Of plain tokens one by one, with their states or without."""
+    """Of a plain token, with its states or without: the median of a few, since what else runs on the
+    computer takes more time from some of them than the states cost."""
     tokens = decoder.encode("A river runs to the sea, and the sea is wide and deep.")
     decoder.states.keep(TAPS if taken else ())
     decoder.truncate(0)
     decoder.forward(tokens, [len(tokens) - 1])
-    began = perf_counter()
+    times = []
     for _ in range(TAP_TOKENS):
+        began = perf_counter()
         decoder.forward([tokens[3]], [0])
         decoder.argmax(0)
         if taken:
             decoder.states.rows(0, 1)
-    return perf_counter() - began
+        times.append(perf_counter() - began)
+    return statistics.median(times)
 
 
 def taps(report: Report, named: dict[str, ModelRef]) -> None:
