@@ -111,8 +111,8 @@ def heads(report: Report, wide: ModelRef, head: ModelRef, hostile: ModelRef) -> 
 
 
 def seconds(decoder: LlamaCppDecoder, taken: bool) -> float:
-    """Of a plain token, with its states or without: the median of a few, since what else runs on the
-    computer takes more time from some of them than the states cost."""
+    """Of a plain token, with its states or without: the median of a few, since whatever else runs
+    here takes more time from some of them than the states cost."""
     tokens = decoder.encode("A river runs to the sea, and the sea is wide and deep.")
     decoder.states.keep(TAPS if taken else ())
     decoder.truncate(0)
