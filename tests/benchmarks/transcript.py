@@ -40,6 +40,8 @@ from headstart.storage.worker import Storage, Store
 from headstart.ui.transcript.markdown import parse
 from tests.benchmarks.attached import first_question, second_question
 from tests.benchmarks.beside import with_window, without_window
+from tests.benchmarks.blank import CHATS as SCROLLED_CHATS
+from tests.benchmarks.blank import SCROLLS, blank
 from tests.benchmarks.hub_window import Frames
 from tests.benchmarks.painting import Painted
 from tests.benchmarks.report import Report, json_path, spread
@@ -234,6 +236,7 @@ async def _list(app: App) -> float:
 STEPS = {
     "open": _open_and_scroll,
     "stream": _stream,
+    "blank": blank,
     "search": search,
     "first": first_question,
     "second": second_question,
@@ -330,6 +333,10 @@ def main() -> None:
         )
         lists = [measure_once("list", home) for _ in range(RUNS)]
         report.add("list_5000_ms", statistics.median(lists), "at most 100", spread(lists))
+    with tempfile.TemporaryDirectory() as place:
+        holes = measure_once("blank", Path(place))
+    note = f"{SCROLLS} random scrolls of each of {SCROLLED_CHATS} chats; {holes['first']}"
+    report.add("blank_blocks", holes["blank"], "0", note)
     times = markdown_times()
     report.add("markdown_ms_per_10kb", statistics.median(times), "at most 50", _notes(times))
     beside = []

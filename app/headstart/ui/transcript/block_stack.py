@@ -21,8 +21,6 @@ from headstart.ui.transcript.markdown import Block, Kind
 from headstart.ui.transcript.table_block import TableBlock
 
 GAP, TIGHT_GAP = 12, 2
-# what a message of at most this height has is laid out at once, in px
-SMALL = 4_000
 # widgets are kept this far beyond the part that is near
 KEEP = 2_000
 # of the column, for a user's bubble

@@ -31,6 +31,8 @@ from headstart.ui.transcript.stack import (
 MARGIN = 24
 # widgets are made this far beyond the viewport, and kept this far (in px)
 AHEAD, KEEP = 400, 2400
+# an end to measuring, should a height never settle; estimates that are far off take some ten
+PASSES = 100
 # of a long message so much more is placed, so that not every step of the wheel places it again
 MORE = 400
 
@@ -204,9 +206,8 @@ class Column:
         # centred in the whole, as the composer below is, with or without the scroll bar
         left = (area.width() - width) // 2
         anchor = anchor or anchor_at(self.items, bar.value())
-        # measuring changes heights, which changes what is near: twice is enough, since
-        # everything near is measured after the first time
-        for _ in range(3):
+        # measuring changes heights, which changes what is near; each time more of it is measured
+        for _ in range(PASSES):
             total = self._stack()
             at = self._scroll_target(anchor, total, view)
             if not self._measure(at - AHEAD, at + view + AHEAD, width):

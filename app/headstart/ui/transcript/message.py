@@ -18,7 +18,7 @@ from headstart.ui import icons
 from headstart.ui.commands import ItemCommand
 from headstart.ui.tool import dress, small_tool
 from headstart.ui.transcript.action_row import ActionRow
-from headstart.ui.transcript.block_stack import EVERYTHING, GAP, SMALL, BlockStack, Span
+from headstart.ui.transcript.block_stack import EVERYTHING, GAP, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock
 from headstart.ui.transcript.editor import EditPanel, MessageEditor
 from headstart.ui.transcript.markdown import Block, StreamingMarkdown, plain
@@ -68,7 +68,7 @@ class MessageWidget(QWidget):
         self._markdown = StreamingMarkdown()
         self._reasoning_markdown = StreamingMarkdown()
         self._reasoning_open = False
-        # for which width and part of the message everything was placed
+        # the width, and the part of the message whose blocks are widgets in their places
         self._placed: tuple[int, Span] | None = None
         self._panel: EditPanel | None = None
         self._busy = False
@@ -196,6 +196,10 @@ class MessageWidget(QWidget):
         )
         self._host.height_changed(self)
 
+    @property
+    def reasoning_open(self) -> bool:
+        return self._reasoning_open and bool(self._shown_parts[1])
+
     # --- editing -------------------------------------------------------------------------
 
     @property
@@ -269,8 +273,10 @@ class MessageWidget(QWidget):
         y = self._place_label(self.status_label, y, width)
         y = self._place_label(self.stats_label, y, width)
         y = self.foot.place(y, width)
-        # a little further than what was asked for, or with every step of the wheel it was placed
-        self._placed = (width, EVERYTHING if y <= SMALL else near)
+        # what lies beyond the message's own ends is placed too: there is nothing
+        begin = EVERYTHING[0] if near[0] <= 0 else near[0]
+        end = EVERYTHING[1] if near[1] >= y else near[1]
+        self._placed = (width, (begin, end))
         return y
 
     def measure_again(self, block: TextBlock) -> None:
