@@ -1,8 +1,10 @@
-"""Builds the peers that benchmarks compare with: llama.cpp's own programs.
+"""Builds the peers that benchmarks compare with: llama.cpp's own programs, as they come.
 
-The source is the copy vendored in the llama-cpp-python sdist of the pinned version, and they run
-with the very libraries that the program runs with: both sides have the same kernels, compiled
-once. Built once into the user's cache folder; `make peers` calls this.
+The source is the copy vendored in the llama-cpp-python sdist of the pinned version, compiled for
+this processor without anything of ours: what a user gets who installs that version. `stock` starts
+a program like that. `peer` starts the same program with the libraries that Headstart runs with, so
+that both sides have the same kernels and what is compared is everything else. Built once into the
+user's cache folder; `make peers` calls this.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-FIXES = Path(__file__).resolve().parents[2] / "packaging" / "native" / "x86_fixes.h"
 PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple", "ggml-rpc-server")
 
 
@@ -30,30 +31,47 @@ def bench_cache() -> Path:
     return path
 
 
+def processor_flags() -> tuple[str, ...]:
+    """Instruction sets as Linux names them; empty on other systems."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ()
+    line = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return tuple(sorted(line.partition(":")[2].split()))
+
+
 def peers_dir() -> Path:
-    headers = b"".join(path.read_bytes() for path in sorted(FIXES.parent.glob("*.h")))
-    flags = hashlib.sha256(headers).hexdigest()[:8]
-    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{flags}-shared"
+    """Compiled for one kind of processor: a cache may be carried to another computer."""
+    cpu = hashlib.sha256("".join(processor_flags()).encode()).hexdigest()[:8]
+    return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{cpu}-stock"
 
 
 def peer(name: str) -> Path:
-    """The path of a script that starts a peer program; builds all of them when it is missing."""
-    if not (peers_dir() / "bin" / name).exists():
-        build()
-    script = peers_dir() / name
-    if not script.exists() or script.read_text() != _script(name):
-        script.write_text(_script(name))
-        script.chmod(0o755)
-    return script
-
-
-def _script(name: str) -> str:
-    """The program's own libraries come first; what they lack was built with the peers."""
+    """The path of a script that starts a program of llama.cpp with Headstart's libraries; all of
+    them are built when it is missing."""
     import llama_cpp
 
-    ours, theirs = Path(llama_cpp.__file__).parent / "lib", peers_dir() / "bin"
+    return _script(name, "ours", Path(llama_cpp.__file__).parent / "lib")
+
+
+def stock(name: str) -> Path:
+    """The same with llama.cpp's own libraries."""
+    return _script(name, "stock", peers_dir() / "bin")
+
+
+def _script(name: str, kind: str, libraries: Path) -> Path:
+    """Libraries in `libraries` come first; what is not there was built with the programs."""
+    built = peers_dir() / "bin"
+    if not (built / name).exists():
+        build()
     variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
-    return f'#!/bin/sh\n{variable}="{ours}:{theirs}" exec "{theirs / name}" "$@"\n'
+    text = f'#!/bin/sh\n{variable}="{libraries}:{built}" exec "{built / name}" "$@"\n'
+    script = peers_dir() / f"{name}-{kind}"
+    if not script.exists() or script.read_text() != text:
+        script.write_text(text)
+        script.chmod(0o755)
+    return script
 
 
 def build() -> None:
@@ -76,9 +94,6 @@ def build() -> None:
             _run([*pip, "install", "-q", "--target", f"{work}/cmake", "cmake"])
             cmake = str(next(Path(work, "cmake").rglob("bin/cmake")))
         mac = sys.platform == "darwin"
-        # the same header in front of every file as in the set-up: the same kernels
-        flags = f"-include {FIXES}"
-        environment = {**os.environ, "CFLAGS": flags, "CXXFLAGS": flags}
         # the UI is downloaded and curl and OpenSSL are searched for unless switched off
         _run(
             [
@@ -99,8 +114,7 @@ def build() -> None:
                 # so that a model can be spread over computers; see docs/scaling.md
                 "-DGGML_RPC=ON",
                 "-DLLAMA_BUILD_TESTS=OFF",
-            ],
-            environment,
+            ]
         )
         # without a number make starts a compiler for every file at once
         cores = str(os.cpu_count() or 1)
@@ -116,10 +130,8 @@ def build() -> None:
     print(f"peers: built in {target / 'bin'}")
 
 
-def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
-    done = subprocess.run(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-30:])
         raise SystemExit(f"peers: {' '.join(command[:6])} ... failed:\n{tail}")

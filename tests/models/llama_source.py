@@ -1,4 +1,4 @@
-"""What comes with llama.cpp's source and is good to test with: vocabularies and templates.
+"""Parts of llama.cpp's source that are good to test with: vocabularies, templates, its own kernels.
 
 They lie in the llama-cpp-python sdist of the pinned version, which pip fetches once; kept in the
 user's cache folder, never in the repository.
@@ -15,14 +15,16 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-_WANTED = ("vendor/llama.cpp/models/templates/", "vendor/llama.cpp/models/ggml-vocab-")
+_TOP = "vendor/llama.cpp/"
+_WANTED = ("models/templates/", "models/ggml-vocab-", "ggml/include/", "ggml/src/ggml-cpu/")
+_HEADERS = "ggml/src/"
 
 
-def llama_models() -> Path:
-    """The folder with `templates/*.jinja` and `ggml-vocab-*.gguf`."""
+def llama_source() -> Path:
+    """The folder with `models/`, and of `ggml/` the headers and what computes on processors."""
     release = f"llama-cpp-python=={version('llama-cpp-python')}"
     cache = user_cache_path("headstart-bench", appauthor=False)
-    target = cache / f"models-{version('llama-cpp-python')}"
+    target = cache / f"source-{version('llama-cpp-python')}"
     if target.exists():
         return target
     cache.mkdir(parents=True, exist_ok=True)
@@ -36,13 +38,13 @@ def llama_models() -> Path:
             root = archive.next()
             assert root is not None
             top = root.name.split("/")[0]
-            wanted = [
-                member
-                for member in archive.getmembers()
-                if member.name.removeprefix(f"{top}/").startswith(_WANTED)
-            ]
-            archive.extractall(work, members=wanted, filter="data")
-        made = Path(work, top, "vendor/llama.cpp/models")
+            members = archive.getmembers()
+            archive.extractall(
+                work,
+                members=[one for one in members if _is_wanted(one.name.removeprefix(f"{top}/"))],
+                filter="data",
+            )
+        made = Path(work, top, _TOP)
         try:
             made.replace(target)
         except OSError:
@@ -50,6 +52,18 @@ def llama_models() -> Path:
             if not target.exists():
                 raise
     return target
+
+
+def _is_wanted(name: str) -> bool:
+    if not name.startswith(_TOP):
+        return False
+    inside = name.removeprefix(_TOP)
+    return inside.startswith(_WANTED) or (inside.startswith(_HEADERS) and inside.endswith(".h"))
+
+
+def llama_models() -> Path:
+    """The folder with `templates/*.jinja` and `ggml-vocab-*.gguf`."""
+    return llama_source() / "models"
 
 
 def templates() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The kernels that the set-up puts into llama.cpp make the same bits for one row and for many."""
+"""The kernels that the set-up puts into llama.cpp make the bits of llama.cpp's own for one row."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.models.llama_source import llama_source
 
 NATIVE = Path(__file__).resolve().parents[3] / "packaging" / "native"
 COMPILER = shlex.split(os.environ.get("CC", "cc"))
 
 pytestmark = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64") or shutil.which(COMPILER[0]) is None,
-    reason="kernels for x86, compiled by GCC or Clang",
+    platform.machine() not in ("x86_64", "AMD64")
+    or sys.platform != "linux"
+    or shutil.which(COMPILER[0]) is None,
+    reason="kernels for x86, compiled by GCC or Clang, linked as on Linux",
 )
 
 
@@ -34,24 +39,48 @@ AVX2 = ("avx2", "fma", "f16c")
 AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni")
 
 
+@pytest.fixture(scope="module")
+def llama_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """llama.cpp's own products of one row with another, compiled for AVX2."""
+    ggml = llama_source() / "ggml"
+    made = tmp_path_factory.mktemp("products") / "quants.o"
+    folders = [f"-I{ggml / folder}" for folder in ("include", "src", "src/ggml-cpu")]
+    source = ggml / "src/ggml-cpu/arch/x86/quants.c"
+    flags = [*_flags(AVX2), "-w", "-ffunction-sections", *folders]
+    subprocess.run([*COMPILER, *flags, "-c", str(source), "-o", str(made)], check=True)
+    return made
+
+
+def _flags(needs: tuple[str, ...]) -> list[str]:
+    return ["-O2", *(f"-m{name.replace('_', '')}" for name in needs)]
+
+
 @pytest.mark.parametrize(
-    "needs",
+    ("needs", "emulation", "left"),
     [
-        pytest.param(AVX2, id="AVX2"),
-        pytest.param((*AVX2, "avx_vnni"), id="AVX-VNNI"),
-        pytest.param((*AVX2, *AVX512), id="AVX-512"),
+        pytest.param((), (), 0, id="AVX2"),
+        pytest.param(("avx_vnni",), ("-DHEADSTART_EMULATE",), 0, id="AVX-VNNI"),
+        # three shapes of one row, and the shortest one, of Q8_0 and Q5_0
+        pytest.param(AVX512, ("-DHEADSTART_EMULATE", "-DHEADSTART_EMULATE_512"), 8, id="AVX-512"),
     ],
 )
-def test_products_are_those_of_single_rows(tmp_path: Path, needs: tuple[str, ...]) -> None:
-    if not _can_run(set(needs)):
+def test_products_are_those_of_single_rows(
+    tmp_path: Path,
+    llama_products: Path,
+    needs: tuple[str, ...],
+    emulation: tuple[str, ...],
+    left: int,
+) -> None:
+    """On a processor without these instructions they are emulated: what is compared is the order
+    of sums."""
+    if not _can_run(set(AVX2)):
         pytest.skip("not on this processor")
-    program = tmp_path / "x86_rows"
-    flags = [f"-m{name.replace('_', '')}" for name in needs]
-    source = Path(__file__).with_name("x86_rows.c")
-    subprocess.run(
-        [*COMPILER, "-O2", *flags, f"-I{NATIVE}", str(source), "-o", str(program)],
-        check=True,
-    )
+    program, here = tmp_path / "x86_rows", Path(__file__).parent
+    extra = _flags((*AVX2, *needs)) if _can_run(set(needs)) else [*_flags(AVX2), *emulation]
+    sources = [str(here / "x86_rows.c"), str(llama_products), "-lm"]
+    command = [*COMPILER, *extra, f"-I{NATIVE}", f"-I{here}", *sources]
+    subprocess.run([*command, "-Wl,--gc-sections", "-w", "-o", str(program)], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert done.stdout.startswith("0 of "), done.stdout
+    assert done.stdout.endswith(f", {left} left\n"), done.stdout

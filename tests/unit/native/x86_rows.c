@@ -1,40 +1,26 @@
-/* Compares x86_rows.h with sums made one by one, as `ggml_vec_dot_*` makes them: the same bits.
- * Prints a line for every product that differs, and how many were compared. */
+/* Compares x86_rows.h with llama.cpp's own products of one row (`ggml_vec_dot_*`, its file is linked
+ * to this): the same bits for one row and for many, and for one row whoever multiplies it.
+ * Prints a line for products that differ, how many were compared, and how many of one row were
+ * llama.cpp's. */
+#ifdef HEADSTART_EMULATE
+#include "emulated.h"
+#endif
 #include "x86_rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+typedef void product(int n, float * s, size_t bs, const void * x, size_t bx, const void * y, size_t by, int nrc);
+product ggml_vec_dot_q8_0_q8_0, ggml_vec_dot_q5_0_q8_0, ggml_vec_dot_q4_1_q8_1;
+/* its numbers of half precision, which it fills when it starts */
+float ggml_table_f32_f16[1 << 16];
+
 static float wanted(int type, int64_t blocks, const char * a, const char * b) {
-    const bool sums = type == HEADSTART_Q4_1;
-    const size_t wide = sums ? sizeof(headstart_q8_1) : sizeof(headstart_q8_0);
-    float lanes[8] = {0}, added = 0;
-    for (int64_t k = 0; k < blocks; ++k, a += headstart_block(type), b += wide) {
-        int w[32], dots[8] = {0};
-        for (int i = 0; i < 32; ++i) {
-            if (type == HEADSTART_Q8_0) {
-                w[i] = ((const headstart_q8_0 *)a)->q[i];
-            } else if (type == HEADSTART_Q4_1) {
-                const uint8_t byte = ((const headstart_q4_1 *)a)->q[i % 16];
-                w[i] = i < 16 ? byte & 15 : byte >> 4;
-            } else {
-                const headstart_q5_0 * block = (const headstart_q5_0 *)a;
-                const int low = i < 16 ? block->q[i] & 15 : block->q[i - 16] >> 4;
-                w[i] = (low | (block->h[i / 8] >> i % 8 & 1) << 4) - 16;
-            }
-            dots[i / 4] += w[i] * (int8_t)b[wide - 32 + i];
-        }
-        const float scale = _cvtsh_ss(*(const uint16_t *)a) * _cvtsh_ss(*(const uint16_t *)b);
-        for (int lane = 0; lane < 8; ++lane) {
-            lanes[lane] = __builtin_fmaf(scale, (float)dots[lane], lanes[lane]);
-        }
-        if (sums) {
-            const float m = _cvtsh_ss(((const headstart_q4_1 *)a)->m);
-            added = __builtin_fmaf(m, _cvtsh_ss(((const headstart_q8_1 *)b)->s), added);
-        }
-    }
-    const float total = headstart_sum(_mm256_loadu_ps(lanes));
-    return sums ? total + added : total;
+    product * const dot = type == HEADSTART_Q8_0 ? ggml_vec_dot_q8_0_q8_0
+        : type == HEADSTART_Q5_0 ? ggml_vec_dot_q5_0_q8_0 : ggml_vec_dot_q4_1_q8_1;
+    float sum;
+    dot((int)blocks * 32, &sum, 0, a, 0, b, 0, 1);
+    return sum;
 }
 
 static void fill(char * data, size_t blocks, size_t size, size_t halves, int least) {
@@ -48,10 +34,15 @@ static void fill(char * data, size_t blocks, size_t size, size_t halves, int lea
 }
 
 int main(void) {
+    for (int half = 0; half < 1 << 16; ++half) {
+        ggml_table_f32_f16[half] = _cvtsh_ss((uint16_t)half);
+    }
     const int types[] = {HEADSTART_Q8_0, HEADSTART_Q4_1, HEADSTART_Q5_0};
-    const int64_t shapes[][3] = {{4, 1, 1}, {8, 2, 3}, {12, 3, 18}, {64, 5, 48}, {20, 8, 7}, {16, 9, 64},
-                                 {8, 33, 5}, {8, 6, 300}, {8, 3, 600}, {8, 2, 1100}};
-    int differ = 0, compared = 0;
+    /* rows of weights, rows, blocks; those of models are 18 and more blocks long */
+    const int64_t shapes[][3] = {{4, 1, 1}, {8, 1, 18}, {64, 1, 48}, {8, 1, 1100}, {8, 2, 3}, {12, 3, 18},
+                                 {64, 5, 48}, {20, 8, 7}, {16, 9, 64}, {8, 33, 5}, {8, 6, 300}, {8, 3, 600},
+                                 {8, 2, 1100}, {12, 2, 20}, {12, 4, 64}, {12, 7, 20}, {12, 17, 18}};
+    int differ = 0, compared = 0, left = 0;
     for (int t = 0; t < 3; ++t) {
         for (size_t shape = 0; shape < sizeof(shapes) / sizeof(*shapes); ++shape) {
             const int64_t m = shapes[shape][0], n = shapes[shape][1], blocks = shapes[shape][2];
@@ -63,12 +54,18 @@ int main(void) {
             fill(a, m * blocks, size, halves, -128);
             fill(b, n * blocks, wide, halves, -127);
             const int threads = m >= 12 ? 3 : 1;
+            int done = 0;
             for (int thread = 0; thread < threads; ++thread) {
-                if (!headstart_rows(thread, threads, m, n, blocks, a, blocks, b, blocks, c, m, type, other, 0)) {
-                    printf("type %d is not done here\n", type);
-                }
+                done += headstart_rows(thread, threads, m, n, blocks, a, blocks, b, blocks, c, m, type, other, 0);
             }
-            for (int64_t i = 0; i < m * n; ++i, ++compared) {
+            if (done != threads) {
+                if (n > 1 || done) {
+                    printf("type %d: %d of %d threads did their share of %ld rows\n", type, done, threads, (long)n);
+                    ++differ;
+                }
+                left += n == 1;
+            }
+            for (int64_t i = 0; done && i < m * n; ++i, ++compared) {
                 const float right = wanted(type, blocks, a + i % m * blocks * size, b + i / m * blocks * wide);
                 if (memcmp(&right, c + i, sizeof(right)) != 0 && differ++ < 5) {
                     printf("type %d, %ld x %ld x %ld, %ld: %.9g instead of %.9g\n", type, (long)m, (long)n,
@@ -78,6 +75,6 @@ int main(void) {
             free(a); free(b); free(c);
         }
     }
-    printf("%d of %d differ\n", differ, compared);
+    printf("%d of %d differ, %d left\n", differ, compared, left);
     return differ != 0;
 }
