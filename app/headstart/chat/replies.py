@@ -85,6 +85,11 @@ class Replies:
         except EnvironmentProblem as problem:
             log.error("a reply could not be stored: %s", problem)
             await self._show_unsaved(reply, problem)
+        except Exception as error:
+            # a fault of ours: the reply ends all the same, and says so
+            log.exception("a reply could not be stored")
+            fault = EnvironmentProblem("text-not-storable", kind=type(error).__name__)
+            await self._show_unsaved(reply, fault)
         finally:
             self._running.pop(reply.chat_id, None)
             waiting, self._waiting = self._waiting, []

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from headstart.core.events import Emit, TextAdded, TextPiece
 from headstart.core.parts import PartKind
+from headstart.core.whole_text import whole
 
 # fluent to read; on few cores, painting more often takes from decoding
 EMIT_SECONDS = 0.033
@@ -46,6 +48,10 @@ class ReplyEmitter:
 
     def add(self, pieces: Iterable[TextPiece]) -> None:
         for piece in pieces:
+            # whoever made it: what is not whole could not be stored
+            text = whole(piece.text)
+            if text is not piece.text:
+                piece = replace(piece, text=text)
             self._waiting.append(piece)
             if piece.kind is PartKind.REASONING:
                 if self._thinking_since is None:

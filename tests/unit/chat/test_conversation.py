@@ -148,3 +148,22 @@ async def test_a_private_chat_is_answered_like_any_other(talk: Talk, tmp_path: P
     assert talk.answerer.asked[0].chat.private
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"xylophone" not in path.read_bytes()
+
+
+@pytest.mark.logs("a reply could not be stored")
+async def test_a_reply_that_cannot_be_stored_ends_with_a_sentence(talk: Talk, chat: str) -> None:
+    """Whatever the fault is: here half of a character, which no engine gives."""
+    talk.listen(Trouble, ReplyEnded)
+    talk.answerer.answers = [Answer(["Rivers ", "flow \ud83d"])]
+    await talk.say(chat, "Rivers")
+    assert talk.replies.reply_in(chat) is None
+    trouble, ended = talk.told
+    assert isinstance(trouble, Trouble)
+    assert trouble.told.message
+    assert isinstance(ended, ReplyEnded)
+    shown = await talk.branches.whole(chat)
+    assert shown[-1].status is not MessageStatus.OPEN
+    # and the next one works
+    talk.answerer.answers = [Answer(["Yes."])]
+    await talk.say(chat, "And lakes?")
+    assert (await talk.texts(chat))[-1] == "Yes."

@@ -100,6 +100,25 @@ def test_reasoning_stands_apart_by_whatever_name(server: ScriptedServer, asking:
         assert asking.said() == "It is 4."
 
 
+def test_characters_that_are_cut_in_two_are_whole_and_halves_are_replaced(
+    server: ScriptedServer, asking: Asking
+) -> None:
+    """In every stream of text; what is shown can be stored."""
+
+    async def cut(asked: Asked, answer: Answer) -> None:
+        await answer.stream()
+        for name in ("reasoning_content", "content"):
+            for piece in ("a \ud83d", "\ude00 b \ud83d", " c \udc00", "\0d", "\ud83d"):
+                await answer.event(chunk({name: piece}))
+        await answer.end()
+
+    server.handler = cut
+    assert asking.ask(server.url).finish is FinishReason.END
+    expected = "a 😀 b \ufffd c \ufffd\ufffdd\ufffd"
+    assert asking.said(PartKind.REASONING) == expected
+    assert asking.said() == expected
+
+
 def test_llama_cpps_own_figures_are_shown(server: ScriptedServer, asking: Asking) -> None:
     async def report(asked: Asked, answer: Answer) -> None:
         await answer.stream()

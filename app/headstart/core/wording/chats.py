@@ -102,6 +102,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "This reply could not be saved. {problem:message}",
         "{problem:remedy}",
     ),
+    "text-not-storable": (
+        "Part of it cannot be stored ({kind}).",
+        "It is still on the screen: copy what you need. Start with --debug and report the log.",
+    ),
     "cache-not-written": (
         "The prompt cache cannot be kept on disk: {error}.",
         "Replies go on; after a restart, prompts are recomputed.",

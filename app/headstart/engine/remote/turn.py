@@ -19,16 +19,15 @@ from headstart.core.events import (
     Finished,
     Notice,
     Prefilling,
-    TextPiece,
 )
-from headstart.core.parts import Origin, PartKind
+from headstart.core.parts import Origin
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import about, told
 from headstart.core.values import FinishReason, TurnStats
-from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote import problems
-from headstart.engine.remote.echoed import Echoed, as_sent
+from headstart.engine.remote.echoed import as_sent
 from headstart.engine.remote.fields import fields_of, plain_stats, whole_reply
+from headstart.engine.remote.incoming import Incoming
 from headstart.engine.remote.messages import about_images, messages_of
 from headstart.engine.remote.parameters import Parameters
 from headstart.engine.remote.stats import Reported
@@ -73,11 +72,10 @@ class RemoteTurn:
         self._request = request
         self._emit = emit
         self._signal = stop
-        # what is sent as the beginning of the reply, and may come back in front of the rest
+        # what is sent as the beginning of the reply
         self._before = self._sent = request.reply_so_far.text
-        self._text = TextStream(request.sampling.stop)
-        self._text.follow("", self._sent)
-        self._echo = Echoed(request.model.connection, self._sent)
+        self._incoming = Incoming(self._connection, request.sampling.stop, self._sent)
+        self._text = self._incoming.text
         self.thought = False
         # whether the stream was left for drafts; tokens when it was opened last
         self.left = False
@@ -99,8 +97,7 @@ class RemoteTurn:
             if not self._signal.stopped:
                 raise
         finally:
-            self._reply.add(self._text.push(self._echo.rest().encode("utf-8", "replace")))
-            self._reply.add(self._text.finish(ended=finish is FinishReason.END))
+            self._reply.add(self._incoming.rest(ended=finish is FinishReason.END))
             self._reply.flush(force=True)
         stats = self._stats(finish)
         read = self.prompt_tokens
@@ -168,7 +165,7 @@ class RemoteTurn:
             if finish is not None:
                 return finish
             self._sent = self._written
-            self._echo = Echoed(self._connection, "" if self._as_text else self._sent)
+            self._incoming.begin_again("" if self._as_text else self._sent)
 
     async def _stream(self) -> FinishReason | None:
         """None: it was left, with all that had come."""
@@ -313,14 +310,13 @@ class RemoteTurn:
         if isinstance(reasoning, str) and reasoning:
             self._count()
             self.thought = True
-            self._reply.add([TextPiece(PartKind.REASONING, reasoning, Origin.TARGET)])
+            self._reply.add(self._incoming.reasoning(reasoning))
         content = delta.get("content") or delta.get("refusal") or choice.get("text")
         if isinstance(content, str) and content:
             self._count()
             if self._drafting is not None:
                 self._drafting.streamed(len(content))
-            content = self._echo.new(content)
-            self._reply.add(self._text.push(content.encode("utf-8", "replace")))
+            self._reply.add(self._incoming.content(content))
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
             if finish in _BROKEN:
@@ -350,7 +346,7 @@ class RemoteTurn:
         """Show what was confirmed; how the reply has ended with it, if it has."""
         self._reply.tokens += tokens
         self._last_at = time.perf_counter()
-        self._reply.add(self._text.push(text.encode("utf-8", "replace"), origin))
+        self._reply.add(self._incoming.drafted(text, origin))
         self._reply.flush()
         if self._text.stopped:
             return FinishReason.STOP_STRING

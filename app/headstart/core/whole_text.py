@@ -1,0 +1,47 @@
+"""Text that can be stored, shown and written: whole characters. Pure.
+
+JSON can hold half of a surrogate pair, and servers cut characters between two events. Python keeps
+such halves in a `str`, which then cannot be encoded: no database, file or window takes it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF = re.compile("[\ud800-\udfff]")
+# SQLite's functions end a text there
+_ZERO = "\0"
+
+
+def whole(text: str) -> str:
+    """The text with halves of a pair joined, single ones and zeros replaced by U+FFFD."""
+    if _ZERO in text:
+        text = text.replace(_ZERO, _REPLACEMENT)
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return _HALF.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+class WholeText:
+    """The same for text that comes in pieces: a half waits for the other one."""
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def push(self, text: str) -> str:
+        """What is whole of all that came; "" where only a half did."""
+        text, self._half = self._half + text, ""
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        return whole(text)
+
+    def rest(self) -> str:
+        """A half that waited in vain."""
+        half, self._half = self._half, ""
+        return whole(half)

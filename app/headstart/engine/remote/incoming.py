@@ -1,0 +1,52 @@
+"""The text of a server's stream as it is kept: whole characters, reasoning apart, nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from headstart.core.events import TextPiece
+from headstart.core.parts import Origin, PartKind
+from headstart.core.servers import Connection
+from headstart.core.whole_text import WholeText, whole
+from headstart.engine.markup.text_stream import TextStream
+from headstart.engine.remote.echoed import Echoed
+
+
+class Incoming:
+    """`text` is what came so far; `sent` what was sent as the beginning of the reply, and may come
+    back in front of the rest."""
+
+    def __init__(self, connection: Connection, stop: Sequence[str], sent: str) -> None:
+        self._connection = connection
+        self.text = TextStream(stop)
+        self.text.follow("", sent)
+        self._echo = Echoed(connection, sent)
+        # characters that are cut between two events
+        self._contents, self._thoughts = WholeText(), WholeText()
+
+    def begin_again(self, sent: str) -> None:
+        """Another stream goes on after `sent`."""
+        self._echo = Echoed(self._connection, sent)
+
+    def content(self, text: str) -> Iterable[TextPiece]:
+        return self.text.push(self._echo.new(self._contents.push(text)).encode())
+
+    def reasoning(self, text: str) -> list[TextPiece]:
+        """What came apart from the content."""
+        return _thought(self._thoughts.push(text))
+
+    def drafted(self, text: str, origin: Origin) -> Iterable[TextPiece]:
+        """What the server confirmed."""
+        return self.text.push(whole(text).encode(), origin)
+
+    def rest(self, ended: bool) -> list[TextPiece]:
+        """What was held back; `ended`: the reply is whole."""
+        pieces = _thought(self._thoughts.rest())
+        half = self._echo.new(self._contents.rest())
+        pieces.extend(self.text.push((half + self._echo.rest()).encode()))
+        pieces.extend(self.text.finish(ended=ended))
+        return pieces
+
+
+def _thought(text: str) -> list[TextPiece]:
+    return [TextPiece(PartKind.REASONING, text, Origin.TARGET)] if text else []
