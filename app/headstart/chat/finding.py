@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 MOST, EACH = 120, 4
 # seconds after the start, and between two slices of the index
 FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
+# until the write-ahead log is asked for again
+AGAIN_SECONDS = 2.0
 # a slice that takes longer than that is followed by a longer pause
 _SHARE = 3.0
 
@@ -39,6 +41,7 @@ class Finding:
     def start(self) -> None:
         """From now on keep the index up to date while nothing else is to be done."""
         self._build_soon(FIRST_SECONDS)
+        self._background.run(self._merge_owed(self._databases.on_disk))
 
     async def find(self, query: str) -> list[FoundChat]:
         """Chats with all words of a query, in their titles or one of their messages; filters stand
@@ -86,6 +89,17 @@ class Finding:
         finally:
             self._building = False
 
+    async def _merge_owed(self, storage: Storage) -> None:
+        """What the last run did not get to."""
+        try:
+            await storage.ready()
+        except EnvironmentProblem:
+            # it is told elsewhere
+            return
+        await self._pause(FIRST_SECONDS)
+        if storage.index_owed:
+            await self._merge(storage)
+
     async def _merge(self, storage: Storage) -> None:
         """Nothing stays in the index of what was deleted for good."""
         try:
@@ -93,6 +107,11 @@ class Finding:
             while more and not self._background.closing:
                 await self._pause(PAUSE_SECONDS)
                 more = await storage.run(lambda store: store.search.merge())
+            while not more and not await storage.index_merged():
+                if self._background.closing:
+                    break
+                # a copy is being made
+                await self._pause(AGAIN_SECONDS)
         except EnvironmentProblem as problem:
             log.warning("deleted words leave the index later: %s", problem)
 

@@ -1,7 +1,8 @@
 """Copies of the database in `backups/`: one a day while the program runs, one before migrations.
 
 Made through SQLite's backup API on a thread and a connection of their own, so that nobody waits. A
-chat that was deleted for good is taken out of the copies too.
+chat that was deleted for good is taken out of the copies too. They have no index of words: it can
+be made again, and what was deleted would stay in it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from headstart.core.folding import fold
+from headstart.storage import search_tables
 from headstart.storage.rows import StoredPart, stored_part
 from headstart.storage.trouble import trouble_of
 
@@ -52,6 +54,8 @@ def copy_database(
             source.backup(copy, pages=_PAGES, progress=go_on)
             # readable without a log beside it, and by any version
             copy.execute("PRAGMA journal_mode=DELETE")
+            copy.execute("PRAGMA secure_delete=ON")
+            search_tables.empty(copy)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -66,17 +70,30 @@ def newest_first(path: Path, backups: Path) -> list[Path]:
     return sorted(backups.glob(f"{path.stem}-[0-9]*.db"), key=lambda copy: copy.name, reverse=True)
 
 
-def remove_chats(copies: Iterable[Path], chat_ids: Iterable[str]) -> None:
-    """Take the text of deleted chats out of copies; trouble is logged, the copy stays."""
+def remove_chats(copies: Iterable[Path], chat_ids: Sequence[str]) -> list[Path]:
+    """Take the text of deleted chats out of copies. Trouble is logged, and the copy stays: returns
+    those in which a chat may be yet."""
+    left = []
     for copy in copies:
         try:
             with _connected(copy) as connection:
                 connection.execute("PRAGMA secure_delete=ON")
+                # of copies that older versions made
+                search_tables.empty(connection)
                 for chat_id in chat_ids:
                     _remove_chat(connection, chat_id)
                 connection.commit()
         except (sqlite3.Error, OSError) as error:
             log.warning("a copy still holds a deleted chat: %s", trouble_of(error).value)
+            left.append(copy)
+    return left
+
+
+def remove_unfinished(backups: Path) -> None:
+    """Copies that a kill cut off, which nothing looks at."""
+    for partial in backups.glob("*.partial*"):
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def _remove_chat(connection: sqlite3.Connection, chat_id: str) -> None:

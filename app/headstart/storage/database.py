@@ -119,10 +119,12 @@ def forbid_writing(engine: Engine) -> None:
         connection.exec_driver_sql("PRAGMA query_only=ON")
 
 
-def leave_nothing_deleted(engine: Engine) -> None:
-    """Have what was deleted also out of the write-ahead log: its pages are in the file now."""
+def leave_nothing_deleted(engine: Engine) -> bool:
+    """Have what was deleted also out of the write-ahead log: its pages are in the file now. False
+    where somebody reads what was there before."""
     raw = engine.raw_connection()
     try:
-        raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        row = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return row is not None and row[0] == 0
     finally:
         raw.close()

@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from headstart.core.errors import DatabaseProblem
 from headstart.core.told import Told, about, told
-from headstart.storage import copies, last_state, salvage, schema
+from headstart.storage import copies, last_state, owed, salvage, schema
 from headstart.storage.database import (
     forbid_writing,
     open_database,
@@ -65,7 +65,7 @@ def open_home(path: Path, backups: Path) -> Opened:
     # SQLite removes what it cannot use of a log as soon as it opens the file
     left = _bytes_of(_beside(path, "-wal"))
     try:
-        reason = _why_salvage(path, last)
+        reason = _why_salvage(path, last, purging=bool(owed.load(path).chats))
         if reason is None and has_lost_commits(left):
             reason = told("log-was-damaged")
         if reason is not None:
@@ -106,8 +106,9 @@ def open_beside(path: Path) -> Opened:
     return Opened(engine, 0)
 
 
-def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:
-    """What is wrong with the file; None when it can be opened."""
+def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -> Told | None:
+    """What is wrong with the file; None when it can be opened. `purging`: the last run was removing
+    chats, and may not have come to note that."""
     size = path.stat().st_size if path.exists() else 0
     had = last is not None and last.messages > 0
     if size == 0:
@@ -143,7 +144,7 @@ def _why_salvage(path: Path, last: last_state.LastState | None) -> Told | None:
 
         chats = number("SELECT count(*) FROM chats")
         messages = number("SELECT count(*) FROM messages")
-        if chats < last.chats or messages < last.messages:
+        if not purging and (chats < last.chats or messages < last.messages):
             return told("held-fewer-messages", held=messages, before=last.messages)
         if number("PRAGMA page_count") < last.pages:
             return told("was-shorter")

@@ -46,7 +46,9 @@ CREATE = (
 def empty(connection: sqlite3.Connection) -> None:
     """Have nothing in the index of a database that has one; it is made again in time."""
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (TABLE,)).fetchone()
-    if found is not None:
+    # the records of a table without words: what it counts, and its structure
+    words = f"SELECT 1 FROM {TABLE}_data WHERE id NOT IN (1, 10) LIMIT 1"
+    if found is not None and connection.execute(words).fetchone() is not None:
         connection.execute(f"INSERT INTO {TABLE}({TABLE}) VALUES ('delete-all')")
         connection.execute(f"DELETE FROM {LEFT}")
         connection.execute(_ALL_LEFT)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,9 @@ import msgspec
 
 from headstart.core.errors import DatabaseProblem
 from headstart.core.told import Told
+from headstart.storage import owed
 from headstart.storage.blobs import Blobs
+from headstart.storage.owed import Owed
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -63,6 +65,7 @@ class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
     engine: Engine
+    _owed = Owed()
     _damaged = False
     _closed = False
 
@@ -92,8 +95,18 @@ class Storage:
 
     async def purge(self, chat_id: str | None = None) -> list[str]:
         """Remove a deleted chat for good, from copies and the write-ahead log too; without an id
-        every one that was deleted. Returns which."""
+        every one that was deleted. Returns which. A kill in the middle is made up for by the next
+        start; the index of words has to be merged, which `index_owed` says."""
         return await self.run(lambda store: self._purge(store, chat_id))
+
+    async def index_merged(self) -> bool:
+        """The index has no words of removed chats any more; whether the write-ahead log, too."""
+        return await self.run(lambda _store: self._index_merged())
+
+    @property
+    def index_owed(self) -> bool:
+        """Words of removed chats may be in the index; known once the database is open."""
+        return self._owed.index
 
     def close(self) -> None:
         """Finish what is queued, then close the database; blocks for as long as that takes."""
@@ -194,9 +207,10 @@ class Storage:
     def _begin(self, store: Store, path: Path, backups: Path, same: bool) -> None:
         """What a database that can be written needs from here on; `same`: it is the last run's."""
         from headstart.storage import last_state
-        from headstart.storage.copies import DailyCopies, find_part
+        from headstart.storage.copies import DailyCopies, find_part, remove_unfinished
 
         store.messages.find_copy = partial(find_part, path, backups)
+        remove_unfinished(backups)
 
         def remember() -> None:
             if not self._damaged:
@@ -210,6 +224,10 @@ class Storage:
             except Exception:
                 # no reason not to open
                 log.exception("files that nobody needs could not be removed")
+        self._owed = owed.load(path)
+        if self._owed.chats:
+            log.info("removing what the last run left of deleted chats")
+            self._remove(store, list(self._owed.chats))
         remember()
         self._copies = DailyCopies(path, backups)
 
@@ -220,12 +238,19 @@ class Storage:
         if store.read_only is not None:
             # before anything is taken out of the copies
             raise DatabaseProblem("read-only", reason=store.read_only.facts["reason"])
-        blobs = store.messages.used_blobs(gone)
-        # first: if the program is killed now, the next start still knows what is to go
-        done = self._remove_from_copies(gone, set())
-        store.chats.purge(gone)
+        # first: if the program is killed from here on, the next start knows what is to go
+        self._owe(Owed(tuple(dict.fromkeys((*self._owed.chats, *gone))), index=True))
+        self._remove(store, gone)
+        return gone
+
+    def _remove(self, store: Store, gone: list[str]) -> None:
+        """Remove hidden chats, and everything of removed ones."""
+        here = [one for one in store.chats.deleted() if one in gone]
+        blobs = store.messages.used_blobs(here)
+        seen = self._remove_from_copies(gone, ())
+        store.chats.purge(here)
         # a copy that was made meanwhile
-        self._remove_from_copies(gone, done)
+        seen |= self._remove_from_copies(gone, seen)
         # at once: a database that has become smaller without a word would be salvaged
         store.messages.on_stored()
         store.blobs.settle(blobs)
@@ -234,17 +259,33 @@ class Storage:
             from headstart.storage.database import leave_nothing_deleted
 
             leave_nothing_deleted(self.engine)
-        return gone
+        if all(seen.values()):
+            left = [one for one in self._owed.chats if one not in gone]
+            self._owe(Owed(tuple(left), index=True))
 
-    def _remove_from_copies(self, gone: list[str], done: set[Path]) -> set[Path]:
-        """Take chats out of every copy but those that are done; returns all that are done."""
+    def _remove_from_copies(self, gone: list[str], seen: Collection[Path]) -> dict[Path, bool]:
+        """Take chats out of every copy but those that were seen; whether it was done in each."""
         if self._path is None or self._backups is None:
-            return done
+            return {}
         from headstart.storage.copies import newest_first, remove_chats
 
-        left = [copy for copy in newest_first(self._path, self._backups) if copy not in done]
-        remove_chats(left, gone)
-        return done | set(left)
+        new = [copy for copy in newest_first(self._path, self._backups) if copy not in seen]
+        failed = remove_chats(new, gone)
+        return {copy: copy not in failed for copy in new}
+
+    def _owe(self, now: Owed) -> None:
+        self._owed = now
+        if self._path is not None:
+            owed.save(self._path, now)
+
+    def _index_merged(self) -> bool:
+        if self._path is not None and self._owed.index:
+            from headstart.storage.database import leave_nothing_deleted
+
+            if not leave_nothing_deleted(self.engine):
+                return False
+            self._owe(Owed(self._owed.chats))
+        return True
 
     def _free_blobs(self, store: Store) -> None:
         def named_by_copies() -> set[str] | None:
