@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from headstart.extraction.child import OPTION
+from headstart.extraction.child import OPTION, request
 from tests.support.documents import docx, pdf
 
 PACKAGE = Path(__file__).resolve().parents[2] / "build" / "package" / "dist" / "headstart"
@@ -92,7 +92,11 @@ def test_documents_are_read_in_a_child_of_the_package(qapp: QApplication) -> Non
     }
     for name, data in documents.items():
         done = subprocess.run(
-            [str(PROGRAM), OPTION, name], input=data, capture_output=True, timeout=100, check=False
+            [str(PROGRAM), OPTION],
+            input=request(name, "") + data,
+            capture_output=True,
+            timeout=100,
+            check=False,
         )
         assert b"harbour" in done.stdout, (name, done.stderr[-2000:])
 

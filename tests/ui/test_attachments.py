@@ -312,3 +312,58 @@ def test_a_message_with_pages_says_which() -> None:
     assert label(chosen) == "File a.pdf (2 kB), pages 2 of 3"
     assert prompt_text([chosen]).startswith("[File a.pdf (2 kB), pages 2 of 3]\n[Page 1 of 3")
     assert choose(chosen, found, [1, 2, 3]) == part
+
+
+async def test_an_encoding_that_is_not_certain_is_shown_and_can_be_changed(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    turkish = "Işık söndü."
+    async with running() as app:
+        await attach(
+            app,
+            file(tmp_path, "certain.txt", turkish.encode()),
+            file(tmp_path, "light.txt", turkish.encode("cp1254")),
+        )
+        certain, light = chips(app)
+        assert certain.encoding.isHidden()
+        assert not light.encoding.isHidden()
+        assert light.encoding.text() == "Windows-1254"
+        assert light.encoding.accessibleName() == "Encoding of light.txt: Windows-1254"
+        assert isinstance(light.attachment.part, FilePart)
+        assert light.attachment.part.text == turkish
+
+        def choose_encoding(name: str) -> None:
+            (action,) = [one for one in light.encoding.menu().actions() if one.data() == name]
+            action.trigger()
+
+        choose_encoding("Windows-1252")
+        await until(lambda: light.encoding.text() == "Windows-1252")
+        assert [one.name for one in app.controllers.open.parts] == ["certain.txt", "light.txt"]
+        assert light.attachment.part.text == "Iþýk söndü."
+        choose_encoding("Windows-1254")
+        await until(lambda: light.encoding.text() == "Windows-1254")
+        # it is as it was in the message, and after a restart
+        use_sampling(app)
+        await send(app)
+        part = (await branch(app))[0].parts[1]
+        assert isinstance(part, FilePart)
+        assert (part.text, part.encoding) == (turkish, "Windows-1254")
+
+
+async def test_parts_of_a_text_in_a_chosen_encoding_are_read_in_it(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    text = "A café opens early in the morning.\n" + "Then nothing happens for long.\n" * 400
+    async with running() as app:
+        await attach(app, file(tmp_path, "long.txt", text.encode("cp1252")))
+        (chip,) = chips(app)
+        (greek,) = [one for one in chip.encoding.menu().actions() if one.data() == "Windows-1253"]
+        greek.trigger()
+        await until(lambda: chip.encoding.text() == "Windows-1253")
+        read: list[Extracted] = []
+        app.controllers.attaching.pages_read.connect(lambda _id, found: read.append(found))
+        app.controllers.attaching.read_pages(chip.attachment.id)
+        await until(lambda: read)
+        assert isinstance(chip.attachment.part, FilePart)
+        assert "".join(read[0].pages) == chip.attachment.part.text
+        assert chip.attachment.part.text.startswith("A cafι opens")

@@ -55,19 +55,41 @@ class Attaching:
         blob = await self._databases.run(
             chat_id, lambda store: store.blobs.put(data, found.media_type)
         )
-        return FilePart(name, blob, found.text, len(found.pages), found.unit.value)
+        return FilePart(
+            name,
+            blob,
+            found.text,
+            len(found.pages),
+            found.unit.value,
+            encoding=found.encoding,
+        )
 
     async def pages(self, chat_id: str, part: FilePart) -> Extracted:
         """All that a file says, whatever was chosen of it. Raises EnvironmentProblem."""
+        return await self._again(chat_id, part, part.encoding)
+
+    async def read_as(self, chat_id: str, part: FilePart, encoding: str) -> FilePart:
+        """All of a file, its letters read in another encoding. Raises EnvironmentProblem."""
+        found = await self._again(chat_id, part, encoding)
+        return replace(
+            part, text=found.text, pages=len(found.pages), chosen="", encoding=found.encoding
+        )
+
+    async def _again(self, chat_id: str, part: FilePart, encoding: str) -> Extracted:
         data = await self.data(chat_id, part)
-        return await self._read(data, part.name, Reading(), lambda _fraction: None)
+        return await self._read(data, part.name, Reading(), lambda _fraction: None, encoding)
 
     async def data(self, chat_id: str, part: Attached) -> bytes:
         """The bytes of what is attached. Raises EnvironmentProblem."""
         return await self._databases.run(chat_id, lambda store: store.blobs.get(part.blob))
 
     async def _read(
-        self, data: bytes, name: str, reading: Reading, progress: Callable[[float], None]
+        self,
+        data: bytes,
+        name: str,
+        reading: Reading,
+        progress: Callable[[float], None],
+        encoding: str = "",
     ) -> Extracted:
         loop = asyncio.get_running_loop()
 
@@ -76,7 +98,7 @@ class Attaching:
 
         async with self._places:
             try:
-                return await asyncio.to_thread(reading.read, data, name, tell)
+                return await asyncio.to_thread(reading.read, data, name, tell, encoding)
             except asyncio.CancelledError:
                 reading.cancel()
                 raise

@@ -28,11 +28,12 @@ class Unit(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """The text of a file; each page or part has a number, from 1 on. What a page shows as a picture
-    has no text."""
+    has no text. `encoding`: how its letters were read, where the file does not tell; else ""."""
 
     media_type: str
     unit: Unit
     pages: tuple[str, ...]
+    encoding: str = ""
 
     @property
     def without_text(self) -> list[int]:

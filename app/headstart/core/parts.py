@@ -83,7 +83,8 @@ class FilePart:
     """`text` is what can be read of the file; "" where nothing can.
 
     Of `pages` pages, or parts (see `unit`), it has those that are `chosen`, as `ranges_text` writes
-    them; "" for all.
+    them; "" for all. `encoding`: the one of `core.encodings` in which it was read, where that is
+    not certain; "" where it is.
     """
 
     name: str
@@ -92,6 +93,7 @@ class FilePart:
     pages: int = 0
     unit: str = ""
     chosen: str = ""
+    encoding: str = ""
     kind: ClassVar[PartKind] = PartKind.FILE
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 

@@ -48,7 +48,7 @@ _MESSAGE_KEYS = {
 _PART_KEYS = {
     PartKind.TEXT: {"kind", "text", "origins"},
     PartKind.REASONING: {"kind", "text", "origins"},
-    PartKind.FILE: {"kind", "text", "name", "blob", "pages", "unit", "chosen"},
+    PartKind.FILE: {"kind", "text", "name", "blob", "pages", "unit", "chosen", "encoding"},
     PartKind.IMAGE: {"kind", "text", "name", "blob", "width", "height"},
     PartKind.TOOL_CALL: {"kind", "text", "id", "name"},
     PartKind.TOOL_RESULT: {"kind", "text", "id", "name", "failed"},

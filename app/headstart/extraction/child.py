@@ -1,4 +1,6 @@
-"""The child process that reads one file: its bytes on standard input, lines of JSON back.
+"""The child process that reads one file: what is wanted, in a line of JSON, and the file's bytes on
+standard input; lines of JSON back. Nothing of a file stands on the command line, where other users
+can read it, and where a name could be taken for an option.
 
 What it may use is limited: memory, processor time, no file is written. A file that ends it costs
 that file, never the program.
@@ -20,8 +22,13 @@ _MEMORY, _SECONDS = 3 << 30, 110
 _DEPTH = 5_000
 
 
-def main(name: str) -> int:
-    """Read a file that is called `name`."""
+def request(name: str, encoding: str) -> bytes:
+    """The line that comes before a file's bytes."""
+    return json.dumps({"name": name, "encoding": encoding}).encode() + b"\n"
+
+
+def main() -> int:
+    """Read the file on standard input."""
     # what libraries print goes elsewhere
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -31,12 +38,19 @@ def main(name: str) -> int:
         answers.write(json.dumps(what) + "\n")
         answers.flush()
 
+    asked = json.loads(sys.stdin.buffer.readline())
+    name, encoding = str(asked["name"]), str(asked["encoding"])
     data = sys.stdin.buffer.read()
     try:
         from headstart.extraction.reading import read
 
-        found = read(data, name, lambda done, total: say(done=done, total=total))
-        say(media_type=found.media_type, unit=found.unit.value, pages=found.pages)
+        found = read(data, name, lambda done, total: say(done=done, total=total), encoding)
+        say(
+            media_type=found.media_type,
+            unit=found.unit.value,
+            pages=found.pages,
+            encoding=found.encoding,
+        )
     except EnvironmentProblem as problem:
         say(problem=problem.told.stored)
     except MemoryError:

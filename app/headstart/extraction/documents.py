@@ -90,7 +90,7 @@ def read_docx(data: bytes, name: str) -> str:
     return read_html(html)
 
 
-def read_html(data: bytes | str) -> str:
+def read_html(page: str) -> str:
     """A page as Markdown: what it says, without what it does or shows. Raises RecursionError."""
     import warnings
 
@@ -104,7 +104,7 @@ def read_html(data: bytes | str) -> str:
     with warnings.catch_warnings():
         # about what looks like another format: it is read all the same
         warnings.simplefilter("ignore")
-        soup = BeautifulSoup(data, "html.parser")
+        soup = BeautifulSoup(page, "html.parser")
         title = soup.title.get_text(" ", strip=True) if soup.title is not None else ""
         headed = soup.find("h1") is not None
         for element in soup(_NO_TEXT):

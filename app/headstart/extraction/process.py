@@ -17,7 +17,7 @@ from headstart.core import reentry
 from headstart.core.attachments import LARGEST, Extracted, Unit
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import from_stored
-from headstart.extraction.child import OPTION
+from headstart.extraction.child import OPTION, request
 
 log = logging.getLogger(__name__)
 
@@ -37,15 +37,19 @@ class Reading:
         self._lock = threading.Lock()
         self._cancelled = self._late = False
 
-    def read(self, data: bytes, name: str, progress: Callable[[float], None]) -> Extracted:
-        """`progress` from 0 to 1. Raises EnvironmentProblem, ReadingCancelled."""
+    def read(
+        self, data: bytes, name: str, progress: Callable[[float], None], encoding: str = ""
+    ) -> Extracted:
+        """`progress` from 0 to 1; `encoding` where the user chose one. Raises EnvironmentProblem,
+        ReadingCancelled."""
         if len(data) > LARGEST:
             raise EnvironmentProblem("attachment-too-large", name=name)
         with self._lock:
             if self._cancelled:
                 raise ReadingCancelled
             process = self._process = subprocess.Popen(
-                reentry.command(OPTION, name),
+                reentry.command(OPTION),
+                cwd=reentry.FOLDER,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -58,6 +62,7 @@ class Reading:
             assert process.stdout is not None
             # one that has ended says so by its answers
             with contextlib.suppress(OSError):
+                process.stdin.write(request(name, encoding))
                 process.stdin.write(data)
             with contextlib.suppress(OSError):
                 process.stdin.close()
@@ -114,4 +119,6 @@ def _extracted(answer: dict[str, Any] | None, name: str) -> Extracted:
         problem = from_stored(answer["problem"])
         assert problem is not None
         raise EnvironmentProblem(problem.code, quotes=False, **problem.facts)
-    return Extracted(answer["media_type"], Unit(answer["unit"]), tuple(answer["pages"]))
+    return Extracted(
+        answer["media_type"], Unit(answer["unit"]), tuple(answer["pages"]), answer["encoding"]
+    )

@@ -6,26 +6,33 @@ from headstart.core.attachments import LONGEST, Extracted, Unit, in_parts
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.documents import Progress, read_docx, read_html, read_pdf
 from headstart.extraction.kinds import Kind, kind_of, media_type_of
-from headstart.extraction.texts import decode
+from headstart.extraction.texts import Decoded, decode, decode_html
 
 
-def read(data: bytes, name: str, progress: Progress) -> Extracted:
-    """`progress` is told how many of how many pages are read. Raises EnvironmentProblem."""
+def read(data: bytes, name: str, progress: Progress, encoding: str = "") -> Extracted:
+    """`progress` is told how many of how many pages are read; `encoding`: the one that the user
+    chose for a text. Raises EnvironmentProblem."""
     kind = kind_of(data, name)
     media_type = media_type_of(kind, name)
     if kind is Kind.PDF:
         return Extracted(media_type, Unit.PAGE, tuple(read_pdf(data, name, progress)))
     try:
         if kind is Kind.DOCX:
-            text = read_docx(data, name)
-        elif kind is Kind.HTML:
-            text = read_html(data)
+            found = Decoded(read_docx(data, name))
         else:
-            text = decode(data, name)
+            found = _text(kind, data, name, encoding)
     except RecursionError as error:
         raise EnvironmentProblem("attachment-damaged", name=name) from error
+    text = found.text
     if len(text) > LONGEST:
         raise EnvironmentProblem("attachment-too-long", name=name)
     if not text.strip():
         raise EnvironmentProblem("attachment-empty", name=name)
-    return Extracted(media_type, Unit.PART, in_parts(text))
+    return Extracted(media_type, Unit.PART, in_parts(text), found.encoding)
+
+
+def _text(kind: Kind, data: bytes, name: str, encoding: str) -> Decoded:
+    if kind is not Kind.HTML:
+        return decode(data, name, encoding)
+    found = decode_html(data, name, encoding)
+    return Decoded(read_html(found.text), found.encoding)

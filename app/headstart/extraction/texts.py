@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
+from dataclasses import dataclass
 
+from headstart.core.encodings import CODECS
 from headstart.core.errors import EnvironmentProblem
 
 _MARKS = (
@@ -16,41 +19,155 @@ _MARKS = (
 )
 # of what is looked at where no mark tells
 _SAMPLE = 4096
-# a text has at most this share of control characters
-_CONTROLS = 0.02
+# a text has at most this share of control characters, and of zero bytes
+_CONTROLS, _ZEROS = 0.02, 0.01
 _MEANT = frozenset("\n\r\t\f\x1b")
+# how letters begin that are written with ASCII's bytes, and who writes so
+_SHIFTS = (b"\x1b$", b"\x1b(J", b"\x1b(I")
+_SHIFTED = ("iso2022_jp_ext", "iso2022_jp_2", "iso2022_kr")
+# a text with so many times more letters of UTF-8 than of anything else is one that was damaged
+_MOSTLY = 20
+_DECLARED = re.compile(
+    rb"""<(?:meta[^>]{0,200}?charset|\?xml[^>]{0,200}?encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""",
+    re.IGNORECASE,
+)
+_EXTENDED = {
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "shift_jis": "cp932",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+}
+# a head that can be read byte by byte is not written so, and codecs that are no encodings of text
+_NO_PAGES = frozenset(
+    ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "utf-7", "idna",
+     "punycode", "rot13", "base64", "hex", "quopri", "uu", "zlib", "bz2", "undefined",
+     "unicode_escape", "raw_unicode_escape", "mbcs", "oem")
+)  # fmt: skip
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-def decode(data: bytes, name: str) -> str:
-    """Lines end with a line feed. Raises EnvironmentProblem for what is no text."""
-    text = _decoded(data)
-    if text is None or _controls(text[:_SAMPLE]) > _CONTROLS:
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """`encoding`: the name in `core.encodings` where it is not certain; "" where it is."""
+
+    text: str
+    encoding: str = ""
+
+
+def decode(data: bytes, name: str, encoding: str = "") -> Decoded:
+    """Lines end with a line feed. `encoding`: the one that the user chose, a name of
+    `core.encodings`. Raises EnvironmentProblem for what is no text."""
+    if encoding in CODECS:
+        found: Decoded | None = Decoded(data.decode(CODECS[encoding], "replace"), encoding)
+    else:
+        found = _decoded(data)
+    if found is None or (not encoding and _controls(found.text[:_SAMPLE]) > _CONTROLS):
         raise EnvironmentProblem("attachment-no-text", name=name)
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    text = found.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return Decoded(text, found.encoding)
 
 
-def _decoded(data: bytes) -> str | None:
-    for mark, encoding in _MARKS:
+def decode_html(data: bytes, name: str, encoding: str = "") -> Decoded:
+    """The same for a page, which may say in its head how it is written."""
+    declared = "" if encoding else _declared(data[:_SAMPLE])
+    if declared and not data.startswith(tuple(mark for mark, _ in _MARKS)):
+        try:
+            return Decoded(data.decode(declared))
+        except UnicodeDecodeError:
+            # it says something that is not so
+            pass
+    return decode(data, name, encoding)
+
+
+def _declared(head: bytes) -> str:
+    """Python's codec of what a page declares; as in browsers, Windows' encodings stand for those
+    that they extend."""
+    found = _DECLARED.search(head)
+    label = found[1].decode("ascii").lower() if found else ""
+    try:
+        name = codecs.lookup(label).name
+    except LookupError:
+        return ""
+    return _EXTENDED.get(name, name) if name not in _NO_PAGES else ""
+
+
+def _decoded(data: bytes) -> Decoded | None:
+    for mark, codec in _MARKS:
         if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if b"\0" in data[:_SAMPLE]:
-        return _wide(data)
+            return Decoded(data.decode(codec, "replace"))
+    sample = data[:_SAMPLE]
+    if sample.count(0) > len(sample) * _ZEROS:
+        text = _wide(data)
+        return None if text is None else Decoded(text)
+    if any(shift in data for shift in _SHIFTS):
+        text = _shifted(data)
+        if text is not None:
+            return Decoded(text)
+    text = _utf8(data)
+    if text is not None:
+        return Decoded(text, "UTF-8" if _REPLACEMENT in text else "")
+    # with the first file that needs it
+    from headstart.extraction.detection import detect
+
+    guess = detect(data)
+    if guess is None:
+        return None
+    return Decoded(data.decode(CODECS[guess.encoding]), "" if guess.certain else guess.encoding)
+
+
+def _utf8(data: bytes) -> str | None:
+    """None where it is something else. A letter that a write was cut in is told by its sign."""
     try:
         return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        # one letter that a write was cut in
-        if error.start > len(data) - 4:
-            return data[: error.start].decode("utf-8")
-    # with the first file that needs it
-    from charset_normalizer import from_bytes
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+    damaged = text.count(_REPLACEMENT)
+    right = sum(1 for one in text if one > "\x7f") - damaged
+    return text if right > damaged * _MOSTLY or _is_cut(data, right) else None
 
-    found = from_bytes(data).best()
-    return None if found is None else str(found)
+
+def _is_cut(data: bytes, right: int) -> bool:
+    """All but the beginning of a last letter is UTF-8, and other letters of it came before."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return right > 0 and error.reason == "unexpected end of data"
+    return False
+
+
+def _shifted(data: bytes) -> str | None:
+    """Japanese or Korean mail; None where the escapes are something else."""
+    korean = b"\x1b$)C" in data
+    for codec in _SHIFTED[::-1] if korean else _SHIFTED:
+        try:
+            text = data.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        if not {"\x1b", "\x0e", "\x0f"} & set(text):
+            return text
+    return None
 
 
 def _wide(data: bytes) -> str | None:
-    """Characters of two bytes without a mark: one byte of each is zero in Western texts."""
-    even, odd = data[:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
+    """Characters of two or four bytes without a mark: some bytes of each are zero in most texts."""
+    sample = data[: _SAMPLE // 4 * 4]
+    zeros = [sample[place::4].count(0) for place in range(4)]
+    quarter = len(sample) // 4
+    if len(data) % 4 == 0 and quarter:
+        # the highest byte of each is zero, and of nearly each the one below it
+        for codec, high, second in (("utf-32-le", 3, 2), ("utf-32-be", 0, 1)):
+            if zeros[high] == quarter and zeros[second] > 0.8 * quarter:
+                try:
+                    return data.decode(codec)
+                except UnicodeDecodeError:
+                    break
+    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
     if max(even, odd) < 8 * min(even, odd) + 2:
         return None
     try:
@@ -60,7 +177,6 @@ def _wide(data: bytes) -> str | None:
 
 
 def _controls(text: str) -> float:
-    odd = sum(
-        1 for one in text if (one < " " and one not in _MEANT) or one == "\N{REPLACEMENT CHARACTER}"
-    )
-    return odd / max(1, len(text))
+    """The share of them; one letter that was cut does not make a short text none."""
+    odd = sum(1 for one in text if (one < " " and one not in _MEANT) or one == _REPLACEMENT)
+    return max(0, odd - 1) / max(1, len(text))

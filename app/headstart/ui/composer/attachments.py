@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from headstart.core.parts import ImagePart
+from headstart.core.encodings import NAMES
+from headstart.core.parts import FilePart, ImagePart
 from headstart.ui import icons
 from headstart.ui.attachment import Attachment
 from headstart.ui.elided import ElidedLabel
@@ -20,10 +21,12 @@ _NAME = 240
 
 
 class Chip(QFrame):
-    """Opens with a click or Enter, goes with Del or its cross."""
+    """Opens with a click or Enter, goes with Del or its cross. Where a text does not tell its
+    encoding, the one that it was read in is shown, and can be changed."""
 
     opened = Signal(str)
     removed = Signal(str)
+    encoding_chosen = Signal(str, str)  # id, a name of `core.encodings`
 
     def __init__(self, attachment: Attachment, parent: QWidget) -> None:
         super().__init__(parent)
@@ -36,12 +39,16 @@ class Chip(QFrame):
         self._name.setMaximumWidth(_NAME)
         self._facts = QLabel(self)
         self._facts.setObjectName("quiet")
+        self.encoding = small_tool(self, "", name="Encoding")
+        self.encoding.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.encoding.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self._menu: QMenu | None = None
         self.cross = small_tool(self, "x", name=f"Remove {attachment.name}")
         self.cross.clicked.connect(lambda: self.removed.emit(self.attachment.id))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 4, 4)
         row.setSpacing(6)
-        for widget in (self._icon, self._name, self._facts, self.cross):
+        for widget in (self._icon, self._name, self._facts, self.encoding, self.cross):
             row.addWidget(widget)
         self.show_attachment(attachment)
 
@@ -51,13 +58,44 @@ class Chip(QFrame):
         self.setAccessibleName(f"{attachment.name}, {attachment.facts}")
         name = "image" if isinstance(attachment.part, ImagePart) else "file-text"
         self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
+        self._show_encoding()
         self.setToolTip(
             f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
         )
 
+    def _show_encoding(self) -> None:
+        part = self.attachment.part
+        name = part.encoding if isinstance(part, FilePart) else ""
+        self.encoding.setVisible(bool(name))
+        if not name:
+            return
+        self.encoding.setText(name)
+        self.encoding.setAccessibleName(f"Encoding of {self.attachment.name}: {name}")
+        self.encoding.setToolTip(
+            "The file does not say how its letters are encoded.\n"
+            "If they look wrong, choose another encoding."
+        )
+        if self._menu is None:
+            self._menu = self._encodings()
+            self.encoding.setMenu(self._menu)
+        for action in self._menu.actions():
+            action.setChecked(action.data() == name)
+
+    def _encodings(self) -> QMenu:
+        menu = QMenu(self)
+        for name, whose in NAMES:
+            action = menu.addAction(f"{whose} ({name})")
+            action.setCheckable(True)
+            action.setData(name)
+            action.triggered.connect(
+                lambda _on=False, name=name: self.encoding_chosen.emit(self.attachment.id, name)
+            )
+        return menu
+
     def refresh_theme(self) -> None:
         self.show_attachment(self.attachment)
         dress(self.cross, "x")
+        dress(self.encoding, "")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton and self.attachment.part is not None:
@@ -79,6 +117,7 @@ class AttachmentRow(QWidget):
 
     opened = Signal(str)
     removed = Signal(str)
+    encoding_chosen = Signal(str, str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -100,6 +139,7 @@ class AttachmentRow(QWidget):
             chip = self.chips[which] = Chip(one, self)
             chip.opened.connect(self.opened)
             chip.removed.connect(self.removed)
+            chip.encoding_chosen.connect(self.encoding_chosen)
             self._layout.addWidget(chip)
             chip.show()
         self.setVisible(bool(shown))

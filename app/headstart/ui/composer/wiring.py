@@ -33,6 +33,7 @@ def _connect_attachments(
     composer.edit.image_pasted.connect(opener.paste_image)
     composer.attachments.opened.connect(opener.open)
     composer.attachments.removed.connect(attaching.remove)
+    composer.attachments.encoding_chosen.connect(attaching.read_as)
     attaching.changed.connect(composer.set_attachments)
     attaching.changed.connect(opener.show_attachments)
     attaching.sized.connect(composer.set_size)

@@ -103,7 +103,8 @@ class AttachingController(QObject):
                 chat[attachment_id][1].cancel()
         gone = self._find(attachment_id)
         if gone is not None:
-            self._put([part for part in self._open.parts if part is not gone])
+            parts = tuple(part for part in self._open.parts if part is not gone)
+            self._attach(self._open.id, parts)
 
     def read_pages(self, attachment_id: str) -> None:
         """Read a file again, to choose from it."""
@@ -116,7 +117,14 @@ class AttachingController(QObject):
         part = self._find(attachment_id)
         if isinstance(part, FilePart):
             chosen = choose(part, found, numbers)
-            self._put([chosen if one is part else one for one in self._open.parts])
+            parts = tuple(chosen if one is part else one for one in self._open.parts)
+            self._attach(self._open.id, parts)
+
+    def read_as(self, attachment_id: str, encoding: str) -> None:
+        """Read a text in another encoding."""
+        part = self._find(attachment_id)
+        if isinstance(part, FilePart):
+            self._tasks.spawn(self._read_as(self._open.id, part, encoding))
 
     def cancel(self) -> None:
         """The program ends."""
@@ -132,25 +140,24 @@ class AttachingController(QObject):
         self._reading.setdefault(chat_id, {})[one.id] = (one, reading)
         self._show()
         progress = lambda fraction: self._progress(chat_id, one.id, fraction)  # noqa: E731
-        if isinstance(source, Path):
-            work = self._file(chat_id, source, reading, progress)
-        else:
-            work = self._image(chat_id, source, name, progress)
+        work = self._take(chat_id, source, name, reading, progress)
         self._tasks.spawn(self._read(chat_id, one.id, work))
 
-    async def _image(
-        self, chat_id: str, image: QImage, name: str, progress: Callable[[float], None]
+    async def _take(
+        self,
+        chat_id: str,
+        source: Path | QImage,
+        name: str,
+        reading: Reading,
+        progress: Callable[[float], None],
     ) -> Attached:
-        data = await asyncio.to_thread(as_png, image)
-        return await self._attaching.content(chat_id, data, name, Reading(), progress)
-
-    async def _file(
-        self, chat_id: str, path: Path, reading: Reading, progress: Callable[[float], None]
-    ) -> Attached:
-        data = await asyncio.to_thread(converted, path)
-        if data is None:
-            return await self._attaching.file(chat_id, path, reading, progress)
-        name = path.with_suffix(".png").name
+        if isinstance(source, Path):
+            data = await asyncio.to_thread(converted, source)
+            if data is None:
+                return await self._attaching.file(chat_id, source, reading, progress)
+            name = source.with_suffix(".png").name
+        else:
+            data = await asyncio.to_thread(as_png, source)
         return await self._attaching.content(chat_id, data, name, reading, progress)
 
     async def _read(self, chat_id: str, which: str, work: Coroutine[Any, Any, Attached]) -> None:
@@ -196,8 +203,14 @@ class AttachingController(QObject):
         if chat_id == self._open.id:
             self.pages_read.emit(which, found)
 
-    def _put(self, parts: Sequence[Any]) -> None:
-        self._attach(self._open.id, tuple(parts))
+    async def _read_as(self, chat_id: str, part: FilePart, encoding: str) -> None:
+        try:
+            found = await self._attaching.read_as(chat_id, part, encoding)
+        except EnvironmentProblem as problem:
+            self.refused.emit(problem.told)
+            return
+        parts = self._open.unsent_in(chat_id).parts
+        self._attach(chat_id, tuple(found if one == part else one for one in parts))
 
     def _attach(self, chat_id: str, parts: tuple[Any, ...]) -> None:
         self._sizes.pop(chat_id, None)

@@ -1,0 +1,52 @@
+"""The letters beyond a to z that languages in Latin script are written with. Pure.
+
+A text in the wrong encoding has letters that no language has together. Small ones only; letters of
+foreign words that dictionaries of a language have count as its own.
+"""
+
+from __future__ import annotations
+
+_LETTERS = {
+    "Albanian": "çë",
+    "Catalan": "àçèéíïòóúü",
+    "Croatian, Bosnian, Slovene": "čćđšž",
+    "Czech": "áčďéěíňóřšťúůýžöü",
+    "Danish, Norwegian": "æøåéèêòóôâäöü",
+    "Dutch": "áàäâéèëêíïîóöôúüûç",
+    "English": "éèêëïöüñçàâôæœ",
+    "Esperanto": "ĉĝĥĵŝŭ",
+    "Estonian": "äöõüšž",
+    "Faroese": "áðíóúýæø",
+    "Finnish": "äöåšžéü",
+    "French": "àâæçéèêëîïôœùûüÿñ",
+    "German": "äöüßéèàêçñ",
+    "Hungarian": "áéíóöőúüű",
+    "Icelandic": "áéíóúýþæðö",
+    "Irish": "áéíóú",
+    "Italian": "àèéìíîòóùúü",
+    "Latvian": "āčēģīķļņšūžŗō",
+    "Lithuanian": "ąčęėįšųūž",
+    "Maltese": "ċġħżàèìòù",
+    "Polish": "ąćęłńóśźżéöü",
+    "Portuguese": "áâãàçéêíóôõúüñ",
+    "Romanian": "ăâîșțşţ",
+    "Slovak": "áäčďéíĺľňóôŕšťúýžöü",
+    "Spanish": "áéíñóúüçª",
+    "Swedish": "åäöéèàüçô",
+    "Turkish": "çğıöşüâîûé",
+    "Vietnamese": "ăâđêôơưàáãèéìíòóõùúý",
+    "Welsh": "âêîôûŵŷäëïöüáéíóúàèìòùẁẃẅ",
+}
+ALPHABETS = tuple(frozenset(letters) for letters in _LETTERS.values())
+_COMMON = frozenset("ªºµ")
+
+
+def foreign_letters(text: str) -> int:
+    """How many different letters the language that has most of them does not have."""
+    letters = {
+        one
+        for one in text.lower()
+        # Latin-1 to Latin Extended-B, without Vietnamese's letters that have two marks
+        if "\u00df" <= one <= "\u024f" and one.isalpha()
+    } - _COMMON
+    return min(len(letters - alphabet) for alphabet in ALPHABETS)

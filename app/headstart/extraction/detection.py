@@ -1,0 +1,193 @@
+"""Finds the encoding of a text that does not tell it. Pure.
+
+chardet ranks encodings by how often each language has which pairs of bytes; of short texts it
+knows too little. So its candidates are read, and weighed by how odd they look (letters of two
+alphabets in a word, signs inside words, letters that no language has together) and how seldom an
+encoding is met.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import dataclass
+
+from headstart.core.encodings import CODECS
+from headstart.extraction.alphabets import foreign_letters
+
+# bytes that are given to chardet, and characters that are looked at
+_SAMPLE, _LOOKED_AT = 1 << 16, 4_000
+# what chardet calls them, and others that write the same letters; it calls the rest as we do
+_NAMES = {
+    "iso8859-1": "Windows-1252",
+    "iso8859-15": "Windows-1252",
+    "iso8859-9": "Windows-1254",
+    "tis620": "Windows-874",
+    "iso8859-11": "Windows-874",
+    "cp874": "Windows-874",
+    "gb2312": "GB 18030",
+    "gbk": "GB 18030",
+    "hzgb2312": "GB 18030",
+    "big5hkscs": "Big5",
+    "cp950": "Big5",
+    "cp932": "Shift JIS",
+    "cp949": "EUC-KR",
+    "uhc": "EUC-KR",
+    "johab": "EUC-KR",
+    "eucjis2004": "EUC-JP",
+    "eucjisx0213": "EUC-JP",
+}
+# of encodings that are met seldom, in the logarithm of chardet's confidence: the first of these
+# that a name begins with, and else `_USUAL`
+_RARE = (
+    ("Windows-1252", 0.0),
+    ("ISO", 0.5),
+    ("IBM 866", 0.45),
+    ("IBM", 0.8),
+    ("Mac", 0.8),
+)
+_USUAL = 0.45
+_ODD, _FOREIGN = 2.0, 0.25
+# what is likelier by less than that is no certainty, by the number of letters that tell: fewer than
+_MARGINS = ((30, 2.0), (300, 1.0), (1 << 30, 0.2))
+# blocks and lines for drawing, and letters that Unicode has for old encodings only
+_DRAWING = (("\u2500", "\u259f"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufefe"))
+_KANA = ("\u3041", "\u30fa")
+_CHINESE = ("GB 18030", "Big5")
+# signs that may stand in a word
+_IN_WORDS = frozenset("’‘´·ʼ\xad")
+_SIGN, _NO_SIGN = frozenset(("So", "Sm", "Sc", "Sk", "No", "Po", "Pe", "Ps")), ("Zs", "Zl", "Zp")
+_SIGNS = frozenset("“”‘’–—…•«»°±µ§£€©®™²³½¼¾×·\xa0")
+_ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI", "ARMENIAN", "GEORGIAN")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """An encoding by its name in `core.encodings`; `certain`: no other one is nearly as likely."""
+
+    encoding: str
+    certain: bool
+
+
+def detect(data: bytes) -> Guess | None:
+    """The likeliest encoding of bytes that are no UTF-8; None where none reads them all."""
+    sample = _sample(data)
+    # with the first file that needs it
+    import chardet
+
+    found = chardet.detect_all(sample, ignore_threshold=True)
+    confidences: dict[str, float] = {"Windows-1252": 1e-3}
+    for one in found:
+        name = _known(one["encoding"] or "")
+        if name:
+            confidences[name] = max(one["confidence"], confidences.get(name, 0.0))
+    best = max(confidences.values())
+    scored: list[tuple[float, str, str]] = []
+    for name, confidence in confidences.items():
+        text = _read(sample, name)
+        if text is not None:
+            weight = math.log(max(confidence, 1e-6) / best)
+            scored.append((weight - _seldom(name) - _ODD * _oddity(name, text), name, text))
+    scored.sort(reverse=True)
+    for place, (score, name, text) in enumerate(scored):
+        if _read(data, name) is None:
+            continue
+        others = [one for one in scored[place + 1 :] if one[2] != text]
+        count = sum(one > "\x7f" for one in text)
+        margin = next(least for below, least in _MARGINS if count < below)
+        sure = not others or score - others[0][0] > margin
+        return Guess(name, sure)
+    return None
+
+
+def _sample(data: bytes) -> bytes:
+    """The lines that tell anything: those with letters beyond ASCII."""
+    taken, size = list[bytes](), 0
+    for line in data.split(b"\n"):
+        if not line.isascii():
+            taken.append(line)
+            size += len(line) + 1
+            if size > _SAMPLE:
+                break
+    return b"\n".join(taken)
+
+
+def _known(name: str) -> str:
+    """Our name of an encoding of chardet's; "" where we have none."""
+    plain = _plain(name)
+    if plain.startswith("cp") and plain not in _NAMES:
+        plain = f"windows-{plain[2:]}" if plain.startswith("cp125") else f"ibm{plain[2:]}"
+    return _NAMES.get(plain) or _OURS.get(plain, "")
+
+
+def _plain(name: str) -> str:
+    return "".join(one for one in name.lower() if one.isalnum() or one == "-").replace(
+        "iso-8859", "iso8859"
+    )
+
+
+def _read(data: bytes, name: str) -> str | None:
+    try:
+        return data.decode(CODECS[name])
+    except UnicodeDecodeError:
+        return None
+
+
+def _seldom(name: str) -> float:
+    return next((much for start, much in _RARE if name.startswith(start)), _USUAL)
+
+
+def _oddity(name: str, text: str) -> float:
+    """Odd places of each 60 characters."""
+    looked = text[:_LOOKED_AT]
+    odd = odd_places(looked) / max(1.0, len(looked) / 60) + _FOREIGN * foreign_letters(looked)
+    others = {one for one in looked if one > "\x7f"}
+    if name == "Windows-1252" and others <= _SIGNS:
+        # no letter tells the language: what is typed by word processors and on keyboards
+        odd -= 1
+    if name in _CHINESE and any(_KANA[0] <= one <= _KANA[1] for one in looked):
+        odd += 1
+    return odd
+
+
+def odd_places(text: str) -> float:
+    """Places where no language writes like that: letters of two alphabets in a word, signs inside
+    words or in front of them, capitals after small letters, controls, drawings."""
+    odd, alphabet, sign, before = 0.0, "", False, ""
+    for one in text:
+        kind = unicodedata.category(one)
+        if kind[0] == "L":
+            other = _alphabet(one)
+            if sign:
+                odd += 1 if alphabet else 0.5
+            elif alphabet and other != alphabet:
+                odd += 1
+            if kind == "Lu" and before.islower():
+                odd += 0.5
+            if any(first <= one <= last for first, last in _DRAWING):
+                odd += 1
+            alphabet, sign, before = other, False, one
+            continue
+        if kind[0] == "M":
+            continue
+        before = ""
+        if any(first <= one <= last for first, last in _DRAWING):
+            odd += 1
+        if kind in ("Cc", "Cn", "Co") and one not in "\n\r\t\f\x1b":
+            odd += 2
+        # a sign right after a word, or before one
+        sign = one > "\x7f" and kind in _SIGN and one not in _IN_WORDS and one not in "¿¡«»°"
+        if not sign and one not in _IN_WORDS:
+            alphabet = ""
+    return odd
+
+
+def _alphabet(one: str) -> str:
+    if one < "\x80" or one in "ªºµ":
+        return "LATIN"
+    name = unicodedata.name(one, "").split(" ")[0]
+    # those of Chinese, Japanese and Korean are mixed
+    return name if name in _ALPHABETS else "other"
+
+
+_OURS = {_plain(name.replace(" ", "")): name for name in CODECS}
