@@ -22,7 +22,7 @@ setup:
 	@$(PYTHON) packaging/bootstrap.py
 
 run: setup
-	@exec $(BIN)/python -m headstart $(ARGS)
+	@exec $(BIN)/python -P -m headstart $(ARGS)
 
 test: setup
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m "not proof" -n 2 --dist worksteal $(ARGS)

@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
         print(f"headstart install: {command} is another program's; nothing was changed.")
         return 1
     command.parent.mkdir(parents=True, exist_ok=True)
-    command.write_text(f'#!/bin/sh\n{_MARK}\nexec "{python}" -m headstart "$@"\n', encoding="utf-8")
+    starts = f'exec "{python}" -I -m headstart "$@"'
+    command.write_text(f"#!/bin/sh\n{_MARK}\n{starts}\n", encoding="utf-8")
     command.chmod(command.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     print(f"headstart install: {command}")
     if sys.platform == "linux":

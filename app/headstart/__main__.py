@@ -1,8 +1,9 @@
 """The command line: `headstart [--home DIR] [--model FILE] [--new-chat] [FILE...]`, and
 `headstart import` and `headstart export`, which need no window."""
 
-from __future__ import annotations
+from headstart import own_path  # noqa: F401
 
+# isort: split
 import argparse
 import os
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headstart import __version__
+from headstart.core import reentry
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from headstart.engine.backends.probe import child_main
 
         return child_main(Path(options.probe_model[0]), options.probe_model[1])
-    if options.read_file is not None:
+    if options.read_file:
         from headstart.extraction.child import main as read_file
 
-        return read_file(options.read_file)
+        return read_file()
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -37,12 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if demo:
         from headstart.demo import FOLDER, run_demo
 
-        home = Home(options.home or (FOLDER / "home").absolute())
+        home = Home(options.home or FOLDER / "home")
         model = _whole(options.model)
+        reentry.enter_folder()
         return run(home, Start(StartedWith(model=model), options.debug, script=run_demo))
     home = Home(options.home) if options.home else Home.default()
     files = tuple(str(path.absolute()) for path in options.files)
     started = StartedWith(files, _whole(options.model), options.new_chat)
+    reentry.enter_folder()
     return run(home, Start(started, options.debug, options.safe))
 
 
@@ -69,7 +73,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--demo", action="store_true", help="ask one question offscreen, write demo/, and end"
     )
     parser.add_argument("--probe-model", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--read-file", help=argparse.SUPPRESS)
+    parser.add_argument("--read-file", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 

@@ -19,7 +19,7 @@ from headstart.core.told import AS_WRITTEN, told
 from headstart.ui.transcript.words import stats_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
-FOLDER = Path("demo")
+FOLDER = Path("demo").absolute()
 
 
 async def run_demo(app: App) -> int:

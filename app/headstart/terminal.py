@@ -26,6 +26,7 @@ from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Plan, Result
 from headstart.chat.transfer.intake import Run as ImportRun
+from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder
 from headstart.core.text import count_words
@@ -38,7 +39,8 @@ from headstart.storage.worker import Storage
 def main(arguments: Sequence[str]) -> int:
     """`arguments` begin with the command."""
     options = _parse(arguments)
-    home = Home(Path(options.home).expanduser().absolute()) if options.home else Home.default()
+    reentry.enter_folder()
+    home = Home(options.home) if options.home else Home.default()
     keep_private()
     try:
         private_folder(home.path)
@@ -56,24 +58,31 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="headstart")
-    parser.add_argument("--home", metavar="DIR", help="the folder with chats and settings")
+    parser.add_argument(
+        "--home", type=_path, metavar="DIR", help="the folder with chats and settings"
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     take = commands.add_parser("import", help="take in conversations of other programs")
-    take.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files, folders, zips")
+    take.add_argument("files", nargs="+", type=_path, metavar="FILE", help="files, folders, zips")
     take.add_argument("--dry-run", action="store_true", help="say what would come in, and end")
     give = commands.add_parser("export", help="write chats to files")
     codes = [form.code for form in formats()]
     give.add_argument("--format", choices=codes, default="markdown")
     give.add_argument(
-        "--out", type=Path, required=True, metavar="PATH", help="a folder, or a file to write"
+        "--out", type=_path, required=True, metavar="PATH", help="a folder, or a file to write"
     )
     give.add_argument("--chat", action="append", default=[], help="a title; once for each chat")
     give.add_argument("--no-reasoning", action="store_true", help="leave reasoning out")
     give.add_argument("--stats", action="store_true", help="with the figures of each reply")
     give.add_argument("--branches", action="store_true", help="with other versions of messages")
     for command in (take, give):
-        command.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS)
+        command.add_argument("--home", type=_path, metavar="DIR", default=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def _path(text: str) -> Path:
+    """Where it was meant from: the program leaves the folder that it was started in."""
+    return Path(text).expanduser().absolute()
 
 
 async def _run(home: Home, options: argparse.Namespace) -> int:

@@ -142,7 +142,8 @@ def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float)
 
 def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
     child = subprocess.Popen(
-        command(path, trial),
+        command(path.absolute(), trial),
+        cwd=reentry.FOLDER,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -14,6 +14,7 @@ from headstart.core.attachments import Extracted
 from headstart.core.events import PromptSize
 from headstart.core.parts import FilePart, ImagePart
 from headstart.ui.attachment import Attachment
+from headstart.ui.file_dialog import file_dialog
 
 if TYPE_CHECKING:
     from headstart.ui.attachment_window import AttachmentWindow
@@ -64,10 +65,9 @@ class AttachmentOpener(QObject):
     # --- into the message ----------------------------------------------------------------
 
     def ask_files(self) -> None:
-        dialog = QFileDialog(self._parent, "Attach files", self.folder or str(Path.home()))
+        dialog = file_dialog(self._parent, "Attach files", self.folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters(_FILES.split(";;"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.filesSelected.connect(self.add_files)
         dialog.open()
 
@@ -139,9 +139,8 @@ class AttachmentOpener(QObject):
             self.window.set_image(image)
 
     def _ask_where(self, part: FilePart | ImagePart) -> None:
-        dialog = QFileDialog(self._parent, "Save a copy", self.folder or str(Path.home()))
+        dialog = file_dialog(self._parent, "Save a copy", self.folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(part.name)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self.save_requested.emit(part, path))
         dialog.open()

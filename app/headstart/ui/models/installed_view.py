@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
+from headstart.ui.file_dialog import file_dialog
 from headstart.ui.models.installed_model_view import InstalledModelView
 from headstart.ui.models.words import SOURCES
 
@@ -170,9 +171,8 @@ class InstalledView(QWidget):
         self.list.setFocus()
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self.window(), "Add a folder with models")
+        dialog = file_dialog(self.window(), "Add a folder with models")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.folder_added)
         dialog.open()
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from headstart.chat.models import ModelList
 from headstart.core.text import shortened
 from headstart.ui.commands import Commands
 from headstart.ui.elided import ElidedButton
+from headstart.ui.file_dialog import file_dialog
 from headstart.ui.models.choices_menu import ChoicesMenu
 
 FILTER = "GGUF models (*.gguf);;All files (*)"
@@ -68,10 +67,9 @@ class ModelPill(ElidedButton):
         self._ask("Open an MLX model folder", QFileDialog.FileMode.Directory)
 
     def _ask(self, title: str, mode: QFileDialog.FileMode) -> None:
-        dialog = QFileDialog(self.window(), title, str(Path.home()))
+        dialog = file_dialog(self.window(), title)
         dialog.setFileMode(mode)
         if mode is QFileDialog.FileMode.ExistingFile:
             dialog.setNameFilter(FILTER)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.file_chosen)
         dialog.open()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.transfer.backup import SUFFIX, Copy
 from headstart.core.text import size_text
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page
 
 MIRROR = (
@@ -133,26 +134,23 @@ class FilesPage(Page):
         self._change(mirror_folder=folder)
 
     def _ask_mirror(self) -> None:
-        dialog = QFileDialog(self.window(), "A folder for the mirror")
+        dialog = file_dialog(self.window(), "A folder for the mirror")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.choose_mirror)
         dialog.open()
 
     def _ask_backup(self) -> None:
-        dialog = QFileDialog(self.window(), "Back up")
+        dialog = file_dialog(self.window(), "Back up")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(f"Backups (*{SUFFIX})")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.selectFile(f"Headstart {dt.datetime.now(dt.UTC).astimezone():%Y-%m-%d}{SUFFIX}")
         dialog.fileSelected.connect(self.backup_requested)
         dialog.open()
 
     def _ask_restore(self) -> None:
-        dialog = QFileDialog(self.window(), "Restore from a backup")
+        dialog = file_dialog(self.window(), "Restore from a backup")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([f"Backups (*{SUFFIX} *.zip *.db)", "All files (*)"])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.restore_requested)
         dialog.open()
 

@@ -12,6 +12,7 @@ from headstart.core.library_settings import LibrarySettings
 from headstart.core.settings import changed
 from headstart.core.settings_fields import describe
 from headstart.ui.fields import check_box, number_box
+from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page
 from headstart.ui.token_row import TokenRow
 
@@ -113,8 +114,7 @@ class ModelsSettingsPage(Page):
         self._show_folders()
 
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self.window(), "Add a folder with models")
+        dialog = file_dialog(self.window(), "Add a folder with models")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.add_folder)
         dialog.open()

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -28,6 +27,7 @@ from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, normal_url
 from headstart.ui import icons
 from headstart.ui.fields import give_room
+from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page
 
 ROW_HEIGHT = 36
@@ -253,9 +253,8 @@ class ConnectionDialog(QDialog):
         return line
 
     def _choose_certificate(self) -> None:
-        dialog = QFileDialog(self, "Choose a certificate")
+        dialog = file_dialog(self, "Choose a certificate")
         dialog.setNameFilter("Certificates (*.pem *.crt *.cer);;All files (*)")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.certificate.setText)
         dialog.open()
 

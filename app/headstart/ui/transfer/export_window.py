@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.text import count_words
+from headstart.ui.file_dialog import file_dialog
 
 _ALL, _SOME = "Every chat in the list", "Chats that I choose"
 _ID = int(Qt.ItemDataRole.UserRole)
@@ -179,8 +180,7 @@ class ExportWindow(QDialog):
     def _ask(self) -> None:
         """Where to, then begin."""
         one = next(one for one in formats() if one.code == self.form.currentData())
-        dialog = QFileDialog(self, "Export", self._last)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = file_dialog(self, "Export", self._last)
         if self._several and self.place.currentText() == _FOLDER:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:

@@ -15,6 +15,7 @@ from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, form
 from headstart.core.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.dragging import chats_as_mime, folder_as_mime
+from headstart.ui.file_dialog import file_dialog
 
 if TYPE_CHECKING:
     from headstart.chat.transfer.exporting import Copied
@@ -45,17 +46,15 @@ class TransferOpener(QObject):
     # --- in ------------------------------------------------------------------------------
 
     def ask_files(self) -> None:
-        dialog = QFileDialog(self._parent, "Import chats", self._folder)
+        dialog = file_dialog(self._parent, "Import chats", self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters(_FILES.split(";;"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.filesSelected.connect(self.import_files)
         dialog.open()
 
     def ask_folder(self) -> None:
-        dialog = QFileDialog(self._parent, "Import chats from a folder", self._folder)
+        dialog = file_dialog(self._parent, "Import chats from a folder", self._folder)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.filesSelected.connect(self.import_files)
         dialog.open()
 
@@ -114,10 +113,9 @@ class TransferOpener(QObject):
 
     def save_code(self, code: str, language: str) -> None:
         """Ask where code of a reply is to go."""
-        dialog = QFileDialog(self._parent, "Save code", self._folder)
+        dialog = file_dialog(self._parent, "Save code", self._folder)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(f"code{_suffix(language)}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self._transfer.save_text(code, path))
         dialog.open()
 
