@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 from headstart.core.values import Folder
 from headstart.ui.dragging import dropped_chats, dropped_folder
 from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
+from headstart.ui.typed import is_typed
 
 
 class ChatView(QListView):
@@ -26,6 +27,7 @@ class ChatView(QListView):
 
     dragged = Signal(list, str)  # ids of chats, and the title of the first
     folder_dragged = Signal(str)
+    entered_chat = Signal()  # a chat was clicked, or chosen with Enter: it is written in now
     toggled = Signal(str, bool)  # a folder's path, and whether it is to be folded
     moved = Signal(list, str)  # ids of chats, and the folder that they were dropped on
     folder_moved = Signal(str, str)  # a folder, and the one that it was dropped on
@@ -106,18 +108,36 @@ class ChatView(QListView):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
-        folder = self._folder(self.indexAt(event.position().toPoint()))
-        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-        if folder is not None and plain and event.button() == Qt.MouseButton.LeftButton:
+        index = self.indexAt(event.position().toPoint())
+        folder = self._folder(index)
+        if (
+            event.modifiers() != Qt.KeyboardModifier.NoModifier
+            or event.button() != Qt.MouseButton.LeftButton
+        ):
+            return
+        if folder is not None:
             self.toggled.emit(folder.path, not folder.folded)
+        elif index.data(CHAT_ID):
+            self.entered_chat.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.state() == QListView.State.EditingState:
+            # what the editor of a title leaves to the list
+            super().keyPressEvent(event)
+            return
+        if is_typed(event):
+            # no search by first letters: it would open other chats. The window writes it
+            event.ignore()
+            return
         folder = self._folder(self.currentIndex())
         wanted = {
             Qt.Key.Key_Left: True, Qt.Key.Key_Right: False,
         }  # fmt: skip
-        if folder is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if folder is not None and (enter or event.key() == Qt.Key.Key_Space):
             self.toggled.emit(folder.path, not folder.folded)
+        elif enter and self.currentIndex().data(CHAT_ID):
+            self.entered_chat.emit()
         elif folder is not None and event.key() in wanted:
             self.toggled.emit(folder.path, wanted[Qt.Key(event.key())])
         else:

@@ -32,6 +32,7 @@ from headstart.core.search import Found, FoundChat
 from headstart.core.text import count_words
 from headstart.ui import theme
 from headstart.ui.sidebar.chat_list import Index
+from headstart.ui.typed import is_typed
 
 _ROW = int(Qt.ItemDataRole.UserRole)
 _WHO = {"user": "You", "assistant": "Model", "system": "System"}
@@ -119,6 +120,8 @@ class ResultsView(QListView):
     message_chosen = Signal(str, str, str)
     # up from the first line
     left = Signal()
+    entered = Signal()  # a result was clicked
+    typed = Signal(str)  # it belongs to what is looked for
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -132,6 +135,7 @@ class ResultsView(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._choose)
+        self.clicked.connect(lambda _index: self.entered.emit())
         self.activated.connect(self._choose)
 
     def set_found(self, found: Sequence[FoundChat]) -> None:
@@ -149,7 +153,9 @@ class ResultsView(QListView):
                 return
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
+        if is_typed(event):
+            self.typed.emit(event.text())
+        elif event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= 0:
             self.left.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._choose(self.currentIndex())

@@ -36,6 +36,7 @@ class Searching:
         self.box.entered.connect(self._enter)
         self.box.went_down.connect(self._go_down)
         self.results.left.connect(self.box.setFocus)
+        self.results.typed.connect(self._type)
 
     @property
     def active(self) -> bool:
@@ -75,6 +76,10 @@ class Searching:
         self._enter_wanted = bool(self.box.text().strip())
         if self._enter_wanted:
             self._wanted(self.box.text())
+
+    def _type(self, text: str) -> None:
+        self.box.setFocus()
+        self.box.insert(text)
 
     def _go_down(self) -> None:
         shown = self.results if self.active else self._chats

@@ -16,7 +16,8 @@ _SPACE = 2
 
 
 class ActionRow:
-    """Its widgets are children of `parent`; `show_version` is told how many versions on."""
+    """Its widgets are children of `parent`; `show_version` is told how many versions on, `done`
+    that something was done by a button or the menu."""
 
     def __init__(
         self,
@@ -24,15 +25,19 @@ class ActionRow:
         commands: Sequence[ItemCommand[Message]],
         message: Callable[[], Message],
         show_version: Callable[[int], object],
+        done: Callable[[], object],
     ) -> None:
         self._parent = parent
+        self._done = done
         self._commands = commands
         self._message = message
         self._busy = False
         self.earlier = small_tool(parent, "chevron-left", name="Earlier version")
         self.earlier.clicked.connect(lambda: show_version(-1))
+        self.earlier.clicked.connect(lambda: done())
         self.later = small_tool(parent, "chevron-right", name="Later version")
         self.later.clicked.connect(lambda: show_version(1))
+        self.later.clicked.connect(lambda: done())
         self.version = QLabel(parent)
         self.version.setObjectName("quiet")
         # by the id of the command
@@ -41,6 +46,7 @@ class ActionRow:
             if not command.minor:
                 button = self.buttons[command.id] = small_tool(parent, command.icon, command.title)
                 button.clicked.connect(lambda _checked, run=command.run: run(message()))
+                button.clicked.connect(lambda _checked: done())
         self.more = small_tool(parent, "ellipsis", name="More")
         self.more.clicked.connect(self._open_more)
 
@@ -124,4 +130,5 @@ class ActionRow:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         message = self._message()
         add_items(menu, self._minor(message), message)
+        menu.triggered.connect(lambda _action: self._done())
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))

@@ -34,6 +34,8 @@ class Host(QObject):
     part_opened = Signal(object)
     # something is as high as it was not before
     changed = Signal()
+    # something was done with a message
+    acted = Signal()
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -44,6 +44,7 @@ class MessageHost(BlockHost, Protocol):
 
     commands: tuple[ItemCommand[Message], ...]
     shows_stats: bool
+    acted: SignalInstance
 
     def height_changed(self, message: MessageWidget) -> None: ...
 
@@ -58,6 +59,7 @@ class MessageWidget(QWidget):
     """Emits what the user asks for; the transcript passes it on."""
 
     edit_submitted = Signal(str, str, str)  # its id, the text, what comes After
+    edit_left = Signal()
     version_requested = Signal(str, int)
 
     def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
@@ -67,7 +69,7 @@ class MessageWidget(QWidget):
         self.reasoning = BlockStack(host, self)
         self._markdown = StreamingMarkdown()
         self._reasoning_markdown = StreamingMarkdown()
-        self._reasoning_open = False
+        self.reasoning_open = False
         # the width, and the part of the message whose blocks are widgets in their places
         self._placed: tuple[int, Span] | None = None
         self._panel: EditPanel | None = None
@@ -98,6 +100,7 @@ class MessageWidget(QWidget):
             host.commands,
             lambda: self.message,
             lambda step: self.version_requested.emit(self.message.id, step),
+            host.acted.emit,
         )
         self.set_message(message)
 
@@ -190,15 +193,11 @@ class MessageWidget(QWidget):
                 self._host.height_changed(self)
 
     def _toggle_reasoning(self) -> None:
-        self._reasoning_open = not self._reasoning_open
+        self.reasoning_open = not self.reasoning_open
         self.reasoning_toggle.setIcon(
-            icons.icon("chevron-down" if self._reasoning_open else "chevron-right")
+            icons.icon("chevron-down" if self.reasoning_open else "chevron-right")
         )
         self._host.height_changed(self)
-
-    @property
-    def reasoning_open(self) -> bool:
-        return self._reasoning_open and bool(self._shown_parts[1])
 
     # --- editing -------------------------------------------------------------------------
 
@@ -222,6 +221,7 @@ class MessageWidget(QWidget):
             lambda text, after: self.edit_submitted.emit(self.message.id, text, after)
         )
         panel.cancelled.connect(self.end_edit)
+        panel.cancelled.connect(self.edit_left)
         panel.changed.connect(self._resized)
         panel.set_busy(self._busy)
         panel.show()
@@ -253,7 +253,7 @@ class MessageWidget(QWidget):
         self.text.refresh()
         self.reasoning.refresh()
         self.foot.refresh_theme()
-        dress(self.reasoning_toggle, "chevron-down" if self._reasoning_open else "chevron-right")
+        dress(self.reasoning_toggle, "chevron-down" if self.reasoning_open else "chevron-right")
 
     def is_placed(self, width: int, near: Span) -> bool:
         """Whether what overlaps `near`, from the message's top on, is as it should be."""
@@ -312,7 +312,7 @@ class MessageWidget(QWidget):
             hint = self.reasoning_toggle.sizeHint()
             self.reasoning_toggle.setGeometry(0, y, min(width, hint.width()), hint.height())
             y += hint.height() + 4
-            if self._reasoning_open:
+            if self.reasoning_open:
                 y = self.reasoning.lay_out(width - _INDENT, _INDENT, y, near) + GAP
             else:
                 self.reasoning.hide()

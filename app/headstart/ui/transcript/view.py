@@ -37,6 +37,7 @@ class TranscriptView(QAbstractScrollArea):
     """Shows one branch. Emits what the user asks of a message, by its id."""
 
     edit_submitted = Signal(str, str, str)  # message id, text, what comes After
+    edit_left = Signal()
     version_requested = Signal(str, int)
     # the reader is near the first message that is here, and others come before it
     earlier_requested = Signal()
@@ -133,7 +134,7 @@ class TranscriptView(QAbstractScrollArea):
         for widget in self.column.widgets():
             if widget.editing and focus is not None and widget.isAncestorOf(focus):
                 widget.end_edit()
-                self.setFocus()
+                self.edit_left.emit()
                 return True
         return False
 
@@ -185,6 +186,7 @@ class TranscriptView(QAbstractScrollArea):
     def _make_widget(self, message: Message) -> MessageWidget:
         widget = MessageWidget(self.host, self.viewport(), message)
         widget.edit_submitted.connect(self.edit_submitted)
+        widget.edit_left.connect(self.edit_left)
         widget.version_requested.connect(self.version_requested)
         if message.id in self._edits:
             widget.begin_edit(self._edits.pop(message.id))

@@ -10,8 +10,13 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from headstart.core.servers import Connection
 
 
-def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], None]) -> None:
-    """Show the question; `allowed` is called when the user agrees."""
+def ask_consent(
+    parent: QWidget,
+    answered: Callable[[], None],
+    connection: Connection,
+    allowed: Callable[[], None],
+) -> None:
+    """Show the question; `allowed` is called when the user agrees, `answered` in any case."""
     box = QMessageBox(parent)
     box.setWindowTitle("Send text to a server?")
     box.setText(f"Chats with this model are sent to {connection.host}.")
@@ -29,9 +34,10 @@ def ask_consent(parent: QWidget, connection: Connection, allowed: Callable[[], N
     box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
 
-    def answered() -> None:
+    def on_answer() -> None:
         if box.clickedButton() is yes:
             allowed()
+        answered()
 
-    box.finished.connect(answered)
+    box.finished.connect(on_answer)
     box.open()

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QFontDatabase,
+    QKeyEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
@@ -43,6 +44,7 @@ from headstart.ui.transfer.wiring import TransferOpener
 from headstart.ui.window import wiring
 from headstart.ui.window.actions import make_commands
 from headstart.ui.window.header import Header
+from headstart.ui.window.keyboard import Keyboard
 from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
 from headstart.ui.window.palette_wiring import PaletteOpener
@@ -92,6 +94,7 @@ class MainWindow(QMainWindow):
         self.news = News(self, self.banner, preferences)
         self._build(body, below)
         self.toast = Toast(self.transcript)
+        self.keyboard = Keyboard(self)
         self.commands = make_commands(self, controllers)
         self.commands.add_shortcuts(self)
         wiring.connect(self, controllers, preferences)
@@ -288,6 +291,11 @@ class MainWindow(QMainWindow):
     def _settle(self) -> None:
         self.header.set_wide(self.panels.wide)
         self.toast.place()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # what nobody took that has the focus
+        if not self.keyboard.type(event):
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

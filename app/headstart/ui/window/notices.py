@@ -32,6 +32,7 @@ class Banner(QFrame):
     others until it is dismissed: nobody may have read it yet."""
 
     closed = Signal()
+    answered = Signal()  # the user dismissed it, or took what it offers
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +50,7 @@ class Banner(QFrame):
         self._close = QToolButton(self)
         self._close.setAccessibleName("Dismiss this notice")
         self._close.clicked.connect(self.dismiss)
+        self._close.clicked.connect(self.answered)
         # below the text, which needs the width in a narrow window
         layout = QGridLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
@@ -84,6 +86,7 @@ class Banner(QFrame):
     def _on_action(self) -> None:
         self.withdraw()
         self._act()
+        self.answered.emit()
 
     def refresh_theme(self) -> None:
         self._close.setIcon(icons.icon("x", theme.current().warning))

@@ -13,9 +13,10 @@ INSPECTOR_FROM = 1100
 
 
 class Panels(QObject):
-    """`changed`: the room for everything else is another one."""
+    """`changed`: the room for everything else is another one; `closed`: the user closed one."""
 
     changed = Signal()
+    closed = Signal()
 
     def __init__(
         self, window: QWidget, sidebar: QWidget, inspector: QWidget, preferences: Preferences
@@ -53,6 +54,8 @@ class Panels(QObject):
         if self._sidebar.isVisible() and not self.wide:
             self._inspector.hide()
         self.changed.emit()
+        if not self._sidebar.isVisible():
+            self.closed.emit()
 
     def toggle_inspector(self) -> None:
         self._wants_inspector = not self._inspector.isVisible()
@@ -62,6 +65,8 @@ class Panels(QObject):
         wanted = self._preferences.current.show_sidebar
         self._sidebar.setVisible(wanted and (self.wide or not self._wants_inspector))
         self.changed.emit()
+        if not self._wants_inspector:
+            self.closed.emit()
 
     def fit(self, width: int, before: int) -> None:
         """The window was resized from `before` pixels, -1 at first."""

@@ -48,10 +48,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     )
     window.composer.submitted.connect(window.submit)
     window.composer.edit.history = window.asked_before
-    # what had the focus goes away
-    focus = window.composer.edit.setFocus
-    window.transcript.edit_submitted.connect(lambda *_: focus())
-    window.toast.undone.connect(lambda: focus())
+    window.keyboard.connect_to(controllers)
     window.transcript.host.part_opened.connect(window.attachments.show_part)
     window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
@@ -159,7 +156,7 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     controllers.reply.noticed.connect(banner.show_text)
     controllers.reply.writing_changed.connect(on_writing)
     controllers.problems.told.connect(window.show_problem)
-    controllers.consent.needed.connect(partial(ask_consent, window))
+    controllers.consent.needed.connect(partial(ask_consent, window, window.keyboard.reclaim))
     controllers.conversation.message_stored.connect(on_stored)
     controllers.chat_list.deleted.connect(show_deleted)
 
