@@ -81,7 +81,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _path(text: str) -> Path:
-    """Where it was meant from: the program leaves the folder that it was started in."""
+    """Absolute: the program leaves the folder that it was started in."""
     return Path(text).expanduser().absolute()
 
 

@@ -16,8 +16,8 @@ raise SystemExit("somebody else's {name} was imported")
 
 
 def of_the_interpreter() -> set[str]:
-    """What `python -m` itself imports from the current folder, before any program is begun: only
-    its options -P and -I keep it from that."""
+    """Modules that `python -m` itself imports, before any program is begun: from the current folder
+    too, unless its options -P or -I keep it from that."""
     asks = "import runpy, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", asks], capture_output=True, text=True)
     return {name.partition(".")[0] for name in done.stdout.split()}

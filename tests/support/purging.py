@@ -79,7 +79,7 @@ def _add(store: Store, chat_id: str, words: list[str]) -> None:
 
 
 async def remove(storage: Storage) -> None:
-    """What the program does when the user deletes the chat for good."""
+    """Do what the program does when the user deletes the chat for good."""
     await storage.purge("go")
     await merge(storage)
 
@@ -88,7 +88,7 @@ async def merge(storage: Storage) -> None:
     more = await storage.run(lambda store: store.search.merge(begin=True))
     while more:
         more = await storage.run(lambda store: store.search.merge())
-    assert await storage.index_merged()
+    assert await storage.index_merged(storage.purges)
 
 
 def kill_at(folder: Path, seconds: float) -> bool:
@@ -114,7 +114,7 @@ async def start_again(folder: Path) -> bool:
 
 
 def words_left(folder: Path, words: list[str]) -> dict[str, int]:
-    """How many of the words are left in each file of a folder, as bytes or in the index."""
+    """Count the words that are left in each file of a folder, as bytes or in the index."""
     found: dict[str, int] = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data = path.read_bytes()

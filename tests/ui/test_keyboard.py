@@ -1,4 +1,4 @@
-"""What is typed goes into the message, unless a field has the keyboard."""
+"""Letters go into the message, unless a field has the keyboard."""
 
 from __future__ import annotations
 

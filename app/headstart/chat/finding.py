@@ -90,7 +90,7 @@ class Finding:
             self._building = False
 
     async def _merge_owed(self, storage: Storage) -> None:
-        """What the last run did not get to."""
+        """Merge what the last run did not get to."""
         try:
             await storage.ready()
         except EnvironmentProblem:
@@ -103,11 +103,12 @@ class Finding:
     async def _merge(self, storage: Storage) -> None:
         """Nothing stays in the index of what was deleted for good."""
         try:
+            purges = storage.purges
             more = await storage.run(lambda store: store.search.merge(begin=True))
             while more and not self._background.closing:
                 await self._pause(PAUSE_SECONDS)
                 more = await storage.run(lambda store: store.search.merge())
-            while not more and not await storage.index_merged():
+            while not more and not await storage.index_merged(purges):
                 if self._background.closing:
                     break
                 # a copy is being made

@@ -1,4 +1,4 @@
-"""How the program starts itself again, as a child that does one thing."""
+"""Starts of the program by itself, as a child that does one thing."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class WholeText:
         self._half = ""
 
     def push(self, text: str) -> str:
-        """What is whole of all that came; "" where only a half did."""
+        """The whole characters that are here now; "" where only a half is."""
         text, self._half = self._half + text, ""
         if text and "\ud800" <= text[-1] <= "\udbff":
             text, self._half = text[:-1], text[-1]

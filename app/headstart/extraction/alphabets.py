@@ -42,7 +42,7 @@ _COMMON = frozenset("ªºµ")
 
 
 def foreign_letters(text: str) -> int:
-    """How many different letters the language that has most of them does not have."""
+    """Count the letters that the closest language does not have."""
     letters = {
         one
         for one in text.lower()

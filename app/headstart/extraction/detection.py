@@ -8,7 +8,9 @@ encoding is met.
 
 from __future__ import annotations
 
+import codecs
 import math
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -58,6 +60,7 @@ _CHINESE = ("GB 18030", "Big5")
 _IN_WORDS = frozenset("’‘´·ʼ\xad")
 _SIGN, _NO_SIGN = frozenset(("So", "Sm", "Sc", "Sk", "No", "Po", "Pe", "Ps")), ("Zs", "Zl", "Zp")
 _SIGNS = frozenset("“”‘’–—…•«»°±µ§£€©®™²³½¼¾×·\xa0")
+_BEYOND = re.compile(rb"[\x80-\xff]")
 _ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI", "ARMENIAN", "GEORGIAN")
 
 
@@ -84,7 +87,7 @@ def detect(data: bytes) -> Guess | None:
     best = max(confidences.values())
     scored: list[tuple[float, str, str]] = []
     for name, confidence in confidences.items():
-        text = _read(sample, name)
+        text = _read(sample, name, whole=False)
         if text is not None:
             weight = math.log(max(confidence, 1e-6) / best)
             scored.append((weight - _seldom(name) - _ODD * _oddity(name, text), name, text))
@@ -104,11 +107,16 @@ def _sample(data: bytes) -> bytes:
     """The lines that tell anything: those with letters beyond ASCII."""
     taken, size = list[bytes](), 0
     for line in data.split(b"\n"):
-        if not line.isascii():
-            taken.append(line)
-            size += len(line) + 1
-            if size > _SAMPLE:
-                break
+        if line.isascii():
+            continue
+        if len(line) > _SAMPLE:
+            first = _BEYOND.search(line)
+            assert first is not None
+            line = line[first.start() : first.start() + _SAMPLE]
+        taken.append(line)
+        size += len(line) + 1
+        if size > _SAMPLE:
+            break
     return b"\n".join(taken)
 
 
@@ -126,9 +134,10 @@ def _plain(name: str) -> str:
     )
 
 
-def _read(data: bytes, name: str) -> str | None:
+def _read(data: bytes, name: str, whole: bool = True) -> str | None:
+    """None where these are no letters; `whole`: it does not end within one."""
     try:
-        return data.decode(CODECS[name])
+        return codecs.getincrementaldecoder(CODECS[name])().decode(data, final=whole)
     except UnicodeDecodeError:
         return None
 

@@ -107,8 +107,8 @@ def open_beside(path: Path) -> Opened:
 
 
 def _why_salvage(path: Path, last: last_state.LastState | None, purging: bool) -> Told | None:
-    """What is wrong with the file; None when it can be opened. `purging`: the last run was removing
-    chats, and may not have come to note that."""
+    """The reason to salvage the file; None when it can be opened. `purging`: the last run was
+    removing chats, and may not have come to note that."""
     size = path.stat().st_size if path.exists() else 0
     had = last is not None and last.messages > 0
     if size == 0:

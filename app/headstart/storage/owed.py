@@ -1,5 +1,5 @@
-"""What is still to be removed of chats that were deleted for good: written down before anything is
-removed, and until nothing of it is left, so that the next start finishes what a kill cut off.
+"""The removals that are owed: chats deleted for good are written down before anything of them is
+removed, and until nothing is left, so that the next start finishes what a kill cut off.
 
 A small JSON file beside the database; storage thread.
 """

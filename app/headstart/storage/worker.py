@@ -65,6 +65,8 @@ class Storage:
     """One database, one thread. `open` once, `run` anything, `close` at the end."""
 
     engine: Engine
+    # how often chats were removed for good
+    purges = 0
     _owed = Owed()
     _damaged = False
     _closed = False
@@ -99,9 +101,10 @@ class Storage:
         start; the index of words has to be merged, which `index_owed` says."""
         return await self.run(lambda store: self._purge(store, chat_id))
 
-    async def index_merged(self) -> bool:
-        """The index has no words of removed chats any more; whether the write-ahead log, too."""
-        return await self.run(lambda _store: self._index_merged())
+    async def index_merged(self, purges: int) -> bool:
+        """The index has no words any more of the chats of so many `purges`; whether the write-ahead
+        log has none, too."""
+        return await self.run(lambda _store: self._index_merged(purges))
 
     @property
     def index_owed(self) -> bool:
@@ -226,8 +229,11 @@ class Storage:
                 log.exception("files that nobody needs could not be removed")
         self._owed = owed.load(path)
         if self._owed.chats:
-            log.info("removing what the last run left of deleted chats")
-            self._remove(store, list(self._owed.chats))
+            try:
+                self._remove(store, list(self._owed.chats))
+            except Exception:
+                # no reason not to open: it is still written down
+                log.exception("what the last run left of deleted chats could not be removed")
         remember()
         self._copies = DailyCopies(path, backups)
 
@@ -238,6 +244,7 @@ class Storage:
         if store.read_only is not None:
             # before anything is taken out of the copies
             raise DatabaseProblem("read-only", reason=store.read_only.facts["reason"])
+        self.purges += 1
         # first: if the program is killed from here on, the next start knows what is to go
         self._owe(Owed(tuple(dict.fromkeys((*self._owed.chats, *gone))), index=True))
         self._remove(store, gone)
@@ -278,8 +285,9 @@ class Storage:
         if self._path is not None:
             owed.save(self._path, now)
 
-    def _index_merged(self) -> bool:
-        if self._path is not None and self._owed.index:
+    def _index_merged(self, purges: int) -> bool:
+        # after a further purge it is for that one's merge to say
+        if self._path is not None and self._owed.index and purges == self.purges:
             from headstart.storage.database import leave_nothing_deleted
 
             if not leave_nothing_deleted(self.engine):

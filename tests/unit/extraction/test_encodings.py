@@ -325,3 +325,13 @@ def test_a_page_that_declares_something_else_is_read_as_it_looks() -> None:
     # as in browsers, this name stands for Windows-1252
     page = '<meta charset="iso-8859-1"><p>“Quoted” – 5 €</p>'
     assert "“Quoted” – 5 €" in decode_html(page.encode("cp1252"), "a.html").text
+
+
+def test_a_line_without_end_is_read_as_quickly_as_others() -> None:
+    """A sample is given to chardet; the cut may go through a letter."""
+    for text, encoding in (
+        ("明日の会議は午後三時から", "shift_jis"),
+        ("Größe und Übung ", "cp1252"),
+    ):
+        line = "x" * 100_000 + text * 60_000
+        assert decode(line.encode(encoding), "line.txt").text == line

@@ -1,4 +1,4 @@
-"""What was deleted for good is in no file of the home, whenever the program was killed."""
+"""Chats deleted for good are in no file of the home, whenever the program was killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.purging import (
 )
 
 # seconds from the beginning of a purge to its end, and a little more
-SPAN = 0.5
+SPAN = 0.12
 
 
 async def test_no_word_is_left_in_the_home_or_its_copies(tmp_path: Path) -> None:
@@ -106,6 +106,20 @@ async def test_a_copy_that_could_not_be_changed_is_looked_at_again(tmp_path: Pat
     await start_again(tmp_path)
     assert words_left(tmp_path, go) == {}
     assert owed.load(tmp_path / "headstart.db") == Owed()
+
+
+async def test_an_earlier_merge_does_not_speak_for_a_later_purge(tmp_path: Path) -> None:
+    prepare(tmp_path, 8)
+    storage = opened(tmp_path)
+    await storage.purge("go")
+    before = storage.purges
+    await storage.run(lambda store: store.chats.delete("stay"))
+    await storage.purge("stay")
+    assert await storage.index_merged(before)
+    assert storage.index_owed
+    assert await storage.index_merged(storage.purges)
+    assert not storage.index_owed
+    storage.close()
 
 
 async def test_copies_have_no_index_and_half_ones_are_removed(tmp_path: Path) -> None:

@@ -32,15 +32,15 @@ class Incoming:
         return self.text.push(self._echo.new(self._contents.push(text)).encode())
 
     def reasoning(self, text: str) -> list[TextPiece]:
-        """What came apart from the content."""
+        """Text that came apart from the content."""
         return _thought(self._thoughts.push(text))
 
     def drafted(self, text: str, origin: Origin) -> Iterable[TextPiece]:
-        """What the server confirmed."""
+        """Drafted text that the server confirmed."""
         return self.text.push(whole(text).encode(), origin)
 
     def rest(self, ended: bool) -> list[TextPiece]:
-        """What was held back; `ended`: the reply is whole."""
+        """Text that was held back; `ended`: the reply is whole."""
         pieces = _thought(self._thoughts.rest())
         half = self._echo.new(self._contents.rest())
         pieces.extend(self.text.push((half + self._echo.rest()).encode()))

@@ -1,4 +1,4 @@
-"""Where the keyboard goes: to the message, whenever nothing else is being written. Main thread."""
+"""Gives the keyboard to the message whenever nothing else is being written. Main thread."""
 
 from __future__ import annotations
 
