@@ -39,9 +39,9 @@ class Chip(QFrame):
         self._name.setMaximumWidth(_NAME)
         self._facts = QLabel(self)
         self._facts.setObjectName("quiet")
-        self.encoding = small_tool(self, "", name="Encoding")
+        self.encoding = small_tool(self, "chevron-down", name="Encoding")
         self.encoding.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.encoding.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.encoding.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._menu: QMenu | None = None
         self.cross = small_tool(self, "x", name=f"Remove {attachment.name}")
         self.cross.clicked.connect(lambda: self.removed.emit(self.attachment.id))
@@ -95,7 +95,7 @@ class Chip(QFrame):
     def refresh_theme(self) -> None:
         self.show_attachment(self.attachment)
         dress(self.cross, "x")
-        dress(self.encoding, "")
+        dress(self.encoding, "chevron-down")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton and self.attachment.part is not None:
