@@ -22,7 +22,10 @@ def without_current_folder(path: list[str]) -> list[str]:
     except OSError:
         # a folder that was removed
         here = ""
-    if here == os.path.dirname(_PACKAGE):
+    if here in (os.path.dirname(_PACKAGE), os.path.dirname(os.__file__)) or here.endswith(
+        ("site-packages", "dist-packages")
+    ):
+        # the program's, or Python's own
         return path
     return [entry for entry in path if entry and os.path.abspath(entry) != here]
 

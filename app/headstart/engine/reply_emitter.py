@@ -48,7 +48,7 @@ class ReplyEmitter:
 
     def add(self, pieces: Iterable[TextPiece]) -> None:
         for piece in pieces:
-            # whoever made it: what is not whole could not be stored
+            # half a character could not be stored
             text = whole(piece.text)
             if text is not piece.text:
                 piece = replace(piece, text=text)

@@ -58,21 +58,21 @@ _KANA = ("\u3041", "\u30fa")
 _CHINESE = ("GB 18030", "Big5")
 # signs that may stand in a word
 _IN_WORDS = frozenset("’‘´·ʼ\xad")
-_SIGN, _NO_SIGN = frozenset(("So", "Sm", "Sc", "Sk", "No", "Po", "Pe", "Ps")), ("Zs", "Zl", "Zp")
+_SIGN_KINDS = frozenset(("So", "Sm", "Sc", "Sk", "No", "Po", "Pe", "Ps"))
 _SIGNS = frozenset("“”‘’–—…•«»°±µ§£€©®™²³½¼¾×·\xa0")
 _BEYOND = re.compile(rb"[\x80-\xff]")
 _ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI", "ARMENIAN", "GEORGIAN")
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class DetectedEncoding:
     """An encoding by its name in `core.encodings`; `certain`: no other one is nearly as likely."""
 
     encoding: str
     certain: bool
 
 
-def detect(data: bytes) -> Guess | None:
+def detect(data: bytes) -> DetectedEncoding | None:
     """The likeliest encoding of bytes that are no UTF-8; None where none reads them all."""
     sample = _sample(data)
     # with the first file that needs it
@@ -99,7 +99,7 @@ def detect(data: bytes) -> Guess | None:
         count = sum(one > "\x7f" for one in text)
         margin = next(least for below, least in _MARGINS if count < below)
         sure = not others or score - others[0][0] > margin
-        return Guess(name, sure)
+        return DetectedEncoding(name, sure)
     return None
 
 
@@ -185,7 +185,7 @@ def odd_places(text: str) -> float:
         if kind in ("Cc", "Cn", "Co") and one not in "\n\r\t\f\x1b":
             odd += 2
         # a sign right after a word, or before one
-        sign = one > "\x7f" and kind in _SIGN and one not in _IN_WORDS and one not in "¿¡«»°"
+        sign = one > "\x7f" and kind in _SIGN_KINDS and one not in _IN_WORDS and one not in "¿¡«»°"
         if not sign and one not in _IN_WORDS:
             alphabet = ""
     return odd

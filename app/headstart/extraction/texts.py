@@ -115,10 +115,10 @@ def _decoded(data: bytes) -> Decoded | None:
     # with the first file that needs it
     from headstart.extraction.detection import detect
 
-    guess = detect(data)
-    if guess is None:
+    found = detect(data)
+    if found is None:
         return None
-    return Decoded(data.decode(CODECS[guess.encoding]), "" if guess.certain else guess.encoding)
+    return Decoded(data.decode(CODECS[found.encoding]), "" if found.certain else found.encoding)
 
 
 def _utf8(data: bytes) -> str | None:
