@@ -51,7 +51,7 @@ _RARE = (
 _USUAL = 0.45
 _ODD, _FOREIGN = 2.0, 0.25
 # what is likelier by less than that is no certainty, by the number of letters that tell: fewer than
-_MARGINS = ((30, 2.0), (300, 1.0), (1 << 30, 0.2))
+_MARGINS = ((5, 9.0), (30, 2.0), (300, 1.0), (1 << 30, 0.2))
 # blocks and lines for drawing, and letters that Unicode has for old encodings only
 _DRAWING = (("\u2500", "\u259f"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufefe"))
 _KANA = ("\u3041", "\u30fa")
