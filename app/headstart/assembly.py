@@ -47,16 +47,18 @@ class App:
     prefix_store: PrefixStore
 
 
-async def open_app(home: Home, *, safe: bool = False) -> App:
+async def open_app(home: Home, *, safe: bool = False, asked: bool = False) -> App:
     """Make every part and connect them; nothing is shown yet. Needs a running event loop.
 
-    `safe`: nothing is loaded or prefilled before the user asks for it.
+    `safe`: nothing is loaded or prefilled before the user asks for it; `asked`: the user wanted it
+    so.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     file = SettingsFile(home.settings)
     settings, notice = file.load()
     preferences = Preferences(settings, file)
+    theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
     theme.apply(application, settings.theme, settings.text_font)
     storage = Storage(home.database, home.backups)
     running = RunningFile(home.running)
@@ -86,7 +88,7 @@ async def open_app(home: Home, *, safe: bool = False) -> App:
     places = Places(
         home.database, home.backups, home.blobs, home.settings, home.known_models, home.temporary
     )
-    weights = Weights(hub, home.known_models, home.downloads, home.temporary, places)
+    weights = Weights(hub, home.known_models, home.downloads, home.temporary, places, home.log)
     services = make_services(
         storage, Runner(make_generator), preferences, keychain, prefix_store, weights
     )
@@ -108,7 +110,7 @@ async def open_app(home: Home, *, safe: bool = False) -> App:
         running.end()
         said.append(died.told.text)
     if safe:
-        said.append(told("safe-mode").text)
+        said.append(told("safe-asked" if asked else "safe-mode").text)
     if died is not None or safe:
         # loading or prefilling unasked would end it again, at every start
         services.local.preload.hold_back()
@@ -135,8 +137,9 @@ async def close_app(app: App) -> None:
     await asyncio.to_thread(app.services.preferences.close)
 
 
-async def database_opens(app: App) -> None:
-    """Wait for the database, and show what it has to say."""
+async def database_opens(app: App) -> str:
+    """Wait for the database, and show what it has to say; returns the id of a chat whose reply was
+    interrupted when the program ended, "" for none."""
     store = await app.storage.ready()
     app.controllers.chat_list.sweep_trash()
     said = [notice.text for notice in store.notices]
@@ -148,3 +151,6 @@ async def database_opens(app: App) -> None:
         said.insert(0, app.window.banner.text())
     if said:
         app.window.banner.show_text("start", " ".join(said))
+    if not store.interrupted:
+        return ""
+    return await app.storage.run(lambda opened: opened.chats.last_interrupted())

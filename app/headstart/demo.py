@@ -16,7 +16,7 @@ from headstart.chat.transfer.exporting import Run
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
 from headstart.core.settings import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
-from headstart.ui.transcript.words import stats_text
+from headstart.ui.transcript.words import figures_text
 
 QUESTION = "Write a short Python function that checks if a number is prime, and explain it."
 FOLDER = Path("demo").absolute()
@@ -35,7 +35,7 @@ async def run_demo(app: App) -> int:
             case Loaded(model=model, seconds=seconds):
                 print(f"[{model.name} loaded in {seconds:.2f} s]\n")
             case Finished(stats=stats):
-                print(f"\n\n[{stats_text(stats)}]")
+                print(f"\n\n[{figures_text(stats, whole=True)}]")
             case Failed() as event:
                 failed.append(event)
 

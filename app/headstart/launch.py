@@ -114,8 +114,9 @@ def make_application() -> QApplication:
 async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     starts = StartsFile(home.starts)
     # a script is not what failed before, nor is it anybody's start
-    safe = start.script is None and (starts.begin() or start.safe)
-    app = await open_app(home, safe=safe)
+    failed = start.script is None and starts.begin()
+    safe = start.script is None and (failed or start.safe)
+    app = await open_app(home, safe=safe, asked=safe and not failed)
     closed = asyncio.Event()
     app.window.closing.connect(closed.set)
     unexpected = Unexpected(app.window)
@@ -127,12 +128,12 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
     server = None
     try:
-        await database_opens(app)
+        interrupted = await database_opens(app)
         if start.started.model:
             # for a new chat, not for the last one
             app.controllers.unsent.load(show=False)
         else:
-            arrivals.open_last(safe or start.started.new_chat)
+            arrivals.open_last(safe or start.started.new_chat, interrupted)
         arrivals.begin(start.started)
         if start.script is not None:
             await app.controllers.settle()

@@ -136,6 +136,7 @@ def data() -> list[tuple[str, str]]:
         (str(ROOT / "app/headstart/storage/migrations"), "headstart/storage/migrations"),
         (str(ROOT / "LICENSE"), "."),
         (str(ROOT / "CHANGELOG.md"), RESOURCES),
+        (str(ROOT / "docs" / "guide"), f"{RESOURCES}/guide"),
     ]
 
 

@@ -18,9 +18,9 @@ def run_watched(
 ) -> int:
     """`watch` gets the program when its window was shown, `script` when it has settled."""
 
-    async def opens(app: App) -> None:
+    async def opens(app: App) -> str:
         watch(app)
-        await database_opens(app)
+        return await database_opens(app)
 
     launch.database_opens = opens  # type: ignore[attr-defined]
     return launch.run(Home(home), launch.Start(script=script))

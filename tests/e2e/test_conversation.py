@@ -78,7 +78,7 @@ async def test_stop_keeps_what_was_written_and_continue_goes_on_word_for_word(
         use_sampling(app, LONG)
         await begin(app, STORY)
         await words_shown(app, 60)
-        assert app.window.composer.button.text() == "Stop"
+        assert app.window.composer.button.accessibleName() == "Stop writing"
         app.window.composer.button.click()
         stopped = await reply_done(app)
         assert stopped.status is MessageStatus.STOPPED
@@ -114,7 +114,7 @@ async def test_edit_and_regenerate_make_versions_and_lose_nothing(running: OpenA
         assert (second.version, second.versions) == (2, 2)
         widget = app.window.transcript.widget_of(second.id)
         assert widget is not None
-        assert widget.foot.version.text() == "2 / 2"
+        assert widget.foot.version.text() == "2 of 2"
         widget.foot.earlier.click()
         await until(lambda: shown_version(app, 1) == (1, 2))
         assert (await branch(app))[-1].id == first.id
@@ -240,7 +240,7 @@ async def test_a_chat_that_is_written_goes_on_while_another_is_open(running: Ope
         assert writing
         await words_shown(app, 20)
         app.window.new_chat()
-        assert app.window.composer.button.text() == "Send"
+        assert app.window.composer.button.accessibleName() == "Send the message"
         app.controllers.branch.open_chat(writing)
         await until(lambda: stored_chat(app) == writing)
         await until(lambda: not app.controllers.reply.writing)

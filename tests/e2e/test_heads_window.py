@@ -34,7 +34,7 @@ async def test_a_head_is_listed_and_drafts_and_is_no_chat_model(
         assert str(head) not in [model.key for model in installed]
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(str(head)))
         assert "made for models like this one" in panel.verdict.text()
-        panel.fixed.setChecked(True)
+        panel.fixed.click()
         reply = await ask(app, QUESTION)
         assert reply.stats is not None
         assert reply.stats.speculation is not None
@@ -54,13 +54,13 @@ async def test_a_model_drafts_with_layers_of_its_own(
         await until(lambda: panel.draft_box.findData(OWN_LAYERS) > 0)
         panel.draft_box.setCurrentIndex(panel.draft_box.findData(OWN_LAYERS))
         assert "own file" in panel.verdict.text()
-        assert panel.summary == "own layers"
-        panel.fixed.setChecked(True)
+        assert panel.summary == "its own layers"
+        panel.fixed.click()
         reply = await ask(app, QUESTION)
         assert reply.stats is not None
         assert reply.stats.speculation is not None
         assert reply.stats.speculation.draft_verified > 0
-        assert app.window.header.draft_pill.full_text == "draft: own layers"
+        assert app.window.header.draft_pill.toolTip().startswith("its own layers")
         # a model without such layers is left to itself
         app.controllers.models.choose(starter)
         await app.controllers.settle()

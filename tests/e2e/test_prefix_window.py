@@ -17,7 +17,7 @@ from headstart.chat.changes import AheadState
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.settings import SamplingChoice
 from headstart.home import Home
-from headstart.ui.transcript.words import stats_text
+from headstart.ui.transcript.words import figures_of
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chat, use_sampling
 from tests.support.prefix_engine import prose
@@ -80,7 +80,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         label = app.window.composer.ahead
         await until(label.isVisible)
-        assert "already processed" in label.full_text
+        assert "read ahead" in label.full_text
         QTest.keyClicks(app.window.composer.edit, "sea")
         app.window.composer.button.click()
         await until(lambda: app.controllers.reply.writing)
@@ -99,7 +99,7 @@ async def test_reading_ahead_can_be_switched_off_and_pauses_on_a_low_battery(
         assert await ahead.allowed()
         app.services.preferences.update(prefix=PrefixSettings(prefill_ahead=False))
         assert not await ahead.allowed()
-        assert app.window.composer.edit.placeholderText() == "Message…"
+        assert app.window.composer.edit.placeholderText() == "Ask anything"
         await ask(app, "Hello there")
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         await asyncio.sleep(0.5)
@@ -128,9 +128,7 @@ async def test_a_private_chat_leaves_nothing_on_disk(
         assert answer.text
         assert app.controllers.open.private
         assert app.controllers.open.stored
-        assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == (
-            "Private, until Headstart closes"
-        )
+        assert app.window.sidebar.model.data(app.window.sidebar.model.index(0)) == ("Private")
         again = await ask(app, "And now?")
         assert again.stats is not None
         assert again.stats.reused_tokens > 300
@@ -191,10 +189,12 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         await app.controllers.settle()
         answer = await ask(app, "And now?")
         assert answer.stats is not None
-        assert f"{answer.stats.prefix.recomputed:,} recomputed" in stats_text(answer.stats)
+        again = dict(figures_of(answer.stats))["Read again"]
+        begin = f"{answer.stats.prefix.recomputed:,} tokens: the system prompt changed"
+        assert again.startswith(begin)
         widget = app.window.transcript.widget_of(answer.id)
         assert widget is not None
-        assert "the system prompt changed" in widget.stats_label.toolTip()
+        assert "the system prompt changed" in widget.figures.accessibleDescription()
         assert "recomputed: the system prompt changed" in app.window.inspector.prefix.told.text()
 
 

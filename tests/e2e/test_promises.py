@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
 
 from headstart.chat import chat_list
 from headstart.core.model_ref import ModelRef
@@ -19,6 +18,7 @@ from headstart.storage.running import RunningFile
 from tests.conftest import OpenApp, until
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
 from tests.support.driver import ask, begin, stored_chat, use_sampling
+from tests.support.sheets import asked
 
 CANARY = "yellow-canary"
 # refuses every chat, and quotes it
@@ -156,9 +156,11 @@ async def test_the_trash_lasts_and_what_is_deleted_for_good_is_in_no_file(
         assert _canary_is_in(home)
         window.list.topLevelItem(0).setSelected(True)
         window.delete.click()
-        (box,) = window.findChildren(QMessageBox)
-        assert box.text() == "Delete 1 chat for good?"
-        next(each for each in box.buttons() if each.text() == "Delete for good").click()
+        question = asked(app.window)
+        assert question is not None
+        assert question.windowTitle() == "Delete 1 chat for good?"
+        assert question.yes.text() == "Delete for good"
+        question.yes.click()
         await app.controllers.settle()
         # what cannot be undone any more is not offered
         assert app.window.toast.isHidden()

@@ -11,7 +11,6 @@ from typing import Any
 import keyring
 import keyring.backend
 import pytest
-from PySide6.QtWidgets import QMessageBox
 
 from headstart.assembly import App
 from headstart.chat.models import ModelList
@@ -24,7 +23,7 @@ from headstart.core.values import FinishReason, MessageStatus
 from headstart.engine.backends import select
 from headstart.home import Home
 from headstart.ui.settings.servers_page import ConnectionDialog
-from headstart.ui.settings.window import SettingsWindow
+from headstart.ui.sheet import sheet_over
 from tests.conftest import OpenApp, until
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.documents import png
@@ -40,6 +39,7 @@ from tests.support.driver import (
 )
 from tests.support.prefix_engine import prose
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer
+from tests.support.sheets import asked
 
 STORY = "".join(WORDS)
 KEY = "sk-a-key-that-must-not-be-in-any-file"
@@ -80,33 +80,27 @@ def server() -> Iterator[ScriptedServer]:
 
 async def _add(app: App, server: ScriptedServer, key: str | None = KEY) -> ServerModel:
     """Add the server in the settings as a user does; returns its first model."""
-    app.window.settings.open("servers")
-    window = app.window.settings.window
-    assert isinstance(window, SettingsWindow)
-    window.servers.add_button.click()
-    dialog = window.servers.findChild(ConnectionDialog)
-    assert dialog is not None
+    page = app.window.settings.open("servers")
+    page.servers.add_button.click()
+    dialog = sheet_over(app.window)
+    assert isinstance(dialog, ConnectionDialog)
     dialog.name.setText("The big one")
     dialog.url.setText(f"127.0.0.1:{server.port}")
     dialog.key.setText(key or "")
     dialog.save.click()
-    await until(lambda: "It answers" in window.servers.told.text())
-    assert "harbour-7b" in window.servers.told.text()
-    window.close()
+    await until(lambda: "It answers" in page.servers.told.text())
+    assert "harbour-7b" in page.servers.told.text()
+    app.window.escape()
     (offered,) = await app.services.servers.offers()
     return offered.models[0]
 
 
-def _asked(app: App) -> QMessageBox | None:
-    boxes = [box for box in app.window.findChildren(QMessageBox) if box.isVisible()]
-    return boxes[-1] if boxes else None
-
-
 async def _answer(app: App, words: str) -> None:
-    await until(lambda: _asked(app) is not None)
-    box = _asked(app)
-    assert box is not None
-    next(button for button in box.buttons() if button.text() == words).click()
+    await until(lambda: asked(app.window) is not None)
+    question = asked(app.window)
+    assert question is not None
+    buttons = {button.text(): button for button in (question.yes, question.no)}
+    buttons[words].click()
     await app.controllers.settle()
 
 
@@ -143,7 +137,7 @@ async def test_a_server_is_added_allowed_once_and_answers(
         # asked once: another chat goes there without a question
         app.window.new_chat()
         await ask(app, "And another one.")
-        assert _asked(app) is None
+        assert asked(app.window) is None
     assert list(keychain.kept.values()) == [KEY]
     for file in home.path.rglob("*"):
         if file.is_file():
@@ -221,6 +215,7 @@ async def test_what_a_server_does_not_take_is_greyed(
     server.models = [{"id": "harbour-7b", "owned_by": "library"}]
     async with running() as app:
         inspector = app.window.inspector
+        app.window.panels.open_inspector()
         await _use(app, server)
         await until(lambda: not inspector.sampling.top_k.isEnabled())
         assert "does not take" in inspector.sampling.top_k.toolTip()
@@ -309,7 +304,7 @@ async def test_the_menu_lists_formats_and_servers_side_by_side(
         await until(lambda: lists and lists[-1].servers and lists[-1].servers[0].models)
         texts = [action.text() for action in app.window.header.pill.choices.actions()]
         app.window.header.pill.choices.close()
-        assert any("tiny-mlx" in text and "cannot run here" in text for text in texts)
+        assert any(text.startswith("tiny") and "cannot run here" in text for text in texts)
         assert any("SmolLM2" in text and "cannot" not in text for text in texts)
         assert any("harbour-7b" in text and "on 127.0.0.1" in text for text in texts)
 
@@ -325,7 +320,7 @@ async def test_mlx_answers_in_the_window_where_the_settings_choose_it(
         await until(lambda: app.services.local.preload.state == "same")
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=12))
         answer = await ask(app, "Say something.")
-        assert answer.model == "tiny-mlx"
+        assert answer.model == "tiny"
         assert answer.stats is not None
         assert answer.stats.generated_tokens > 0
         again = await ask(app, "And again.")
@@ -339,20 +334,17 @@ async def test_engine_settings_load_the_model_again_and_lose_nothing(
     async with running() as app:
         use_sampling(app, SamplingChoice(temperature=0.0, max_tokens=8))
         first = await ask(app, "Please remember this: " + prose(150))
-        app.window.settings.open()
-        window = app.window.settings.window
-        assert isinstance(window, SettingsWindow)
-        page = window.engine
-        await until(lambda: "fast core" in page.words["threads"].text())
-        assert not page.reload_button.isVisibleTo(page)
-        page.change("threads", 1)
-        page.change("batch", 64)
+        page = app.window.settings.open("expert")
+        expert = page.expert
+        await until(lambda: "fast core" in page.engine.about("threads"))
+        assert not expert.reload_button.isVisibleTo(expert)
+        page.engine.change("threads", 1)
+        page.engine.change("batch", 64)
         assert app.services.local.preload.state == "other"
-        assert page.reload_button.isVisibleTo(page)
-        page.reload_button.click()
+        assert expert.reload_button.isVisibleTo(expert)
+        expert.reload_button.click()
         await until(lambda: app.services.local.preload.state == "same")
-        assert not page.reload_button.isVisibleTo(page)
-        window.close()
+        assert not expert.reload_button.isVisibleTo(expert)
         messages = await branch(app)
         assert [message.text for message in messages][1] == first.text
         second = await ask(app, "What was it?")

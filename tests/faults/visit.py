@@ -105,9 +105,7 @@ async def _look(app: App, plan: Plan, found: Visit) -> None:
     for number, question in enumerate(plan.questions):
         if plan.jumps:
             shift_clock(plan.jumps[number % len(plan.jumps)])
-        if number == 0 and plan.memory:
-            _limit_memory(plan.memory)
-        await _ask(app, question, found)
+        await _ask(app, question, found, plan.memory if number == 0 else 0)
     if plan.memory:
         _limit_memory(resource.RLIM_INFINITY)
     for message in await messages(app):
@@ -126,11 +124,17 @@ def _limit_memory(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size, hard))
 
 
-async def _ask(app: App, question: str, found: Visit) -> None:
+async def _ask(app: App, question: str, found: Visit, memory: int = 0) -> None:
+    """`memory`: no more of it from the moment on in which the question is sent."""
     told, deadline = len(found.problems), time.monotonic() + SECONDS
     app.window.new_chat()
     await app.controllers.settle()
     app.window.composer.set_text(question)
+    await app.controllers.settle()
+    # what is on the screen is drawn: Qt itself ends where it gets no memory for that
+    await asyncio.sleep(0.1)
+    if memory:
+        _limit_memory(memory)
     app.window.composer.button.click()
     print(ASKING, flush=True)
     await until(lambda: app.controllers.reply.writing or len(found.problems) > told, SECONDS)

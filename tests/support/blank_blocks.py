@@ -29,8 +29,8 @@ def blank_blocks(view: TranscriptView) -> list[str]:
 def _in_message(message: MessageWidget, begin: int, end: int) -> list[str]:
     found = []
     stacks = [] if message.editing else [("text", message.text)]
-    if message.reasoning_open:
-        stacks.append(("reasoning", message.reasoning))
+    if message.reasoning.open:
+        stacks.append(("reasoning", message.reasoning.stack))
     for name, stack in stacks:
         for number, slot in enumerate(stack.slots):
             if slot.top + slot.height <= begin or slot.top >= end:

@@ -194,9 +194,8 @@ async def take(app: App, out: Path) -> int:
         app.window.resize(1360, 860)
         app.window.settings.open()
         await asyncio.sleep(0.2)
-        assert app.window.settings.window is not None
-        app.window.settings.window.grab().save(str(out / f"{scheme}-settings.png"))
-        app.window.settings.window.close()
+        await shot(f"{scheme}-settings")
+        app.window.escape()
         for fold in app.window.inspector.folds.values():
             if not fold.button.isChecked():
                 fold.button.click()
@@ -243,10 +242,10 @@ async def take_for_docs(app: App, out: Path) -> int:
     questions = (
         "What is a binary search, in two sentences?",
         "Write it as a short Python function.",
+        # repeats are drafted: the figures show what that gains
+        "Write the same function again, with type hints.",
     )
-    app.services.preferences.update(
-        sampling=SamplingChoice(temperature=0.3, seed=3, max_tokens=260)
-    )
+    app.services.preferences.update(sampling=SamplingChoice(temperature=0.0, max_tokens=260))
     for question in questions:
         app.window.composer.set_text(question)
         app.window.composer.button.click()

@@ -13,7 +13,6 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtWidgets import QMessageBox
 
 from headstart.assembly import App
 from headstart.core.servers import Connection
@@ -22,8 +21,10 @@ from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import Start, run
 from headstart.ui.settings.servers_page import ConnectionDialog
+from headstart.ui.sheet import sheet_over
 from tests.models.tiny_mlx import make_tiny_mlx
 from tests.support.scripted_server import WORDS, Answer, Asked, ScriptedServer, tell_story
+from tests.support.sheets import agree
 from tests.ui.looks import LONG
 
 
@@ -57,24 +58,20 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
         window.resize(1360, 860)
         await shot(f"{scheme}-refused")
         window.banner.dismiss()
-        for page in ("general", "engine", "servers"):
-            window.settings.open("servers" if page == "servers" else "")
-            settings = window.settings.window
-            assert settings is not None
-            if page == "engine":
-                settings.show_engine()
+        for page in ("general", "expert", "servers"):
+            settings = window.settings.open(page)
             await asyncio.sleep(0.8)
             if page == "servers":
                 settings.servers.test_requested.emit(services.servers.connections[0].id)
                 await asyncio.sleep(0.5)
-            settings.grab().save(str(out / f"{scheme}-settings-{page}.png"))
-        assert settings is not None
+            await shot(f"{scheme}-settings-{page}")
         settings.servers.change_button.click()
         await asyncio.sleep(0.2)
-        dialog = settings.servers.findChildren(ConnectionDialog)[-1]
-        dialog.grab().save(str(out / f"{scheme}-connection.png"))
-        dialog.close()
-        settings.close()
+        await shot(f"{scheme}-connection")
+        dialog = sheet_over(window)
+        assert isinstance(dialog, ConnectionDialog)
+        dialog.reject()
+        window.escape()
         await services.servers.offers(fresh=True)
         window.header.pill.choices.popup(window.pos())
         await asyncio.sleep(0.6)
@@ -84,10 +81,8 @@ async def take(app: App, out: Path, server: ScriptedServer, folder: Path) -> int
         if not offered.connection.allowed:
             app.controllers.models.choose(offered.models[0])
             await asyncio.sleep(0.4)
-            box = window.findChild(QMessageBox)
-            assert box is not None
-            box.grab().save(str(out / f"{scheme}-consent.png"))
-            box.buttons()[0].click()
+            await shot(f"{scheme}-consent")
+            agree(window)
             await app.controllers.settle()
         window.new_chat()
         await shot(f"{scheme}-server-empty")

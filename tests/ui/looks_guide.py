@@ -20,6 +20,7 @@ from huggingface_hub import constants
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from headstart.assembly import App, close_app, open_app
+from headstart.core.saved_prompts import PROMPTS
 from headstart.core.settings import Preset, SamplingChoice, SavedPrompt, changed
 from headstart.core.told import told
 from headstart.home import Home
@@ -58,6 +59,7 @@ class Guide:
 
     async def unfold(self, name: str, shown: QWidget) -> None:
         """Open a section beside the chat, and scroll to it."""
+        self.window.panels.open_inspector()
         self.window.inspector.folds[name].button.click()
         await self.settle()
         area = self.window.inspector.findChild(QScrollArea)
@@ -85,6 +87,7 @@ async def chat(guide: Guide) -> None:
     await guide.unfold("prefix", guide.window.inspector.prefix)
     await guide.shot("long-chats")
     await guide.fold("prefix")
+    guide.window.commands.run("view.inspector")
 
 
 async def attached(guide: Guide, place: Path) -> None:
@@ -92,7 +95,7 @@ async def attached(guide: Guide, place: Path) -> None:
     window.new_chat()
     (place / "lease.pdf").write_bytes(pdf(PAGES))
     (place / "rents.csv").write_text("year,rent\n2025,1200\n2026,1230\n", encoding="utf-8")
-    guide.window.suggestion.dismiss.click()
+    guide.window.note.dismiss.click()
     window.open_files([str(place / "lease.pdf"), str(place / "rents.csv")])
     while not window.composer.attachments.ready:
         await asyncio.sleep(0.05)
@@ -109,7 +112,10 @@ async def order_and_branches(guide: Guide) -> None:
     lease, _hotel = await _order(guide.app)
     guide.app.controllers.chat_list.list()
     window.open_chat(long)
+    await guide.settle()
+    window.commands.run("chat.branches")
     await guide.shot("branches")
+    window.commands.run("chat.branches")
     window.open_chat(lease)
     await guide.settle()
     window.sidebar.search.setFocus()
@@ -123,11 +129,7 @@ async def order_and_branches(guide: Guide) -> None:
 
 async def prompts(guide: Guide) -> None:
     window = guide.window
-    known = (
-        SavedPrompt("Translate", "Translate into {{language}}:\n{{clipboard}}"),
-        SavedPrompt("Shorter", "Say it in half the words."),
-        SavedPrompt("Minutes", "Minutes of the meeting of {{date}}:"),
-    )
+    known = (*PROMPTS, SavedPrompt("Minutes", "Minutes of the meeting of {{date}}:"))
     preset = changed(Preset(name="Proof-reader"), system_prompt="Correct spelling and grammar.")
     guide.app.services.preferences.update(prompts=known, presets=(preset,))
     window.new_chat()
@@ -147,7 +149,7 @@ async def transfer(guide: Guide, place: Path) -> None:
     guide.window.transfer.import_files([str(path)])
     await guide.settle()
     assert guide.window.transfer.importing is not None
-    await guide.shot("transfer", guide.window.transfer.importing)
+    await guide.shot("transfer")
     guide.window.transfer.importing.end.click()
 
 
@@ -157,11 +159,11 @@ async def servers(guide: Guide, server: ScriptedServer) -> None:
     server.models = [{"id": "Qwen3-30B-A3B-Instruct", "owned_by": "vllm", "max_model_len": 32768}]
     await guide.app.services.servers.save(Connection("", "Workstation", server.url), "key")
     guide.window.settings.open("servers")
-    settings = guide.window.settings.window
+    settings = guide.window.settings.page
     assert settings is not None
     settings.servers.test_requested.emit(guide.app.services.servers.connections[0].id)
-    await guide.shot("servers", settings, 1.0)
-    settings.close()
+    await guide.shot("servers", seconds=1.0)
+    settings.closed.emit()
 
 
 async def trouble(guide: Guide) -> None:
@@ -197,11 +199,7 @@ async def faster(guide: Guide) -> None:
     await guide.settle()
     controllers.models.open_file(str(path))
     await guide.settle()
-    while not window.inspector.speculation.draft_box.count() > 1:
-        await asyncio.sleep(0.1)
-    combo = window.inspector.speculation.draft_box
-    found = [row for row in range(combo.count()) if "SmolLM2" in combo.itemText(row)]
-    combo.setCurrentIndex(found[0])
+    # the draft is chosen by itself, and what it costs is learned meanwhile
     await guide.settle(15.0)
     for question in QUESTIONS:
         await guide.ask(question)

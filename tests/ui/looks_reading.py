@@ -116,9 +116,8 @@ async def _branches(app: App, shot: object) -> None:
     window.dialogs.comparing.accept()
     window.commands.run("chat.branches")
     await app.controllers.settle()
-    assert window.dialogs.map is not None
-    await shot("map", window.dialogs.map)
-    window.dialogs.map.accept()
+    await shot("branches")
+    window.commands.run("chat.branches")
     window.transcript.begin_edit(reply.id)
     await shot("edit")
     window.order.open_settings("Lisbon trip")

@@ -55,7 +55,7 @@ async def walk(home: Home, out: Path, look: str, size: tuple[int, int]) -> None:
     await shot("export-all", app.window.transfer.exporting)
     app.window.transfer.exporting.end.click()
     app.window.settings.open("files")
-    await shot("files", app.window.settings.window)
+    await shot("files")
     await close_app(app)
 
 

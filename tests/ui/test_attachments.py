@@ -104,9 +104,8 @@ async def test_tokens_are_counted_before_anything_is_sent(running: OpenApp, tmp_
         tokens = chips(app)[0].attachment.tokens
         assert "6 pages" in chips(app)[0].attachment.facts
         assert f"{tokens:,} tokens" in chips(app)[0].attachment.facts
-        await until(lambda: not app.window.composer.tokens.isHidden())
-        shown = int(app.window.composer.tokens.text().split()[0].replace(",", ""))
-        assert shown > tokens
+        await until(lambda: app.window.composer.context.used > tokens)
+        shown = app.window.composer.context.used
         app.window.composer.edit.setPlainText("What is said of the rivers, in a few words?")
         reply = await send(app)
         assert reply.stats is not None
@@ -123,7 +122,7 @@ async def test_what_does_not_fit_is_chosen_from_before_it_is_sent(
         preferences.update(engine=changed(EngineSettings(), context_length=1024))
         await attach(app, report(tmp_path, 20))
         await until(lambda: app.controllers.attaching.too_large)
-        assert "too many" in app.window.composer.tokens.text()
+        assert "too many" in app.window.composer.context.text
         app.window.composer.edit.setPlainText("What is it about?")
         app.window.composer.button.click()
         await until(lambda: app.window.attachments.pages is not None)

@@ -59,7 +59,7 @@ async def test_a_reply_is_edited_and_gone_on_with(running: OpenApp) -> None:
         save.click()
         await app.controllers.settle()
         await until(lambda: widget(app, 1).message.text == "The Nile, because")
-        assert widget(app, 1).foot.version.text() == "2 / 2"
+        assert widget(app, 1).foot.version.text() == "2 of 2"
         run(app, "message.edit", 1)
         (more,) = (one for one in _buttons(widget(app, 1)) if one.text() == "Save and continue")
         more.click()
@@ -141,20 +141,22 @@ async def test_a_branch_is_removed_and_brought_back(running: OpenApp) -> None:
 async def test_the_map_leads_to_every_branch(running: OpenApp) -> None:
     async with running() as app:
         messages = await opened(app, "Name a river", "The Rhine.", "Another", "The Nile.")
-        assert app.window.header.branches.isHidden()
+        assert app.window.header.branches.toolTip().startswith("Branches of this chat")
         await app.services.versions.save(messages[0].chat_id, messages[1].id, "The Volga.")
         await shown(app, "Name a river", "The Volga.")
-        assert app.window.header.branches.text() == "2"
+        assert app.window.header.branches.toolTip().startswith("2 branches of this chat")
         app.window.commands.run("chat.branches")
-        await until(lambda: app.window.dialogs.map is not None)
-        window = app.window.dialogs.map
-        assert window is not None
-        root = window.tree.topLevelItem(0)
-        assert root is not None
-        lines = [root.child(number).text(0) for number in range(root.childCount())]
-        assert ["The Rhine." in line for line in lines] == [True, False]
-        assert window.tree.currentItem() is root.child(1)
-        window.tree.itemActivated.emit(root.child(0), 0)
+        panel = app.window.dialogs.panel
+        await until(lambda: panel.rows.rowCount() == 5)
+        words = [str(panel.rows.index(number).data()) for number in range(5)]
+        assert panel.isVisible()
+        # the way that was left hangs off the straight line
+        assert words == ["Name a river", "The Rhine.", "Another", "The Nile.", "The Volga."]
+        assert panel.list.currentIndex().data() == "The Volga."
+        assert panel.count.text() == "5 messages · 2 ways it goes"
+        assert panel.compare.isEnabled()
+        panel.list.setCurrentIndex(panel.rows.index(3))
+        QTest.keyClick(panel.list, Qt.Key.Key_Return)
         await shown(app, "Name a river", "The Rhine.", "Another", "The Nile.")
 
 

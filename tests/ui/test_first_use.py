@@ -28,6 +28,7 @@ from tests.support.driver import stored_chats
 async def test_a_fixed_depth_has_room_in_the_inspector(running: OpenApp) -> None:
     async with running() as app:
         inspector = app.window.inspector
+        app.window.panels.open_inspector()
         inspector.folds["speculation"].button.click()
         await app.controllers.settle()
         inspector.speculation.set_value(Speculation(depth_mode="fixed"))
@@ -85,16 +86,19 @@ async def test_tab_into_the_list_opens_nothing_and_goes_in_reading_order(running
         begun = app.controllers.open.id
         window.sidebar.tab_order()[0].setFocus()
         seen: list[QWidget] = []
-        for _ in range(12):
+        for _ in range(60):
             focus = QApplication.focusWidget()
             assert focus is not None
+            if focus in seen:
+                # once round
+                break
             seen.append(focus)
             QTest.keyClick(focus, Qt.Key.Key_Tab)
         await app.controllers.settle()
         assert app.controllers.open.id == begun
         order = [*window.sidebar.tab_order(), window.header.sidebar_button, window.header.pill]
         assert [one for one in seen if one in order] == order
-        assert seen.index(window.header.pill) < seen.index(window.transcript)
+        assert seen.index(window.header.pill) < seen.index(window.composer.edit)
 
 
 async def test_a_title_keeps_its_room_beside_model_and_draft(running: OpenApp) -> None:
@@ -103,10 +107,11 @@ async def test_a_title_keeps_its_room_beside_model_and_draft(running: OpenApp) -
         header = app.window.header
         header.set_title("A question about rivers and the hills that they come from")
         header.pill.set_current("SmolLM2-1.7B-Instruct-Q4_K_M-with-a-long-name")
-        header.show_draft("SmolLM2-135M-Instruct-Q8_0", loaded=False, room=True)
+        header.show_draft("SmolLM2 135M", "2.7×")
+        await asyncio.sleep(0.02)
+        app.window.resize(1000, 600)
         await asyncio.sleep(0.02)
         assert len(header.title.text()) > 12
-        assert header.title.text().endswith("…")
 
 
 async def test_a_reply_that_waits_for_another_chat_says_so(running: OpenApp) -> None:
@@ -162,30 +167,21 @@ async def test_stats_are_explained_and_can_be_switched_off(running: OpenApp) -> 
         answer = (await app.services.branches.whole(chat))[1]
         widget = app.window.transcript.widget_of(answer.id)
         assert widget is not None
-        (stats,) = [label for label in widget.findChildren(QWidget) if "tok/s:" in label.toolTip()]
-        assert stats.isVisible()
-        app.services.preferences.update(show_stats=False)
-        assert not stats.isVisible()
-
-
-async def test_enter_while_a_reply_is_written_says_why_it_waits(running: OpenApp) -> None:
-    async with running() as app:
-        composer = app.window.composer
-        composer.set_text("And you?")
-        sent: list[str] = []
-        composer.submitted.connect(sent.append)
-        composer.set_writing(True)
-        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-        assert sent == []
-        assert composer.text() == "And you?"
-        assert "A reply is being written" in composer.hint
-        composer.set_writing(False)
-        assert "Enter sends" in composer.hint
+        figures = widget.figures
+        assert figures.isVisible()
+        assert "Speed: " in figures.accessibleDescription()
+        short = figures.text()
+        app.services.preferences.update(stats_shown="all")
+        assert figures.text().startswith(f"{short} · ")
+        app.services.preferences.update(stats_shown="none")
+        assert not figures.isVisible()
 
 
 async def test_the_inspector_begins_with_what_everybody_needs(running: OpenApp) -> None:
     async with running() as app:
         inspector = app.window.inspector
+        app.window.panels.open_inspector()
+        await app.controllers.settle()
         tops = [
             widget.mapTo(inspector, QPoint(0, 0)).y()
             for widget in (
@@ -198,7 +194,8 @@ async def test_the_inspector_begins_with_what_everybody_needs(running: OpenApp) 
         assert tops == sorted(tops)
         assert not inspector.speculation.isVisible()
         assert [fold.button.text() for fold in inspector.folds.values()] == [
-            "More", "Speculation", "Prompt cache", "Answer format", "Context",
+            "Drafting: details", "Length and sampling", "Prompt cache",
+            "When the context is full",
         ]  # fmt: skip
         assert not any(fold.open for fold in inspector.folds.values())
 

@@ -215,8 +215,8 @@ async def test_a_backup_is_made_and_restored_from_the_settings(
     async with running() as app:
         await import_file(app, source)
         app.window.commands.run("chats.backups")
-        assert app.window.settings.window is not None
-        page = app.window.settings.window.files
+        assert app.window.settings.page is not None
+        page = app.window.settings.page.files
         page.backup_requested.emit(str(backup))
         await until(backup.exists)
         await app.controllers.settle()
@@ -248,8 +248,8 @@ async def test_the_mirror_is_chosen_in_the_settings(running: OpenApp, tmp_path: 
     source.write_bytes(files.dumps([files.chatgpt()]))
     async with running() as app:
         app.window.settings.open("files")
-        assert app.window.settings.window is not None
-        page = app.window.settings.window.files
+        assert app.window.settings.page is not None
+        page = app.window.settings.page.files
         page.choose_mirror(str(folder))
         await import_file(app, source)
         await until(lambda: (folder / "A vector, please.md").exists())
@@ -272,3 +272,39 @@ async def test_escape_ends_an_import_that_is_going_on(running: OpenApp, tmp_path
         await app.controllers.settle()
         assert app.window.transfer.importing is None
         assert len(await app.services.chat_list.summaries()) < 3_000
+
+
+async def test_chats_of_a_file_are_chosen_and_the_first_is_opened(
+    running: OpenApp, tmp_path: Path
+) -> None:
+    path = tmp_path / "conversations.json"
+    chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
+    path.write_bytes(files.dumps(chats))
+    async with running() as app:
+        app.window.transfer.import_files([str(path)])
+        await app.controllers.settle()
+        window = app.window.transfer.importing
+        assert window is not None
+        assert window.take.text() == "Import 4 chats"
+        window.all.click()
+        assert not window.take.isEnabled()
+        for row in (1, 3):
+            window.chats.topLevelItem(row).setCheckState(0, Qt.CheckState.Checked)
+        assert window.all.checkState() is Qt.CheckState.PartiallyChecked
+        assert window.take.text() == "Import 2 chats"
+        window.take.click()
+        await until(window.open_it.isVisible)
+        assert window.summary.text().startswith("Came in: 2 new chats")
+        names = [window.chats.topLevelItem(row).text(0) for row in range(2)]
+        assert window.chats.topLevelItemCount() == 2
+        assert names == ["Chat number 1", "Chat number 3"]
+        window.open_it.click()
+        await until(lambda: app.window.header.title.full_text == "Chat number 1")
+        titles = {chat.title for chat in await app.services.chat_list.summaries()}
+        assert titles == set(names)
+        assert app.window.transfer.importing is None
+        # the others can still come in
+        app.window.transfer.import_files([str(path)])
+        await app.controllers.settle()
+        assert app.window.transfer.importing is not None
+        assert app.window.transfer.importing.take.text() == "Import 2 chats"

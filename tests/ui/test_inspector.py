@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from headstart.assembly import App
+from headstart.core.saved_prompts import PROMPTS
 from headstart.core.settings import (
     Bias,
     ChatOptions,
@@ -27,6 +27,7 @@ from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.sampling_panel import bias_text, biases_of
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, reply_done, use_sampling
+from tests.support.sheets import write
 
 
 def _inspector(
@@ -73,7 +74,7 @@ def test_drafting_is_switched_where_its_gain_stands(qtbot: QtBot) -> None:
     assert overview.drafts.isChecked()
     overview.drafts.setChecked(False)
     assert inspector.holding.options.speculation == Speculation(enabled=False)
-    assert overview.gain.full_text == "off"
+    assert overview.gain.text().startswith("Off: one token after another")
     inspector.folds["speculation"].reset.emit()
     assert inspector.holding.options == ChatOptions()
     assert overview.drafts.isChecked()
@@ -114,12 +115,9 @@ async def test_a_preset_is_saved_and_begins_another_chat(running: OpenApp) -> No
         inspector.change_sampling("temperature", 0.0)
         inspector.change_sampling("max_tokens", 8)
         inspector.overview.preset_to_save.emit()
-        dialog = app.window.findChild(QInputDialog)
-        assert dialog is not None
-        dialog.setTextValue("Contract reader")
-        dialog.accept()
+        write(app.window, "Contract reader")
         await app.controllers.settle()
-        assert inspector.overview.preset.text() == "Preset: Contract reader"
+        assert inspector.overview.preset.text() == "Contract reader"
         app.window.new_chat()
         await app.controllers.settle()
         assert inspector.overview.preset.text() == "Preset"
@@ -196,10 +194,10 @@ async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -
         panel.schema.setPlainText(json.dumps(schema))
         panel.flush()
         await until(lambda: inspector.holding.options != before)
-        assert inspector.folds["format"].summary.full_text == "JSON that fits a schema"
+        assert panel.kind.currentText() == "JSON that fits a schema"
         reply = await ask(app, "Where is the Tower of Belém?")
         assert list(json.loads(reply.text)) == ["city"]
-        inspector.folds["format"].reset.emit()
+        panel.reset.emit()
         assert inspector.holding.options == ChatOptions()
         assert panel.kind.currentIndex() == 0
 
@@ -207,10 +205,7 @@ async def test_an_answer_format_is_checked_shown_and_kept_to(running: OpenApp) -
 def _save_prompt(app: App, name: str) -> None:
     """Keep what is in the composer under a name."""
     app.window.prompts.save_prompt()
-    dialog = app.window.findChild(QInputDialog)
-    assert dialog is not None
-    dialog.setTextValue(name)
-    dialog.accept()
+    write(app.window, name)
 
 
 async def test_prompts_are_saved_found_by_a_slash_and_filled_in(running: OpenApp) -> None:
@@ -264,7 +259,8 @@ async def test_a_slash_runs_commands_and_stays_a_message_where_it_is_none(
 async def test_the_library_keeps_what_is_written_in_it(running: OpenApp) -> None:
     async with running() as app:
         window, preferences = app.window, app.services.preferences
-        preferences.update(presets=(changed(Preset(name="Judge"), system_prompt="Be just."),))
+        judge = changed(Preset(name="Judge"), system_prompt="Be just.")
+        preferences.update(presets=(judge,), prompts=())
         window.prompts.open()
         library = window.prompts.library
         assert library is not None
@@ -306,6 +302,9 @@ async def test_what_is_saved_beside_the_open_library_is_in_it_too(running: OpenA
         library.prompts.text.setPlainText("Say it much shorter.")
         library.presets.text.setPlainText("Be just.")
         kept = {one.name: one.text for one in preferences.current.prompts}
-        assert kept == {"New prompt": "Say it much shorter.", "Verse": "Say it in verse."}
+        known = {one.name: one.text for one in PROMPTS}
+        assert kept == known | {
+            "New prompt": "Say it much shorter.", "Verse": "Say it in verse."
+        }  # fmt: skip
         assert [one.name for one in preferences.current.presets] == ["As it is"]
         library.close()

@@ -8,13 +8,14 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from headstart.assembly import App
 from headstart.core.servers import Connection
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, reply_done, stored_chats, use_sampling
 from tests.support.scripted_server import ScriptedServer
+from tests.support.sheets import asked
 
 TITLES = ("Binary search", "Trip to Lisbon", "Hello world")
 
@@ -176,10 +177,11 @@ async def test_after_the_consent_to_a_server_one_writes_again(running: OpenApp) 
             window.header.pill.setFocus()
             await app.controllers.settle()
             app.controllers.models.choose(offered.models[0])
-            await until(lambda: window.findChildren(QMessageBox))
-            (box,) = window.findChildren(QMessageBox)
-            window.header.pill.setFocus()
-            _click(next(one for one in box.buttons() if one.text() == "Send"))
+            await until(lambda: asked(window) is not None)
+            question = asked(window)
+            assert question is not None
+            assert question.yes.text() == "Send"
+            _click(question.yes)
             await app.controllers.settle()
             await until(lambda: window.focusWidget() is window.composer.edit)
             reply = await ask(app, "Hello")

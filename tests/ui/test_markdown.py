@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.ui.transcript.markdown import StreamingMarkdown, parse
+from headstart.ui.transcript.markdown import parse
+from headstart.ui.transcript.streaming import StreamingMarkdown
 from tests.ui.looks import REPLY
 
 PIECES = st.sampled_from(

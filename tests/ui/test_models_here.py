@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import ModelOptions
@@ -15,11 +15,13 @@ from headstart.core.values import MessageStatus
 from headstart.ui.models.card_window import CardBrowser, html_of
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.overrides_window import OverridesWindow
+from headstart.ui.sheet import sheet_over
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, reply_done, use_sampling
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer
 from tests.support.models_page import open_page, search
+from tests.support.sheets import agree, asked
 
 
 async def test_a_model_gets_a_name_notes_and_settings_of_its_own(
@@ -45,8 +47,8 @@ async def test_a_model_gets_a_name_notes_and_settings_of_its_own(
         await app.controllers.settle()
         assert page.installed.list.item(1).text().startswith("My poet")
         view.options.click()
-        window = page.findChild(OverridesWindow)
-        assert window is not None
+        window = sheet_over(app.window)
+        assert isinstance(window, OverridesWindow)
         window.numbers["temperature"].setProperty("value", 1.25)
         window.prompt.setPlainText("Answer in verse.")
         window.reject()
@@ -79,7 +81,8 @@ async def test_models_are_loaded_and_unloaded_and_what_they_take_is_said(
         page.installed.list.setCurrentRow(0)
         QTest.mouseClick(page.installed.model.load, Qt.MouseButton.LeftButton)
         await until(lambda: "in memory" in page.installed.total.text())
-        assert "loaded" in page.installed.list.item(0).text()
+        said = page.installed.list.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert "in memory" in said
         assert page.installed.model.load.text() == "Unload"
         QTest.mouseClick(page.installed.model.load, Qt.MouseButton.LeftButton)
         await until(lambda: "in memory" not in page.installed.total.text())
@@ -100,7 +103,7 @@ async def test_a_reply_is_regenerated_with_another_model(
         app.controllers.installed.add_folder(str(folder))
         await app.controllers.settle()
         first = await ask(app, "Hello")
-        app.window.regenerate_with(first.id)
+        app.window.sending.regenerate_with(first.id)
 
         def menus() -> list[ChoicesMenu]:
             found = app.window.findChildren(ChoicesMenu)
@@ -113,10 +116,10 @@ async def test_a_reply_is_regenerated_with_another_model(
         action.trigger()
         await until(lambda: app.controllers.reply.writing)
         again = await reply_done(app)
-        assert (first.model, again.model) == (starter.name, "second")
+        assert (first.model, again.model) == ("SmolLM2 135M", "second")
         assert again.versions == 2
         # the chat stays with its own
-        assert starter.name in app.window.header.pill.toolTip()
+        assert "SmolLM2 135M" in app.window.header.pill.toolTip()
 
 
 async def test_deleting_asks_first_and_a_reply_goes_on_meanwhile(
@@ -140,15 +143,14 @@ async def test_deleting_asks_first_and_a_reply_goes_on_meanwhile(
         open_page(app)
         page.installed.model.remove.click()
 
-        def boxes() -> list[QMessageBox]:
-            return [one for one in page.findChildren(QMessageBox) if isinstance(one, QMessageBox)]
-
-        await until(boxes)
-        (box,) = boxes()
+        await until(lambda: asked(page) is not None)
+        question = asked(page)
+        assert question is not None
         # Enter does no harm
-        assert box.defaultButton() is box.button(QMessageBox.StandardButton.Cancel)
+        assert question.no.isDefault()
         assert (await reply_done(app)).status is not MessageStatus.FAILED
-        next(one for one in box.buttons() if one.text() == "Delete").click()
+        assert question.yes.text() == "Delete"
+        agree(page)
         await app.controllers.settle()
         assert not path.exists()
         assert page.installed.list.count() == 1
@@ -202,9 +204,9 @@ async def test_an_empty_chat_suggests_a_model_while_only_the_starter_is_here(
     async with running() as app:
         app.controllers.wake()
         await app.controllers.settle()
-        line = app.window.suggestion
+        line = app.window.note
         assert line.isVisible()
-        assert "for this computer" in line.text.full_text
+        assert line.links[0].text().startswith("Get ")
         use_sampling(app)
         await begin(app, "Hello")
         assert not line.isVisible()

@@ -7,15 +7,17 @@ import time
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLabel, QMessageBox
+from PySide6.QtWidgets import QComboBox, QLabel
 
 from headstart.core.downloads import Download, DownloadState, RemoteFile, Wanted
 from headstart.core.values import MessageStatus
 from headstart.home import Home
+from headstart.ui.models.results import ITEM
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
 from tests.support.hub_server import Fault, HubServer
 from tests.support.models_page import REPO, open_page, search
+from tests.support.sheets import agree, asked, refuse
 
 
 async def test_nothing_is_asked_of_the_hub_before_the_user_does(
@@ -59,12 +61,12 @@ async def test_from_a_search_to_a_reply_with_what_was_downloaded(
         await until(lambda: page.installed.list.count() == 2)
         page.installed.list.setCurrentRow(1)
         await app.controllers.settle()
-        assert page.installed.model.title.text() == "Small-1B-Q4_1"
+        assert page.installed.model.title.text() == "Small 1B"
         QTest.mouseClick(page.installed.model.use, Qt.MouseButton.LeftButton)
         await app.controllers.settle()
         # back in the chat, with the new model
         assert not app.window.pages.on_models
-        assert "Small-1B" in app.window.header.pill.full_text
+        assert "Small 1B" in app.window.header.pill.full_text
         reply = await ask(app, "Hello")
         assert reply.status is not MessageStatus.FAILED
         assert reply.model == "Small-1B-Q4_1"
@@ -107,6 +109,20 @@ async def test_a_hub_that_is_not_there_is_said_and_nothing_else_suffers(
         assert ("problem of its own" in hint) or ("no connection" in hint)
         # the library would try again for half a minute
         assert time.monotonic() - begun < 8
+        view = open_page(app).discover
+        assert view.retry.isVisible()
+        # what is known without it stays to be seen
+        view.opened.emit(view.results.index(0).data(ITEM).repo)
+        await app.controllers.settle()
+        assert "GB" in view.details.about.text()
+        assert view.details.retry.isVisible()
+        if problem is not None:
+            hub.api_fault = None
+            view.retry.click()
+            await app.controllers.settle()
+            assert not view.retry.isVisible()
+            names = [view.results.index(row).data() for row in range(view.results.rowCount())]
+            assert any("Small-1B-GGUF" in str(name) for name in names)
         app.window.escape()
         assert (await ask(app, "Hello")).status is not MessageStatus.FAILED
 
@@ -182,15 +198,14 @@ async def test_much_is_not_thrown_away_without_a_question(running: OpenApp, hub:
         wanted = Wanted("a/b", "c", "Big", (RemoteFile("f.gguf", 4_000_000_000, "x"),), "f.gguf")
         row.show_download(Download(wanted, DownloadState.RUNNING, 2_000_000_000), first=True)
         row.cancel.click()
-        (box,) = row.findChildren(QMessageBox)
-        assert "2.0 GB" in box.informativeText()
-        box.defaultButton().click()
+        question = asked(row)
+        assert question is not None
+        assert "2.0 GB" in question.about.text()
+        refuse(row)
         assert not cancelled
-        await until(lambda: not row.findChildren(QMessageBox))
+        await until(lambda: asked(row) is None)
         row.cancel.click()
-        (box,) = row.findChildren(QMessageBox)
-        (destroy,) = (one for one in box.buttons() if one is not box.defaultButton())
-        destroy.click()
+        agree(row)
         assert cancelled == [wanted.id]
         row.show_download(Download(wanted, DownloadState.QUEUED, 1000), first=True)
         row.cancel.click()
@@ -245,8 +260,8 @@ async def test_a_token_is_forgotten_in_the_settings(
     monkeypatch.setattr(f"{keychain}.forget", lambda _s, name: kept.pop(name))
     async with running() as app:
         app.window.commands.run("app.settings")
-        assert app.window.settings.window is not None
-        page = app.window.settings.window.models
+        assert app.window.settings.page is not None
+        page = app.window.settings.page.models
         page.token.entered.emit("hf_1")
         await app.controllers.settle()
         assert "ada" in page.checked.text()

@@ -12,8 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from headstart.core.parts import text_part
 from headstart.core.values import Message, MessageStatus, Role
-from headstart.ui.transcript.markdown import StreamingMarkdown, parse
+from headstart.ui.transcript.markdown import parse
 from headstart.ui.transcript.prose import fill
+from headstart.ui.transcript.streaming import StreamingMarkdown
 from headstart.ui.transcript.view import TranscriptView
 from tests.support.markdown_texts import mutated
 

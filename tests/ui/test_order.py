@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QItemSelectionModel, QMimeData, QPointF, Qt
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from headstart.assembly import App
 from headstart.core.inheritance import effective
@@ -14,6 +14,7 @@ from headstart.core.values import Chat, Folder
 from headstart.ui.dragging import chats_as_mime, folder_as_mime
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done, use_sampling
+from tests.support.sheets import write
 from tests.ui.test_searching import store
 
 
@@ -59,9 +60,7 @@ def titles(of: QMenu) -> list[str]:
 
 def answer(app: App, text: str) -> None:
     """What the window asks for."""
-    dialog = next(one for one in app.window.findChildren(QInputDialog) if one.isVisible())
-    dialog.setTextValue(text)
-    dialog.accept()
+    write(app.window, text)
 
 
 def drop(app: App, data: QMimeData, on: str) -> None:

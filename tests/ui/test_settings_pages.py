@@ -1,4 +1,4 @@
-"""The pages of the settings window."""
+"""The pages of the settings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from tests.conftest import OpenApp
 async def test_no_page_is_wider_than_the_window(running: OpenApp) -> None:
     async with running() as app:
         app.window.settings.open("")
-        settings = app.window.settings.window
+        settings = app.window.settings.page
         assert settings is not None
-        settings.show_engine()
         pages = settings.findChildren(Page)
-        assert len(pages) == 5
+        assert len(pages) == 10
         for page in pages:
             content = page.widget()
             assert content is not None
             assert content.minimumSizeHint().width() <= settings.width()
-        settings.close()

@@ -19,14 +19,14 @@ async def test_text_grows_when_the_desktops_font_does(
     monkeypatch.setattr(QFontDatabase, "systemFont", lambda _kind: system[0])
     async with running() as app:
         window = app.window
-        window.apply_theme()
+        window.looks.apply()
         before = window.composer.edit.fontInfo().pixelSize()
         large = QFont(usual)
         large.setPixelSize(round(theme.USUAL_FONT_PX * 1.5))
         system[0] = large
         QApplication.sendEvent(window, QEvent(QEvent.Type.ThemeChange))
         after = window.composer.edit.fontInfo().pixelSize()
-        assert after == theme.px(theme.TEXT_SIZE) >= 1.4 * before
+        assert after == theme.px(theme.READING_SIZE) >= 1.4 * before
         # and back
         system[0] = usual
         QApplication.sendEvent(window, QEvent(QEvent.Type.ThemeChange))

@@ -29,7 +29,7 @@ from headstart.ui.transcript.editor import MessageEditor
 from headstart.ui.transcript.highlight import lex
 from headstart.ui.transcript.stack import anchor_at
 from headstart.ui.transcript.view import TranscriptView
-from headstart.ui.transcript.words import stats_text
+from headstart.ui.transcript.words import figures_of, figures_text
 from tests.conftest import until
 from tests.ui.looks import REPLY
 
@@ -134,6 +134,11 @@ def test_lexing_covers_the_code_and_survives_unknown_languages() -> None:
     assert found["def"] == "keyword"
     assert found["# no"] == "comment"
     assert lex(code, "no-such-language") == []
+    diff = "-old line\n+new line\n same\n"
+    roles = {
+        diff[start : start + length].strip(): role for start, length, role in lex(diff, "diff")
+    }
+    assert roles == {"-old line": "danger", "+new line": "string"}
     assert lex(code, "") == []
 
 
@@ -162,12 +167,12 @@ async def test_reasoning_is_folded_away_until_it_is_asked_for(view: TranscriptVi
     view.set_branch([_message(0, "q"), reply], False)
     widget = view.widget_of("m1")
     assert widget is not None
-    assert widget.reasoning.widgets() == []
-    assert widget.reasoning_toggle.text() == "Thought · “first this”"
+    assert widget.reasoning.stack.widgets() == []
+    assert widget.reasoning.toggle.text() == "Thought · “first this”"
     before = widget.height()
-    widget.reasoning_toggle.click()
+    widget.reasoning.toggle.click()
     await until(lambda: widget.height() > before)
-    (thought,) = widget.reasoning.widgets()
+    (thought,) = widget.reasoning.stack.widgets()
     assert thought.isVisible()
 
 
@@ -214,7 +219,15 @@ def test_selecting_five_hundred_messages_makes_no_widgets_for_them(view: Transcr
 
 def test_figures_in_plain_words() -> None:
     stats = TurnStats(FinishReason.END, 1236, 1204, 0.05, 0.0934, 101, 4.0)
-    assert stats_text(stats) == ("25.0 tok/s    first token 0.09 s    reused 1,204 of 1,236 tokens")
+    assert figures_text(stats) == "25 tok/s"
+    whole = "25 tok/s · first word after 0.1 s · 1,204 tokens reused"
+    assert figures_text(stats, whole=True) == whole
+    assert figures_of(stats) == [
+        ("Speed", "25 tokens per second"),
+        ("Written", "101 tokens"),
+        ("First word after", "0.1 s"),
+        ("Reused", "1,204 of 1,236 tokens"),
+    ]
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:1", "/bin/sh", "smb://x/y", ""])

@@ -17,9 +17,9 @@ ADDRESS = "https://updates.test/newest.json"
 
 def _section(app: App) -> UpdatesSection:
     app.window.settings.open()
-    window = app.window.settings.window
-    assert window is not None
-    return window.general.updates
+    page = app.window.settings.page
+    assert page is not None
+    return page.general.updates
 
 
 async def test_without_an_address_nobody_can_be_asked(running: OpenApp) -> None:

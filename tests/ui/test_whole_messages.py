@@ -143,7 +143,7 @@ def _walk(
     def fold() -> None:
         message = view.widget_of("m3")
         assert message is not None
-        message.reasoning_toggle.click()
+        message.reasoning.toggle.click()
 
     def edit() -> None:
         message = view.widget_of(rng.choice(("m1", "m3")))

@@ -16,7 +16,6 @@ from headstart.core.values import ChatSummary
 from headstart.home import Home
 from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector
-from headstart.ui.settings.window import SettingsWindow
 from headstart.ui.sidebar.rows import Sections
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chat
@@ -89,19 +88,19 @@ async def test_drafts_stay_with_their_chats(running: OpenApp) -> None:
         await until(lambda: app.window.composer.text() == "for the old chat")
 
 
-async def test_settings_window_changes_are_checked_applied_and_saved(
+async def test_changes_of_settings_are_checked_applied_and_saved(
     running: OpenApp, home: Home
 ) -> None:
     async with running() as app:
-        app.window.settings.open()
-        window = app.window.settings.window
-        assert isinstance(window, SettingsWindow)
-        window.general.change_sampling("temperature", 0.25)
-        window.engine.change("context_length", 4096)
-        window.general.change(when_full="drop_oldest")
-        assert app.services.preferences.current.sampling.temperature == 0.25
+        page = app.window.settings.open()
+        page.numbers.set("temperature", 0.25)
+        # each page changes what the others left
+        page.numbers.set("top_k", 7)
+        page.engine.change("context_length", 4096)
+        page.changed.emit({"when_full": "drop_oldest"})
+        sampling = app.services.preferences.current.sampling
+        assert (sampling.temperature, sampling.top_k) == (0.25, 7)
         assert app.window.inspector.when_full.currentData() == "drop_oldest"
-        window.close()
     saved = json.loads(home.settings.read_text())
     assert saved["engine"]["context_length"] == 4096
 
@@ -116,19 +115,21 @@ async def test_a_damaged_settings_file_is_told_and_kept(running: OpenApp, home: 
     assert list(home.path.glob("settings-damaged-*.json"))
 
 
-async def test_panels_hide_by_keyboard_and_stay_hidden(running: OpenApp, home: Home) -> None:
+async def test_panels_come_and_go_by_keyboard_and_stay_so(running: OpenApp, home: Home) -> None:
     async with running() as app:
         control = Qt.KeyboardModifier.ControlModifier
         app.window.activateWindow()
         assert app.window.sidebar.isVisible()
+        # a new user sees no settings
+        assert not app.window.inspector.isVisible()
         QTest.keyClick(app.window, Qt.Key.Key_B, control)
         QTest.keyClick(app.window, Qt.Key.Key_I, control)
         await asyncio.sleep(0.05)
         assert not app.window.sidebar.isVisible()
-        assert not app.window.inspector.isVisible()
+        assert app.window.inspector.isVisible()
     async with running() as app:
         assert not app.window.sidebar.isVisible()
-        assert not app.window.inspector.isVisible()
+        assert app.window.inspector.isVisible()
 
 
 def test_chats_stand_under_the_day_they_were_used() -> None:

@@ -15,6 +15,7 @@ from headstart.chat.servers import Offered, Servers
 from headstart.core.errors import ModelProblem
 from headstart.core.inheritance import NO_ADVICE
 from headstart.core.installed import InstalledModel
+from headstart.core.model_names import people_name
 from headstart.core.model_ref import AnyModel, ModelRef
 from headstart.core.servers import split_key
 from headstart.core.settings import SamplingChoice
@@ -24,6 +25,7 @@ from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
 from headstart.hub.advice import read_advice
+from headstart.hub.projectors import projector_of
 from headstart.hub.shelf import Shelf
 
 
@@ -49,6 +51,10 @@ class Models:
         self._preferences = preferences
         self._servers = servers
         self._shelf = shelf
+
+    @property
+    def shelf(self) -> Shelf:
+        return self._shelf
 
     async def installed(self) -> list[ModelRef]:
         """Everything that lies here, whether it can run here or not; the format that is
@@ -103,11 +109,19 @@ class Models:
             return NO_ADVICE
         return await asyncio.to_thread(read_advice, model)
 
+    async def blind(self, model: AnyModel) -> str:
+        """The name of a model that is known not to see images; "" for one that does, or of whom
+        only its server knows."""
+        if not isinstance(model, ModelRef):
+            return ""
+        projector = await asyncio.to_thread(projector_of, model)
+        return model.name if projector is None else ""
+
     def name_of(self, key: str) -> str:
         named = split_key(key)
         if named is not None:
             return named[1]
-        return self._shelf.name_of(key) or title(Path(key))
+        return self._shelf.name_of(key) or people_name(title(Path(key)))
 
     def find(self, key: str) -> ModelRef:
         """The model that something names, also where it moved; the starter model for "". Raises
@@ -122,4 +136,4 @@ class Models:
                     raise
         if starter is None:
             raise ModelProblem("no-model-yet")
-        return starter
+        return self._shelf.ref(starter.path)

@@ -12,10 +12,19 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.servers import Connection, ServerModel, normal_url, split_key
+from headstart.core.servers import (
+    LOCAL_PROGRAMS,
+    PROGRAM_NAMES,
+    Connection,
+    Nearby,
+    ServerModel,
+    normal_url,
+    split_key,
+)
 from headstart.core.settings import changed
 from headstart.core.told import Told, told
 from headstart.core.values import new_id
@@ -26,6 +35,8 @@ log = logging.getLogger(__name__)
 
 # a list that is older is asked for again when it is looked at
 FRESH_SECONDS = 60.0
+# how long a program on this computer may take to say what it offers
+LOOK_SECONDS = 2.0
 
 
 class ConsentNeeded(EnvironmentProblem):
@@ -129,6 +140,28 @@ class Servers:
             raise EnvironmentProblem("connection-gone")
         return await self._ask(connection, fresh=True)
 
+    async def look_around(self) -> list[Nearby]:
+        """Programs on this computer that answer and are not among the connections: one look at
+        each of their usual ports."""
+        known = {_port(one.url) for one in self.connections if one.is_here}
+        wanted = [(name, port) for name, port in LOCAL_PROGRAMS if port not in known]
+        found = await asyncio.gather(*(self._look_at(name, port) for name, port in wanted))
+        return [one for one in found if one is not None]
+
+    async def _look_at(self, name: str, port: int) -> Nearby | None:
+        connection = Connection("", name, f"http://127.0.0.1:{port}/v1")
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                offer = await self._session.list_models(connection)
+        except (EnvironmentProblem, TimeoutError):
+            return None
+        except Exception:
+            # whatever answers there, it is no server of models
+            log.info("what answers at port %d offers no models", port)
+            return None
+        own = PROGRAM_NAMES.get(offer.kind, name)
+        return Nearby(changed(connection, name=own), len(offer.models))
+
     def find(self, key: str) -> ServerModel | None:
         """The model that a chat names; None for what is no server's. Raises ModelProblem."""
         named = split_key(key)
@@ -195,3 +228,10 @@ class Servers:
                 for item in self.connections
             )
         )
+
+
+def _port(url: str) -> int | None:
+    try:
+        return urlsplit(url).port
+    except ValueError:
+        return None

@@ -33,6 +33,7 @@ from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
+from headstart.chat.reporting import Reporting
 from headstart.chat.servers import Servers
 from headstart.chat.transfer.backup import Backups, Places
 from headstart.chat.transfer.exporting import Exporting
@@ -79,6 +80,7 @@ class Services:
     discover: Discover
     downloads: Downloads
     updates: Updates
+    reporting: Reporting
     ending: Ending
 
 
@@ -122,6 +124,7 @@ class Weights:
     # where files are unpacked that come in, and everything that a backup has
     scratch: Path | None = None
     places: Places | None = None
+    log: Path | None = None
 
     def shelf(self, preferences: Preferences) -> Shelf:
         def places() -> list[Place]:
@@ -187,5 +190,6 @@ def make_services(
         discover=Discover(weights.hub, models, preferences),
         downloads=Downloads(weights.hub, weights.book, preferences, broadcast),
         updates=Updates(preferences),
+        reporting=Reporting(weights.log, preferences),
         ending=Ending(databases, background, runner, session),
     )

@@ -15,6 +15,7 @@ LONGEST = 8_000_000
 _PART = 4_000
 # of English and code, where nobody has counted
 CHARACTERS_PER_TOKEN = 3.6
+_NO_TEXT = re.compile(r"^\[Page \d+ has no text\]$", re.MULTILINE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*(\d+))?")
 
 
@@ -76,6 +77,13 @@ class Extracted:
         name, one = self.unit.value.capitalize(), len(numbers) == 1
         which = f"{name} {numbers[0]}" if one else f"{name}s {ranges_text(numbers)}"
         return f"[{which} of {len(self.pages)} {'is' if one else 'are'} left out]"
+
+
+def pages_without_text(text: str, pages: int) -> int:
+    """How many pages of `text`, which `Extracted.chosen` made, are pictures only."""
+    if pages == 1:
+        return int(not text.strip())
+    return len(_NO_TEXT.findall(text))
 
 
 def in_parts(text: str) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from headstart.core.model_ref import ModelFormat
 
 # what `Speculation.draft` is where the model drafts with its own layers
 OWN_LAYERS = "own-layers"
+# and where the installed draft that gains most is taken
+AUTOMATIC = "automatic"
 
 # whose graphs keep what goes into each layer (`t_layer_inp`)
 LAYER_INPUTS = frozenset(

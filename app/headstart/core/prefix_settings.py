@@ -41,7 +41,7 @@ class PrefixSettings(Struct, frozen=True):
         bool,
         Meta(
             title="Prefill ahead",
-            description="while you type or look at a chat; costs battery, pauses when it is low",
-            extra_json_schema={"label": "while you type or look at a chat"},
+            description="while you type, and after a reply; costs battery, pauses when it is low",
+            extra_json_schema={"label": "while you type, and after a reply"},
         ),
     ] = True

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from headstart.core.split_files import stem
 
-_QUANTIZATION = re.compile(
+QUANTIZATION = re.compile(
     r"(?:^|[-._/])(?P<name>(?:UD-)?(?:"
     r"I?Q\d(?:_(?:K|\d|XXS|XS|S|M|L|XL|NL))*(?:_(?:XXS|XS|S|M|L|XL|R\d|\d))*"
     r"|TQ\d_\d|MXFP4(?:_MOE)?|NVFP4|BF16|F16|FP16|F32|FP32))(?=$|[-._/])",
@@ -19,10 +19,10 @@ _WHOLE = {"F32": 32.0, "FP32": 32.0, "BF16": 16.0, "F16": 16.0, "FP16": 16.0}
 
 def quantization(path: str) -> str:
     """As its maker named it, in capitals: Q4_K_M, UD-Q4_K_XL, BF16; "" where it does not say."""
-    names = [match["name"] for match in _QUANTIZATION.finditer(stem(PurePosixPath(path).name))]
+    names = [match["name"] for match in QUANTIZATION.finditer(stem(PurePosixPath(path).name))]
     if not names:
         # some makers have a folder for each
-        names = [match["name"] for match in _QUANTIZATION.finditer(path.rpartition("/")[0])]
+        names = [match["name"] for match in QUANTIZATION.finditer(path.rpartition("/")[0])]
     return names[-1].upper() if names else ""
 
 

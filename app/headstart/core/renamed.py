@@ -11,10 +11,14 @@ NEW_NAMES = {
     "min_confidence": "min_probability",
     "read_ahead": "prefill_ahead",
     "patience": "timeout",
+    "show_stats": "stats_shown",
 }
 
 # what a field's older values are called
-NEW_VALUES: dict[str, dict[Any, str]] = {"flash_attention": {True: "auto", False: "off"}}
+NEW_VALUES: dict[str, dict[Any, str]] = {
+    "flash_attention": {True: "auto", False: "off"},
+    "show_stats": {True: "speed", False: "none"},
+}
 
 
 def with_new_names(values: Any) -> Any:

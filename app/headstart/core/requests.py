@@ -114,7 +114,8 @@ class AheadRequest:
     """Read what is sure to come: the history, and the settled part of what is being typed.
 
     Nothing happens when the model is not the one that is loaded. `attached` are the texts of files
-    that `typed` begins with; without `prefills` tokens are counted only.
+    that `typed` begins with; without `prefills` tokens are counted only. `restores_only`: what is
+    kept is restored, and nothing else is read.
     """
 
     load: LoadRequest
@@ -125,6 +126,7 @@ class AheadRequest:
     # of what is typed
     images: tuple[PromptImage, ...] = ()
     prefills: bool = True
+    restores_only: bool = False
     when_full: WhenFull = "stop"
     thinking: Thinking = "auto"
     retention: Retention = Retention.DISK

@@ -13,6 +13,12 @@ def resources() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "resources"
 
 
+def guide() -> Path:
+    """The pages for users, in Markdown with pictures."""
+    packaged = resources() / "guide"
+    return packaged if packaged.is_dir() else resources().parent / "docs" / "guide"
+
+
 def changelog() -> Path:
     """What is new in each version, in Markdown."""
     packaged = resources() / "CHANGELOG.md"

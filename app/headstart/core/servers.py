@@ -69,6 +69,45 @@ class Connection(Struct, frozen=True):
         """Who gets the words, as people see it: a name or address, and a port if there is one."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
+    @property
+    def is_here(self) -> bool:
+        """Whether another program on this computer answers."""
+        name = urlsplit(self.url).hostname or ""
+        if name in ("localhost", "localhost.localdomain") or name.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+
+# programs that answer on this computer where they run: their name and port
+LOCAL_PROGRAMS: tuple[tuple[str, int], ...] = (
+    ("Ollama", 11434),
+    ("LM Studio", 1234),
+    ("llama.cpp", 8080),
+    ("vLLM", 8000),
+    ("Jan", 1337),
+    ("KoboldCpp", 5001),
+)
+# what a program calls itself, where it does not answer at its usual port
+PROGRAM_NAMES: dict[ServerKind, str] = {
+    "llama.cpp": "llama.cpp",
+    "llama-cpp-python": "llama-cpp-python",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "lmstudio": "LM Studio",
+    "ollama": "Ollama",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """A program on this computer that answers, and could be added; how many models it offers."""
+
+    connection: Connection
+    models: int
+
 
 @dataclass(frozen=True, slots=True)
 class ServerModel:
@@ -90,6 +129,10 @@ class ServerModel:
     @property
     def host(self) -> str:
         return self.connection.host
+
+    @property
+    def is_here(self) -> bool:
+        return self.connection.is_here
 
     @property
     def checks_drafts(self) -> bool:

@@ -18,7 +18,10 @@ from headstart.core.sampling import MOST_BIASES as MOST_BIASES
 from headstart.core.sampling import Bias as Bias
 from headstart.core.sampling import Sampling as Sampling
 from headstart.core.sampling import SamplingChoice as SamplingChoice
+from headstart.core.saved_prompts import PROMPTS
+from headstart.core.saved_prompts import SavedPrompt as SavedPrompt
 from headstart.core.servers import Connection
+from headstart.core.speculation_settings import Speculation as Speculation
 from headstart.core.updates import UpdateSettings
 from headstart.core.variables import LONGEST as LONGEST_VALUE
 
@@ -26,11 +29,12 @@ WhenFull = Literal["stop", "drop_oldest"]
 Theme = Literal["system", "light", "dark"]
 KvType = Literal["f16", "bf16", "q8_0"]
 Backend = Literal["auto", "llama.cpp", "mlx"]
-DepthMode = Literal["auto", "fixed"]
-TreeBranches = Literal["auto", "always", "never"]
 WindowCache = Literal["auto", "whole", "window"]
 FlashAttention = Literal["auto", "on", "off"]
 TextFont = Literal["inter", "system"]
+ColumnWidth = Literal["narrow", "medium", "wide"]
+LineSpacing = Literal["tight", "normal", "loose"]
+StatsShown = Literal["speed", "all", "none"]
 Thinking = Literal["auto", "off", "on", "low", "medium", "high", "max"]
 
 # in the order of how much a model thinks
@@ -38,47 +42,11 @@ THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 _S = TypeVar("_S", bound=Struct)
 
+# percent, from the smallest text to the largest
+TEXT_SIZES = (80, 90, 100, 110, 125, 140, 160)
+
 # smaller contexts hold no conversation, and the smallest ended the process inside llama.cpp
 LEAST_CONTEXT = 512
-
-
-class Speculation(Struct, frozen=True, omit_defaults=True):
-    """How tokens are drafted. The text stays the target's, whatever is chosen here."""
-
-    enabled: bool = True
-    # the key of a model ref; empty is none
-    draft: str = ""
-    depth_mode: Annotated[
-        DepthMode, Meta(title="Draft depth", description="auto measures, and stops what is slower")
-    ] = "auto"
-    depth: Annotated[
-        int,
-        Meta(
-            ge=1, le=16, title="Fixed depth", description="tokens drafted before each verification"
-        ),
-    ] = 4
-    min_probability: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=0.99,
-            title="Minimum draft probability",
-            description="the draft stops before a token less probable than this; 0 is automatic",
-            extra_json_schema={"special": "automatic"},
-        ),
-    ] = 0.0
-    prompt_lookup: bool = True
-    earlier_chats: Annotated[
-        bool,
-        Meta(
-            title="Use earlier chats for drafting",
-            description="what the model wrote before, in this and other chats, is tried first; "
-            "private chats neither give nor get anything",
-        ),
-    ] = True
-    # the draft's second likeliest tokens as branches of a tree: where they pay, or wherever
-    # possible (for tests)
-    tree_branches: TreeBranches = "auto"
 
 
 class Overrides(Struct, frozen=True, omit_defaults=True):
@@ -111,13 +79,6 @@ class Preset(Overrides, frozen=True, omit_defaults=True, kw_only=True):
     """What a chat can be made to begin from, by name."""
 
     name: Annotated[str, Meta(min_length=1, max_length=80)]
-
-
-class SavedPrompt(Struct, frozen=True):
-    """A text that the user puts into messages again and again."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=80)]
-    text: Annotated[str, Meta(min_length=1, max_length=100_000)]
 
 
 class EngineSettings(Struct, frozen=True):
@@ -265,6 +226,32 @@ class Settings(Struct, frozen=True):
             extra_json_schema={"labels": {"inter": "Inter", "system": "System font"}},
         ),
     ] = "inter"
+    text_size: Annotated[
+        int,
+        Meta(
+            ge=TEXT_SIZES[0],
+            le=TEXT_SIZES[-1],
+            title="Text size",
+            description="of the whole window, in percent",
+            extra_json_schema={"unit": "%"},
+        ),
+    ] = 100
+    column_width: Annotated[
+        ColumnWidth,
+        Meta(
+            title="Column width",
+            description="of the messages",
+            extra_json_schema={"labels": {"narrow": "Narrow", "medium": "Medium", "wide": "Wide"}},
+        ),
+    ] = "medium"
+    line_spacing: Annotated[
+        LineSpacing,
+        Meta(
+            title="Line spacing",
+            description="of the messages",
+            extra_json_schema={"labels": {"tight": "Tight", "normal": "Normal", "loose": "Loose"}},
+        ),
+    ] = "normal"
     system_prompt: Annotated[
         str, Meta(title="System prompt", description="for chats without one of their own")
     ] = ""
@@ -305,7 +292,7 @@ class Settings(Struct, frozen=True):
         tuple[ModelOptions, ...], Meta(description="what chats with one model begin from")
     ] = ()
     presets: Annotated[tuple[Preset, ...], Meta(max_length=200)] = ()
-    prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = ()
+    prompts: Annotated[tuple[SavedPrompt, ...], Meta(max_length=1_000)] = PROMPTS
     library: LibrarySettings = field(default_factory=LibrarySettings)
     updates: UpdateSettings = field(default_factory=UpdateSettings)
     # when a newer version was looked for last, in seconds since 1970
@@ -331,7 +318,7 @@ class Settings(Struct, frozen=True):
         ),
     ] = 30
     show_sidebar: bool = True
-    show_inspector: bool = True
+    show_inspector: bool = False
     # the inspector's sections that are open
     open_sections: tuple[str, ...] = ()
     # pixels of the window, and the chat that was open when it was closed
@@ -340,6 +327,8 @@ class Settings(Struct, frozen=True):
     open_chat: str = ""
     # the version whose news were told
     told_version: str = ""
+    # models with drafts whose gain was told, by their keys
+    told_gains: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
     # none at its end
     open_place: ReadingPlace | None = None
     mirror_folder: Annotated[
@@ -348,9 +337,16 @@ class Settings(Struct, frozen=True):
     # where files were chosen last, and the format that chats went out in
     last_folder: str = ""
     export_format: str = ""
-    show_stats: Annotated[
-        bool, Meta(title="Stats under replies", description="speed, reused tokens, speculation")
-    ] = True
+    stats_shown: Annotated[
+        StatsShown,
+        Meta(
+            title="Figures under a reply",
+            description="the rest shows when the pointer is over them",
+            extra_json_schema={
+                "labels": {"speed": "Speed and gain", "all": "More figures", "none": "None"}
+            },
+        ),
+    ] = "speed"
 
 
 class SettingsError(ValueError):

@@ -26,6 +26,14 @@ def count_text(count: int) -> str:
     return str(count)
 
 
+def tokens_text(count: int) -> str:
+    """Tokens as people say them: 890, 1.2k, 15.1k, 128k."""
+    if count < 1_000:
+        return str(count)
+    value = count / 1_000
+    return f"{value:.0f}k" if value >= 100 else f"{value:.1f}".removesuffix(".0") + "k"
+
+
 def count_words(count: int, word: str) -> str:
     """A number with its noun: 1 chat, 2,000 chats."""
     return f"{count:,} {word if count == 1 else f'{word}s'}"

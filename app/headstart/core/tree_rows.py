@@ -1,42 +1,112 @@
-"""The tree of a chat as few rows as it needs: messages that follow each other without another
-version are one. Pure."""
+"""The tree of a chat as rows of a drawing: what is read is one straight line, and every other way
+stands beside it, indented. Pure."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from headstart.core.chat_tree import TreeNode
 
 
-@dataclass(slots=True)
-class Run:
-    """Messages from one that others stand beside (or the first) to where the branch divides or
-    ends; `below` are the ways on."""
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """A message. `depth`: how many ways it is away from the straight line; `begins`: it is the
+    first of a way that leaves another one; `lines`: columns in which a line passes through the
+    whole row, `above` and `below`: whether its own goes on there. `versions`: messages with the
+    same parent."""
 
-    first: TreeNode
-    last: TreeNode
-    count: int = 1
-    below: list[Run] = field(default_factory=list)
+    node: TreeNode
+    depth: int
+    begins: bool
+    lines: tuple[int, ...]
+    above: bool
+    below: bool
+    versions: int
 
-    @property
-    def shown(self) -> bool:
-        return self.first.shown
 
-
-def runs_of(nodes: Sequence[TreeNode]) -> list[Run]:
-    """What the chat begins with: usually one."""
+def rows_of(nodes: Sequence[TreeNode]) -> list[TreeRow]:
+    """Each message once, those of other ways before the way goes on that they leave."""
     children: dict[str | None, list[TreeNode]] = defaultdict(list)
     for node in nodes:
         children[node.parent].append(node)
-    roots = [Run(node, node) for node in children[None]]
-    left = list(roots)
+    placed = _placed(children)
+    chains = _chains(placed)
+    rows = []
+    for number, (node, depth, begins, chain) in enumerate(placed):
+        passing = tuple(
+            other.depth
+            for other in chains.values()
+            if other is not chains[chain] and other.first < number < other.last
+        )
+        own = chains[chain]
+        rows.append(
+            TreeRow(
+                node,
+                depth,
+                begins,
+                passing,
+                above=number > own.first,
+                below=number < own.last,
+                versions=len(children[node.parent]),
+            )
+        )
+    return rows
+
+
+def branches_of(nodes: Sequence[TreeNode]) -> int:
+    """How many ways the chat goes: messages that nothing follows."""
+    parents = {node.parent for node in nodes}
+    return sum(node.id not in parents for node in nodes)
+
+
+# a message, its depth, whether it begins a way, and which way it is on
+_Place = tuple[TreeNode, int, bool, int]
+
+
+def _placed(children: dict[str | None, list[TreeNode]]) -> list[_Place]:
+    placed: list[_Place] = []
+    ways = 0
+    # chats can be deeper than Python may call
+    left: list[tuple[TreeNode, int, bool, int]] = []
+
+    def push(below: Sequence[TreeNode], depth: int, chain: int) -> None:
+        nonlocal ways
+        if not below:
+            return
+        on = next((node for node in below if node.shown), below[-1])
+        # taken from the end: the way goes on after all others were shown
+        left.append((on, depth, False, chain))
+        for node in reversed([node for node in below if node is not on]):
+            ways += 1
+            left.append((node, depth + 1, True, ways))
+
+    push(children[None], 0, 0)
     while left:
-        run = left.pop()
-        while len(children[run.last.id]) == 1:
-            run.last = children[run.last.id][0]
-            run.count += 1
-        run.below = [Run(node, node) for node in children[run.last.id]]
-        left += run.below
-    return roots
+        node, depth, begins, chain = left.pop()
+        placed.append((node, depth, begins, chain))
+        push(children[node.id], depth, chain)
+    return placed
+
+
+@dataclass(slots=True)
+class _Chain:
+    depth: int
+    first: int
+    last: int
+
+
+def _chains(placed: Sequence[_Place]) -> dict[int, _Chain]:
+    """The line of each way: from its first message to its last, or to the last that leaves it."""
+    rows = {node.id: number for number, (node, *_) in enumerate(placed)}
+    chains: dict[int, _Chain] = {}
+    of_node: dict[str, int] = {}
+    for number, (node, depth, begins, chain) in enumerate(placed):
+        of_node[node.id] = chain
+        known = chains.setdefault(chain, _Chain(depth, number, number))
+        known.last = max(known.last, number)
+        if begins and node.parent in rows:
+            left = chains[of_node[node.parent]]
+            left.last = max(left.last, number)
+    return chains

@@ -104,6 +104,9 @@ def prefill_ahead(
         if stop.stopped:
             raise DecodeAborted
         prefiller.reuse(tokens, stop)
+        if request.restores_only:
+            emit(PrefilledAhead(common_prefix(prefiller.resident.tokens, tokens), 0))
+            return []
         try:
             prefiller.prefill(
                 tokens, lambda _event: None, stop, ahead=True, positions=[len(history)]

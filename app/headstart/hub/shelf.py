@@ -8,60 +8,27 @@ its notes and what was measured of it. Worker threads; one look at a time.
 from __future__ import annotations
 
 import contextlib
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from headstart.core.errors import ModelProblem
-from headstart.core.files import write_whole
 from headstart.core.installed import About, InstalledModel, Moved
+from headstart.core.model_names import people_name
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.split_files import parts
 from headstart.core.told import from_stored, told
 from headstart.hub import about, library, mlx_folder
 from headstart.hub.content import BEGINNING, content_of
+from headstart.hub.draft_memory import DraftMemory
+from headstart.hub.kept_list import Kept, KeptList, Known, Seen
 from headstart.hub.sources import Found, Place, Source, walk
-
-log = logging.getLogger(__name__)
 
 # a file that changed so few seconds ago may still be written
 _FRESH = 2.0
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What was read of a place, and the state of the files then."""
-
-    state: tuple[int, int]
-    name: str
-    content: str
-    about: About
-    size: int
-    # what is wrong with the file, as `Told.stored` writes it
-    trouble: str = ""
-
-
-@dataclass(slots=True)
-class _Known:
-    """What stays with a model's bytes."""
-
-    # by which measurements know it: as the file was called when it was first seen
-    signature: str
-    name: str = ""
-    notes: str = ""
-    last_used: float = 0.0
-    paths: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Kept:
-    seen: dict[str, _Seen] = field(default_factory=dict)
-    known: dict[str, _Known] = field(default_factory=dict)
 
 
 class Shelf:
@@ -69,10 +36,9 @@ class Shelf:
     kept."""
 
     def __init__(self, path: Path | None, places: Callable[[], Sequence[Place]]) -> None:
-        self._path = path
+        self._list = KeptList(path)
+        self.drafts = DraftMemory(self._list)
         self._places = places
-        self._lock = threading.RLock()
-        self._kept: _Kept | None = None
         self._moved: list[Moved] = []
 
     # --- looking around ------------------------------------------------------------------
@@ -82,41 +48,43 @@ class Shelf:
         places, each with its bytes once."""
         # a slow disk keeps nobody waiting who only asks for a name
         there = self._all(opened)
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             before = msgspec.json.encode(kept)
             found = self._read(there, kept)
             self._follow_moved(kept, {str(one.path) for one, _ in found})
             models = self._listed(found, kept)
             if msgspec.json.encode(kept) != before:
-                self._save()
+                self._list.save()
             return models
 
     def moved(self) -> list[Moved]:
         """What was found to lie elsewhere since the last time that this was asked."""
-        with self._lock:
+        with self._list.lock:
             moved, self._moved = self._moved, []
             return moved
 
     def ref(self, path: Path) -> ModelRef:
         """The model at `path` as it is known; raises OSError when nothing is there."""
         found = library.ref(path)
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             seen = kept.seen.get(str(path))
             if seen is None:
-                return found
+                name = people_name(found.name)
+                return replace(found, name=name, known_as=found.signature)
             return self._named(replace(found, name=seen.name), seen.content, kept)
 
     def name_of(self, key: str) -> str:
         """What a model is called, without a look at the disk; "" for one that was never seen."""
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             seen = kept.seen.get(key)
             known = None if seen is None else kept.known.get(seen.content)
             if seen is None:
                 return ""
-            return (known.name if known is not None else "") or seen.name
+            own = known.name if known is not None else ""
+            return own or self._called(seen, kept)
 
     def find(self, key: str) -> ModelRef:
         """The model that a chat or the settings name, also where it lies elsewhere by now; raises
@@ -124,8 +92,8 @@ class Shelf:
         path = Path(key)
         with contextlib.suppress(OSError):
             return self.ref(path)
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             for content, known in kept.known.items():
                 if key in known.paths:
                     for other in reversed(known.paths):
@@ -137,11 +105,11 @@ class Shelf:
     def open(self, path: Path) -> ModelRef:
         """Check what the user opened, and know it from now on; raises ModelProblem."""
         found = library.open_model(path)
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             one = Found(found.path, found.name, found.format, Source.OPENED)
             self._read([one], kept)
-            self._save()
+            self._list.save()
         return self.ref(found.path)
 
     # --- what the user says of a model ---------------------------------------------------
@@ -155,28 +123,28 @@ class Shelf:
 
     def used(self, key: str, at: float) -> None:
         """A reply was written with it."""
-        with self._lock:
-            seen = self._load().seen.get(key)
+        with self._list.lock:
+            seen = self._list.load().seen.get(key)
             if seen is not None:
                 self._change(seen.content, last_used=at)
 
     def forget(self, key: str) -> None:
         """Its file was removed on purpose: it is gone, not moved."""
-        with self._lock:
-            kept = self._load()
+        with self._list.lock:
+            kept = self._list.load()
             kept.seen.pop(key, None)
             for known in kept.known.values():
                 if key in known.paths:
                     known.paths.remove(key)
-            self._save()
+            self._list.save()
 
     def _change(self, content: str, **changes: object) -> None:
-        with self._lock:
-            known = self._load().known.get(content)
+        with self._list.lock:
+            known = self._list.load().known.get(content)
             if known is not None:
                 for name, value in changes.items():
                     setattr(known, name, value)
-                self._save()
+                self._list.save()
 
     # --- reading -------------------------------------------------------------------------
 
@@ -197,7 +165,7 @@ class Shelf:
             first.setdefault(str(one.path), one)
         return list(first.values())
 
-    def _read(self, found: Iterable[Found], kept: _Kept) -> list[tuple[Found, _Seen]]:
+    def _read(self, found: Iterable[Found], kept: Kept) -> list[tuple[Found, Seen]]:
         """What is known of each, read where it is new or changed."""
         result = []
         for one in found:
@@ -218,12 +186,12 @@ class Shelf:
             result.append((one, seen))
             known = kept.known.get(seen.content)
             if known is None:
-                known = kept.known[seen.content] = _Known(f"{one.name}:{seen.size}")
+                known = kept.known[seen.content] = Known(f"{one.name}:{seen.size}")
             if str(one.path) not in known.paths:
                 known.paths.append(str(one.path))
         return result
 
-    def _follow_moved(self, kept: _Kept, there: set[str]) -> None:
+    def _follow_moved(self, kept: Kept, there: set[str]) -> None:
         """Where something was, and its bytes lie elsewhere now."""
         for path in [path for path in kept.seen if path not in there]:
             if Path(path).exists():
@@ -238,12 +206,12 @@ class Shelf:
                 self._moved.append(Moved(path, now[-1]))
 
     @staticmethod
-    def _holds(path: str, content: str, kept: _Kept) -> bool:
+    def _holds(path: str, content: str, kept: Kept) -> bool:
         """Whether these bytes lay there when somebody looked last: names are used again."""
         seen = kept.seen.get(path)
         return seen is not None and seen.content == content
 
-    def _listed(self, found: list[tuple[Found, _Seen]], kept: _Kept) -> list[InstalledModel]:
+    def _listed(self, found: list[tuple[Found, Seen]], kept: Kept) -> list[InstalledModel]:
         models: dict[str, InstalledModel] = {}
         for one, seen in found:
             if seen.content in models:
@@ -251,14 +219,14 @@ class Shelf:
                 models[seen.content] = replace(same, copies=(*same.copies, str(one.path)))
                 continue
             plain = ModelRef(one.path, one.name, seen.size, one.format)
-            known = kept.known.get(seen.content) or _Known("")
+            known = kept.known.get(seen.content) or Known("")
             why = None
             if seen.trouble:
                 why = from_stored(seen.trouble)
             elif seen.about.no_chat:
                 why = told("no-chat-model", name=one.name, what=seen.about.no_chat)
             models[seen.content] = InstalledModel(
-                self._named(plain, seen.content, kept),
+                self._named(plain, seen.content, kept, seen),
                 one.source.value,
                 seen.content,
                 seen.about,
@@ -270,42 +238,24 @@ class Shelf:
         return list(models.values())
 
     @staticmethod
-    def _named(ref: ModelRef, content: str, kept: _Kept) -> ModelRef:
-        known = kept.known.get(content)
+    def _named(ref: ModelRef, content: str, kept: Kept, seen: Seen | None = None) -> ModelRef:
+        known, seen = kept.known.get(content), seen or kept.seen.get(ref.key)
+        name = ref.name if seen is None else Shelf._called(seen, kept)
         if known is None:
-            return ref
-        return replace(ref, name=known.name or ref.name, known_as=known.signature)
+            return replace(ref, name=name, known_as=ref.signature)
+        return replace(ref, name=known.name or name, known_as=known.signature)
 
-    # --- keeping -------------------------------------------------------------------------
-
-    def _load(self) -> _Kept:
-        if self._kept is None:
-            self._kept = _Kept()
-            if self._path is None:
-                return self._kept
-            try:
-                self._kept = msgspec.json.decode(self._path.read_bytes(), type=_Kept)
-            except FileNotFoundError:
-                pass
-            except OSError as error:
-                # it may be there again at the next start: nothing is written over it
-                log.warning("the list of models cannot be read: %s", type(error).__name__)
-                self._path = None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                # names and notes are lost to this version; everything else is found again
-                log.warning("the list of models cannot be read: %s", type(error).__name__)
-                with contextlib.suppress(OSError):
-                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
-        return self._kept
-
-    def _save(self) -> None:
-        if self._path is None:
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path, msgspec.json.encode(self._load()))
-        except OSError as error:
-            log.warning("the list of models cannot be written: %s", error)
+    @staticmethod
+    def _called(seen: Seen, kept: Kept) -> str:
+        """As people call it; with how it is stored, where another one is called the same."""
+        name = people_name(seen.name)
+        same = {
+            one.content
+            for one in kept.seen.values()
+            if one.content != seen.content and people_name(one.name) == name
+        }
+        stored = seen.about.quantization
+        return f"{name} {stored}" if same and stored and stored not in name else name
 
 
 def _state(one: Found) -> tuple[int, int]:
@@ -317,7 +267,7 @@ def _state(one: Found) -> tuple[int, int]:
     return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
 
 
-def _look_at(one: Found, state: tuple[int, int]) -> _Seen:
+def _look_at(one: Found, state: tuple[int, int]) -> Seen:
     """Raises OSError."""
     size, form = state[0], one.format
     beginning = b""
@@ -328,8 +278,8 @@ def _look_at(one: Found, state: tuple[int, int]) -> _Seen:
     try:
         said = _said(one, form, beginning)
     except ModelProblem as problem:
-        return _Seen(state, one.name, content, About(), size, problem.told.stored)
-    return _Seen(state, one.name, content, said, size)
+        return Seen(state, one.name, content, About(), size, problem.told.stored)
+    return Seen(state, one.name, content, said, size)
 
 
 def _said(one: Found, form: ModelFormat, beginning: bytes) -> About:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, se
 
 from headstart.core.profiles import RECYCLED
 from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ChatSummary, TrashedChat, now_ms
+from headstart.core.values import Chat, ChatSummary, MessageStatus, TrashedChat, now_ms
 from headstart.storage import rows
 from headstart.storage.tables import (
     chats,
@@ -36,6 +36,18 @@ class ChatTable:
                 select(chats).where(chats.c.id == chat_id, chats.c.deleted_at.is_(None))
             ).first()
         return None if row is None else rows.chat_value(row)
+
+    def last_interrupted(self) -> str:
+        """The id of the chat whose reply was interrupted last; "" for none."""
+        query = (
+            select(chats.c.id)
+            .join(messages, messages.c.chat_id == chats.c.id)
+            .where(messages.c.status == MessageStatus.INTERRUPTED.value)
+            .where(chats.c.deleted_at.is_(None), chats.c.archived_at.is_(None))
+            .order_by(messages.c.created_at.desc())
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(query.limit(1)).scalar() or ""
 
     def summaries(self, only: str | None = None) -> list[ChatSummary]:
         """All chats, pinned ones first, then the last used first; or `only` this one."""

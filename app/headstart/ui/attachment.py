@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headstart.core.attachments import about_tokens
+from headstart.core.attachments import about_tokens, numbers_of, pages_without_text
 from headstart.core.parts import FilePart, ImagePart
 from headstart.core.text import count_words, size_text
 
@@ -25,9 +25,29 @@ class Attachment:
             return f"reading… {self.fraction:.0%}" if self.fraction else "reading…"
         if isinstance(self.part, ImagePart):
             return facts_of(self.part)
+        if self.warning:
+            return pages_of(self.part)
         tokens = self.tokens or about_tokens(self.part.text)
         counted = f"{'' if self.tokens else 'about '}{tokens:,} tokens"
         return " · ".join(fact for fact in (pages_of(self.part), counted) if fact)
+
+    @property
+    def warning(self) -> str:
+        """What a model would not get of it, in a few words; "" for nothing."""
+        if not isinstance(self.part, FilePart):
+            return ""
+        missing = pages_without_text(self.part.text, self.part.pages)
+        if not missing:
+            return ""
+        if not only_marks(self.part):
+            return f"{count_words(missing, 'page')} without text"
+        return "no text to read: a scan"
+
+
+def only_marks(part: FilePart) -> bool:
+    """Whether nothing of it can be read."""
+    chosen = part.pages if not part.chosen else len(numbers_of(part.chosen, part.pages))
+    return pages_without_text(part.text, part.pages) >= chosen
 
 
 def facts_of(part: FilePart | ImagePart) -> str:

@@ -5,34 +5,31 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from headstart.core.parts import FilePart, ImagePart
 from headstart.ui.attachment import facts_of
 from headstart.ui.pictures import fitted
+from headstart.ui.sheet import Sheet
 
 # characters that are shown of a text; the whole of it is in the saved copy
 _SHOWN = 400_000
 
 
-class AttachmentWindow(QDialog):
+class AttachmentWindow(Sheet):
     """Emits `save_requested` with the part."""
 
     save_requested = Signal(object)
 
     def __init__(self, part: FilePart | ImagePart, parent: QWidget | None) -> None:
-        super().__init__(parent)
+        super().__init__(part.name, parent, (720, 560))
         self.part = part
         self._image: QImage | None = None
-        self.setWindowTitle(part.name)
-        self.resize(720, 560)
         self.picture = QLabel(self)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setMinimumSize(QSize(120, 90))
@@ -49,20 +46,13 @@ class AttachmentWindow(QDialog):
         facts.setObjectName("quiet")
         save = QPushButton("Save a copy…", self)
         save.clicked.connect(lambda: self.save_requested.emit(self.part))
-        close = QPushButton("Close", self)
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
         save.setAutoDefault(False)
         row = QHBoxLayout()
         row.addWidget(facts, 1)
         row.addWidget(save)
-        row.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.picture, 1)
-        layout.addWidget(self.text, 1)
-        layout.addLayout(row)
+        self.column.addWidget(self.picture, 1)
+        self.column.addWidget(self.text, 1)
+        self.column.addLayout(row)
 
     def set_image(self, image: QImage | None) -> None:
         self._image = image

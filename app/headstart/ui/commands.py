@@ -37,6 +37,9 @@ class Command:
     icon: str = ""
     keys: str = ""
     enabled: Callable[[], bool] = _always
+    more_keys: tuple[str, ...] = ()
+    # also while a sheet is in front
+    always: bool = False
 
     @property
     def hint(self) -> str:
@@ -62,6 +65,8 @@ class ItemCommand(Generic[T]):
     many: Callable[[Sequence[T]], object] | None = None
     # of those that have a row of buttons: in its menu
     minor: bool = False
+    # with its words, and there for who does not come near, too
+    prominent: bool = False
 
 
 class Commands:
@@ -91,11 +96,17 @@ class Commands:
         if command.enabled():
             command.run()
 
-    def add_shortcuts(self, window: QWidget) -> None:
+    def add_shortcuts(self, window: QWidget, blocked: Callable[[], bool]) -> None:
+        """While something is in front, only what leaves it works."""
+
+        def run(command: Command) -> None:
+            if command.always or not blocked():
+                self.run(command.id)
+
         for command in self:
-            if command.keys:
-                shortcut = QShortcut(QKeySequence(command.keys), window)
-                shortcut.activated.connect(lambda name=command.id: self.run(name))
+            for keys in filter(None, (command.keys, *command.more_keys)):
+                shortcut = QShortcut(QKeySequence(keys), window)
+                shortcut.activated.connect(partial(run, command))
 
     def bind(self, button: QAbstractButton, command_id: str) -> None:
         """Have a button do it, and say so."""

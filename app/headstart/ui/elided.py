@@ -95,7 +95,8 @@ class ElidedComboBox(QComboBox):
 def _whole(widget: QLabel | QPushButton, hint: QSize, full: str) -> QSize:
     """The size for the whole text; `hint` is that for what is shown."""
     width = widget.fontMetrics().horizontalAdvance
-    return QSize(hint.width() + width(full) - width(widget.text()), hint.height())
+    # a pixel more: widths are rounded, and what is a fraction too wide is cut
+    return QSize(hint.width() + width(full) - width(widget.text()) + 1, hint.height())
 
 
 def _elide(widget: QLabel | QPushButton, hint: QSize, full: str) -> None:

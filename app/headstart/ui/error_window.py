@@ -5,22 +5,19 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
     QLabel,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from headstart.ui import theme
+from headstart.ui.sheet import Sheet
 
 
-class ErrorWindow(QDialog):
+class ErrorWindow(Sheet):
     def __init__(self, happened: str, details: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Something went wrong")
+        super().__init__("Something went wrong", parent, (640, 420))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         said = QLabel(happened, self)
         said.setTextFormat(Qt.TextFormat.PlainText)
@@ -38,19 +35,15 @@ class ErrorWindow(QDialog):
         self.details.setFont(theme.code_font(12))
         self.details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.details.setAccessibleName("Details")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        self.copy = QPushButton("Copy details", self)
+        self.copy, close = QPushButton("Copy details", self), QPushButton("Close", self)
         self.copy.clicked.connect(self._copy)
-        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 18, 20, 16)
-        column.setSpacing(10)
-        column.addWidget(said)
-        column.addWidget(note)
-        column.addWidget(self.details, 1)
-        column.addWidget(buttons)
-        self.resize(640, 420)
+        close.clicked.connect(self.accept)
+        close.setDefault(True)
+        self.copy.setAutoDefault(False)
+        self.column.addWidget(said)
+        self.column.addWidget(note)
+        self.column.addWidget(self.details, 1)
+        self.buttons(self.copy, close)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.details.toPlainText())

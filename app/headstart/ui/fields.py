@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QSlider,
     QSpinBox,
     QToolButton,
@@ -68,22 +69,24 @@ class SliderField(QWidget):
         self._value = QLabel(self)
         self._value.setMinimumWidth(36)
         self._value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._title)
-        layout.addWidget(self.slider, 1)
-        layout.addWidget(self._value)
         self._reset = ResetButton(info.title, self)
         self._reset.clicked.connect(self.reset)
-        layout.addWidget(self._reset)
+        self._title.setBuddy(self.slider)
+        self._lay_out()
         self.setToolTip(info.description)
         self.slider.valueChanged.connect(self._on_slider)
+
+    def _lay_out(self) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for widget in (self._title, self.slider, self._value, self._reset):
+            layout.addWidget(widget, 1 if widget is self.slider else 0)
 
     def set_value(self, value: float) -> None:
         self._quiet = True
         share = (value - self._low) / (self._high - self._low)
         self.slider.setValue(round(share * SLIDER_STEPS))
-        self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
+        self._value.setText(self._words(value))
         self._quiet = False
 
     def set_own(self, own: bool) -> None:
@@ -96,9 +99,12 @@ class SliderField(QWidget):
 
     def _on_slider(self, step: int) -> None:
         value = round(self._low + (self._high - self._low) * step / SLIDER_STEPS, 4)
-        self._value.setText(f"{value:.2f}".rstrip("0").rstrip("."))
+        self._value.setText(self._words(value))
         if not self._quiet:
             self.changed.emit(value)
+
+    def _words(self, value: float) -> str:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 class WholeNumberBox(QSpinBox):
@@ -227,3 +233,10 @@ def give_room(panel: QWidget) -> None:
     """Keep the text of number fields off their border; style sheets do not reach it."""
     for box in panel.findChildren(QAbstractSpinBox):
         box.lineEdit().setTextMargins(8, 0, 8, 0)
+
+
+def clearable(field: QLineEdit) -> None:
+    """Have a field be emptied by a button, which is named as others in it are."""
+    field.setClearButtonEnabled(True)
+    for button in field.findChildren(QToolButton):
+        button.setAccessibleName(button.text() or "Clear")

@@ -41,7 +41,7 @@ _KEPT = 400
 
 
 def is_display(left: str) -> bool:
-    return left in ("$$", "\\[")
+    return left in ("", "$$", "\\[")
 
 
 def source(form: QTextCharFormat) -> str:

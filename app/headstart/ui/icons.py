@@ -12,6 +12,8 @@ from headstart.core.resources import resources
 from headstart.ui import theme
 
 SIZE = 16
+# of the 24 units that an icon is wide: finer than Lucide's own
+_STROKE = 1.75
 
 
 def icon(name: str, colour: str | None = None) -> QIcon:
@@ -22,7 +24,10 @@ def icon(name: str, colour: str | None = None) -> QIcon:
 @functools.cache
 def _icon(name: str, colour: str) -> QIcon:
     svg = (resources() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
-    renderer = QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))
+    drawn = svg.replace("currentColor", colour).replace(
+        'stroke-width="2"', f'stroke-width="{_STROKE}"'
+    )
+    renderer = QSvgRenderer(QByteArray(drawn.encode()))
     result = QIcon()
     for ratio in (1, 1.5, 2):
         pixmap = QPixmap(QSize(round(SIZE * ratio), round(SIZE * ratio)))

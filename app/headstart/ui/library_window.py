@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -21,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings import Preset, SavedPrompt, changed
+from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 
 _LONGEST_NAME = 80
@@ -35,7 +34,7 @@ class _Item:
     preset: Preset | None = None
 
 
-class LibraryWindow(QDialog):
+class LibraryWindow(Sheet):
     """Emits all of them whenever one changes."""
 
     prompts_changed = Signal(tuple)
@@ -47,9 +46,8 @@ class LibraryWindow(QDialog):
         presets: Sequence[Preset],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Prompts and presets")
-        self.setMinimumSize(680, 460)
+        super().__init__("Prompts and presets", parent, (760, 540))
+        self.setMinimumSize(480, 340)
         self.prompts = _Shelf(
             "prompt", "What goes into messages. Type / in a message to use one. " + _HELP, self
         )
@@ -66,12 +64,9 @@ class LibraryWindow(QDialog):
         self.tabs = QTabWidget(self)
         self.tabs.addTab(self.prompts, "Prompts")
         self.tabs.addTab(self.presets, "Presets")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 12, 16, 16)
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(buttons)
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.column.addWidget(self.tabs, 1)
 
     def follow(self, prompts: Sequence[SavedPrompt], presets: Sequence[Preset]) -> None:
         """What was saved elsewhere meanwhile is shown too, and not overwritten."""
@@ -160,11 +155,14 @@ class _Shelf(QWidget):
         layout.addLayout(both, 1)
 
     def show_items(self, items: Sequence[_Item]) -> None:
+        chosen = self._items[self._row].name if 0 <= self._row < len(self._items) else ""
         self._items = list(items)
+        names = [one.name for one in items]
         with QSignalBlocker(self.list):
             self.list.clear()
-            self.list.addItems([one.name for one in items])
-        self._choose(0)
+            self.list.addItems(names)
+        # who writes in one goes on in that one
+        self._choose(names.index(chosen) if chosen in names else 0)
 
     @property
     def items(self) -> Sequence[_Item]:

@@ -1,4 +1,4 @@
-"""A window with a list of chats and what can be done with them; main thread."""
+"""A sheet with a list of chats and what can be done with them; main thread."""
 
 from __future__ import annotations
 
@@ -6,29 +6,27 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
+
+from headstart.ui.sheet import Sheet
 
 _CHAT = int(Qt.ItemDataRole.UserRole)
 
 
-class ListWindow(QDialog):
+class ListWindow(Sheet):
     """The first column takes the room that is left; numbers in the second one are set right."""
 
     def __init__(
         self, title: str, columns: Sequence[str], accessible_name: str, parent: QWidget | None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.setMinimumSize(520, 360)
+        super().__init__(title, parent, (680, 480))
+        self.setMinimumSize(420, 300)
         self.list = QTreeWidget(self)
         self.list.setColumnCount(len(columns))
         self.list.setHeaderLabels(list(columns))
@@ -51,25 +49,14 @@ class ListWindow(QDialog):
         right: Sequence[QPushButton] = (),
         above: QWidget | None = None,
     ) -> None:
-        """Put the list between what stands above it and the hint with the buttons, “Close” last."""
-        close = QPushButton("Close", self)
-        close.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        for button in left:
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        for button in (*right, close):
-            buttons.addWidget(button)
-        for button in (*left, *right, close):
+        """Put the list between what stands above it and the hint with the buttons."""
+        for button in (*left, *right):
             button.setAutoDefault(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
         if above is not None:
-            layout.addWidget(above)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.hint)
-        layout.addLayout(buttons)
+            self.column.addWidget(above)
+        self.column.addWidget(self.list, 1)
+        self.column.addWidget(self.hint)
+        self.buttons(*right, left=tuple(left))
         self.show_buttons()
 
     def set_rows(self, rows: Sequence[tuple[str, Sequence[str]]]) -> None:

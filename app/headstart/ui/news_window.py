@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.core.resources import changelog
 from headstart.core.told import told
+from headstart.ui.sheet import Sheet
 from headstart.ui.window.notices import Banner
 
 
-class NewsWindow(QDialog):
+class NewsWindow(Sheet):
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("What’s new in Headstart")
+        super().__init__("What’s new in Headstart", parent, (760, 600))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.text = QTextBrowser(self)
         self.text.setAccessibleName("Changes, the newest version first")
@@ -27,13 +27,7 @@ class NewsWindow(QDialog):
             self.text.setMarkdown(changelog().read_text(encoding="utf-8"))
         except OSError:
             self.text.setPlainText(f"This is version {__version__}.")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.addWidget(self.text, 1)
-        column.addWidget(buttons)
-        self.resize(760, 600)
+        self.column.addWidget(self.text, 1)
 
 
 class News:

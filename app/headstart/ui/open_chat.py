@@ -16,6 +16,7 @@ from headstart.core.parts import OtherPart
 from headstart.core.settings import ChatOptions
 from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, ChatDraft, Folder
+from headstart.ui.queue import Queue
 
 
 class NewChats(Protocol):
@@ -44,6 +45,8 @@ class OpenChat(QObject):
         self._unsent: dict[str, str] = {}
         self._parts: dict[str, tuple[OtherPart, ...]] = {}
         self._sending: set[str] = set()
+        # what waits until a reply has ended
+        self.queue = Queue()
         self._chat = chats.begin().chat()
         # new chats that were left while their text was being stored
         self._left: dict[str, Chat] = {}
@@ -131,6 +134,19 @@ class OpenChat(QObject):
 
     def unsent_in(self, chat_id: str) -> Unsent:
         return Unsent(chat_id, self._unsent.get(chat_id, ""), self._parts.get(chat_id, ()))
+
+    def kept_of(self, chat_id: str) -> Unsent:
+        """With what waits: should the program end, all of it stands in the message."""
+        waiting, text = self.queue.text_of(chat_id), self._unsent.get(chat_id, "")
+        parts = [part for one in self.queue.of(chat_id) for part in one.parts]
+        both = "\n\n".join(filter(None, (waiting, text)))
+        return Unsent(chat_id, both, (*parts, *self._parts.get(chat_id, ())))
+
+    def clear(self) -> None:
+        """What stood in the open chat's composer is elsewhere now."""
+        self._unsent.pop(self._chat.id, None)
+        self._parts.pop(self._chat.id, None)
+        self.sent.emit()
 
     @property
     def parts(self) -> tuple[OtherPart, ...]:

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
-    QVBoxLayout,
+    QScrollArea,
     QWidget,
 )
 
+from headstart.core.heads import AUTOMATIC
 from headstart.core.settings import (
     Overrides,
     Sampling,
@@ -29,6 +29,7 @@ from headstart.core.settings import (
 )
 from headstart.core.settings_fields import describe
 from headstart.ui.fields import ResetButton, give_room, in_tab_order, keep_wheel_away, number_box
+from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 
 _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tokens")
@@ -47,7 +48,7 @@ class Owner:
     model: str = ""
 
 
-class OverridesWindow(QDialog):
+class OverridesWindow(Sheet):
     """Emits `changed` with the options, and `model_changed` with a key, at each change."""
 
     changed = Signal(object)  # Overrides
@@ -56,10 +57,8 @@ class OverridesWindow(QDialog):
     def __init__(
         self, owner: Owner, options: Overrides, settings: Settings, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(owner.title, parent, (560, 640))
         self.options = options
-        self.setWindowTitle(owner.title)
-        self.setMinimumWidth(460)
         word = QLabel(owner.about, self)
         word.setObjectName("quiet")
         word.setWordWrap(True)
@@ -86,16 +85,19 @@ class OverridesWindow(QDialog):
         self._choice(form, "when_full", fields["when_full"].labels)
         self.draft = self._draft(owner.drafts)
         form.addRow("Draft from", self.draft)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(12)
-        layout.addWidget(word)
-        layout.addLayout(form)
-        layout.addStretch(1)
-        layout.addWidget(buttons)
-        in_tab_order(self.prompt, *self._order, self.draft, *buttons.buttons())
+        # higher than a small window
+        body, area = QWidget(self), QScrollArea(self)
+        body.setObjectName("plain")
+        body.setLayout(form)
+        form.setContentsMargins(0, 0, 8, 0)
+        area.setObjectName("plain")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(body)
+        self.column.addWidget(word)
+        self.column.addWidget(area, 1)
+        in_tab_order(self.prompt, *self._order, self.draft)
         keep_wheel_away(self)
         give_room(self)
 
@@ -156,6 +158,7 @@ class OverridesWindow(QDialog):
         box.setAccessibleName("Draft from")
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.addItem(_INHERITED, None)
+        box.addItem("Automatic", AUTOMATIC)
         box.addItem("No draft model", "")
         for name, key in drafts:
             box.addItem(name, key)

@@ -15,9 +15,13 @@ class OwnTitle(QLabel):
         if section:
             self.setObjectName("sectionTitle")
 
+    def rename(self, text: str) -> None:
+        self._plain = text
+        self.set_own(self.own)
+
     def set_own(self, own: bool) -> None:
         self.own = own
-        dot = f'&nbsp; <span style="color:{theme.current().accent}">●</span>'
+        dot = f'&nbsp; <span style="color:{theme.current().accent_text}">●</span>'
         self.setText(f"{self._plain}{dot}" if own else self._plain)
         self.setToolTip("This chat decides it for itself" if own else "")
         self.setAccessibleName(f"{self._plain}, of this chat" if own else self._plain)

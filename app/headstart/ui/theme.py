@@ -13,16 +13,24 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplicati
 from PySide6.QtWidgets import QApplication
 
 from headstart.core.resources import resources
-from headstart.core.settings import TextFont
+from headstart.core.settings import ColumnWidth, LineSpacing, TextFont
 from headstart.core.settings import Theme as ThemeChoice
 
 SIDEBAR_WIDTH = 264
 INSPECTOR_WIDTH = 316
 COLUMN_WIDTH = 720
 RADIUS_CONTROL, RADIUS_CARD, RADIUS_BUBBLE = 8, 12, 14
-TEXT_SIZE, LINE_HEIGHT, SMALL_SIZE, TITLE_SIZE = 14, 22, 12, 18
+# of the interface; a chat's own title; the titles of pages, and of the first start
+TEXT_SIZE, SMALL_SIZE, CHAT_TITLE_SIZE, TITLE_SIZE, GREETING_SIZE = 13, 12, 14, 20, 24
+# what messages are read in
+READING_SIZE, LINE_HEIGHT, CODE_SIZE = 15, 24, 13
+# buttons, fields, pills and rows, and a row with a second line
+CONTROL, TALL_ROW = 32, 48
+COLUMN_WIDTHS: dict[ColumnWidth, int] = {"narrow": 600, "medium": COLUMN_WIDTH, "wide": 960}
+LINE_SPACINGS: dict[LineSpacing, int] = {"tight": 21, "normal": LINE_HEIGHT, "loose": 28}
 # the system font's usual height; people who set a larger one get larger text here too
 USUAL_FONT_PX = 13
+LARGEST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +38,27 @@ class Theme:
     dark: bool
     ground: str
     side: str
+    # between areas, and around controls
     line: str
+    edge: str
     ink: str
     quiet: str
+    # fills, what is written on them, and words that lead somewhere
     accent: str
     on_accent: str
+    accent_text: str
     accent_ground: str
     bubble: str
     code: str
     raised: str
+    # under the pointer, and chosen: never alike
     hover: str
+    selected: str
+    # switches that are off, and branches beside the one that is read
+    off: str
     warning: str
     warning_ground: str
+    danger: str
     selection: str
     keyword: str
     string: str
@@ -60,18 +77,23 @@ LIGHT = Theme(
     dark=False,
     ground="#fbfbfa",
     side="#f1f1ee",
-    line="#e3e3de",
+    line="#e6e6e1",
+    edge="#d6d7d1",
     ink="#1f2321",
     quiet="#5f6662",
     accent="#0f766e",
     on_accent="#ffffff",
+    accent_text="#0d6b64",
     accent_ground="#d7efeb",
     bubble="#eef1ee",
     code="#f4f4f1",
-    raised="#fbfbfa",
-    hover="#e6e8e4",
+    raised="#ffffff",
+    hover="#e8e9e5",
+    selected="#d9e9e5",
+    off="#868d88",
     warning="#8a4b08",
     warning_ground="#faf0dc",
+    danger="#a8322a",
     selection="#bfe3dd",
     keyword="#7c3aed",
     string="#0f6e4f",
@@ -88,17 +110,22 @@ DARK = Theme(
     ground="#191b1a",
     side="#141615",
     line="#2a2d2b",
+    edge="#3a3f3c",
     ink="#e6e8e6",
-    quiet="#8f9792",
+    quiet="#9aa29d",
     accent="#2dd4bf",
     on_accent="#06201d",
+    accent_text="#2dd4bf",
     accent_ground="#123b36",
     bubble="#232725",
     code="#121413",
-    raised="#1d201e",
+    raised="#1f2221",
     hover="#252927",
+    selected="#16352f",
+    off="#6b736e",
     warning="#f0b865",
     warning_ground="#33291a",
+    danger="#f2938b",
     selection="#1d544d",
     keyword="#c4b5fd",
     string="#86d9a8",
@@ -114,7 +141,11 @@ DARK = Theme(
 _theme = LIGHT
 _family = "Inter"
 _system_family = ""
+# of the system's font, and what the user chose on top of it
+_system_scale = 1.0
 _scale = 1.0
+_column = COLUMN_WIDTH
+_line = LINE_HEIGHT
 
 
 def current() -> Theme:
@@ -137,6 +168,16 @@ def sidebar_width() -> int:
     return min(px(SIDEBAR_WIDTH), 340)
 
 
+def column_width() -> int:
+    """Pixels of the column that messages are read in, at most."""
+    return px(_column)
+
+
+def line_height() -> int:
+    """Pixels of a line of a message."""
+    return px(_line)
+
+
 def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     font = QFont(_family) if _family else QFont()
     font.setPixelSize(px(size))
@@ -144,7 +185,12 @@ def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal)
     return font
 
 
-def code_font(size: int = 13) -> QFont:
+def reading_font() -> QFont:
+    """Of messages, and of what is written in the composer."""
+    return text_font(READING_SIZE)
+
+
+def code_font(size: int = CODE_SIZE) -> QFont:
     font = QFont("JetBrains Mono")
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setPixelSize(px(size))
@@ -162,9 +208,16 @@ def load_fonts() -> None:
 
 def measure(system: QFont) -> None:
     """Take over the family and size of the system's font, as it is now."""
-    global _scale, _system_family
+    global _system_scale, _system_family
     _system_family = system.family()
-    _scale = min(2.0, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
+    _system_scale = min(LARGEST, max(1.0, QFontInfo(system).pixelSize() / USUAL_FONT_PX))
+
+
+def set_reading(percent: int, column: ColumnWidth, spacing: LineSpacing) -> None:
+    """Take over how large text is, how wide the column and how far its lines are apart."""
+    global _scale, _column, _line
+    _scale = min(LARGEST, _system_scale * percent / 100)
+    _column, _line = COLUMN_WIDTHS[column], LINE_SPACINGS[spacing]
 
 
 def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
@@ -192,11 +245,11 @@ def _palette(theme: Theme) -> QPalette:
         role.Text: theme.ink,
         role.Button: theme.side,
         role.ButtonText: theme.ink,
-        role.ToolTipBase: theme.bubble,
-        role.ToolTipText: theme.ink,
+        role.ToolTipBase: theme.ink,
+        role.ToolTipText: theme.ground,
         role.Highlight: theme.selection,
         role.HighlightedText: theme.ink,
-        role.Link: theme.accent,
+        role.Link: theme.accent_text,
         role.PlaceholderText: theme.quiet,
         role.Accent: theme.accent,
     }.items():
@@ -210,11 +263,13 @@ def _style_sheet(theme: Theme) -> str:
     sheet = (resources() / "styles" / "headstart.qss").read_text(encoding="utf-8")
     values = {field.name: getattr(theme, field.name) for field in fields(theme)}
     values |= {"small": f"{px(SMALL_SIZE)}px", "text": f"{px(TEXT_SIZE)}px"}
-    values["title"] = f"{px(TITLE_SIZE)}px"
-    chevron = resources() / "styles" / f"chevron-{'dark' if theme.dark else 'light'}.svg"
-    values["chevron"] = chevron.as_posix()
-    tick = resources() / "styles" / f"tick-{'dark' if theme.dark else 'light'}.svg"
-    values["tick"] = tick.as_posix()
+    values |= {"title": f"{px(TITLE_SIZE)}px", "reading": f"{px(READING_SIZE)}px"}
+    values |= {"greeting": f"{px(GREETING_SIZE)}px", "heading": f"{px(CHAT_TITLE_SIZE)}px"}
+    # of a control without its border and padding
+    values["control"] = f"{px(CONTROL - 12)}px"
+    for name in ("chevron", "tick", "stepup"):
+        picture = resources() / "styles" / f"{name}-{'dark' if theme.dark else 'light'}.svg"
+        values[name] = picture.as_posix()
     for name in sorted(values, key=len, reverse=True):
         sheet = sheet.replace(f"@{name}", str(values[name]))
     return sheet

@@ -7,17 +7,24 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from headstart.ui import icons, theme
 
+_ICON = 16
 
-def small_tool(parent: QWidget, icon: str, text: str = "", name: str = "") -> QToolButton:
-    """`name` says what it does where `text` does not; the icon may be "" for none."""
+
+def small_tool(
+    parent: QWidget, icon: str, text: str = "", name: str = "", tab: bool = True
+) -> QToolButton:
+    """`name` says what it does where `text` does not; the icon may be "" for none. Without `tab`
+    what is around it leads the keyboard there."""
     button = QToolButton(parent)
     button.setObjectName("small")
-    button.setIconSize(QSize(14, 14))
+    button.setIconSize(QSize(_ICON, _ICON))
     button.setText(text)
     button.setAccessibleName(name or text)
     button.setToolTip(name)
     if text:
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    policy = Qt.FocusPolicy
+    button.setFocusPolicy(policy.TabFocus if tab else policy.NoFocus)
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     dress(button, icon)
     return button

@@ -178,3 +178,27 @@ async def test_trouble_is_nobodys_error_and_the_next_wish_is_followed(world: Wor
     await _soon()
     world.streams[0].finish()
     await first
+
+
+async def test_a_chat_that_is_only_looked_at_is_restored_and_not_read(world: World) -> None:
+    async def asked(chat_id: str) -> AheadRequest:
+        reading = asyncio.ensure_future(world.ahead.prefill(chat_id))
+        await _soon()
+        world.streams[-1].finish()
+        await reading
+        return world.streams[-1].request
+
+    world.ahead.show("a")
+    assert (await asked("a")).restores_only
+    # nothing was typed: an empty composer says so as well
+    emptied = asyncio.ensure_future(world.ahead.typed("a", ""))
+    await _soon()
+    assert world.streams[-1].request.restores_only
+    world.streams[-1].finish()
+    await emptied
+    world.ahead.used("a")
+    assert not (await asked("a")).restores_only
+    world.ahead.show("b")
+    assert (await asked("b")).restores_only
+    world.ahead.sent("b")
+    assert not (await asked("b")).restores_only

@@ -76,10 +76,10 @@ def test_models_of_other_programs_are_found_where_these_keep_them(tmp_path: Path
         )
     )
     assert [(model.source, model.ref.name) for model in found] == [
-        ("hugging-face", "Model-Q4_K_M"),
-        ("lm-studio", "Other-Q8_0"),
+        ("hugging-face", "Model"),
+        ("lm-studio", "Other"),
         ("gpt4all", "Third"),
-        ("ollama", "tiny:3b"),
+        ("ollama", "Tiny 3B"),
     ]
     assert found[1].about.quantization == "Q8_0"
 
@@ -91,7 +91,7 @@ def test_a_folder_of_the_cache_is_called_by_its_repository(tmp_path: Path) -> No
     (found,) = walk(Place(Source.HUGGING_FACE, cache))
     assert (found.name, found.format) == ("Fine-4bit", "mlx")
     (model,) = models(shelf_of(tmp_path, Place(Source.HUGGING_FACE, cache)))
-    assert model.ref.name == "Fine-4bit"
+    assert model.ref.name == "Fine"
     assert model.ref.size == 500
 
 

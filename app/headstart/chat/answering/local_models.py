@@ -25,12 +25,14 @@ from headstart.chat.changes import (
     Calibrated,
     ChatChanged,
     DraftProgress,
+    ModelsChanged,
     ReplyEnded,
     What,
 )
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
 from headstart.core.events import DraftActivity, GenerationEvent, InMemory, SpeedCurve
+from headstart.core.requests import LoadRequest
 from headstart.engine.runner import Runner
 
 
@@ -78,12 +80,15 @@ def make_local_models(
             if chat is not None and answer is not None:
                 prompt.know(chat, [*asked.branch, answer], since)
         if not background.closing:
+            ahead.used(change.chat_id)
             await ahead.prefill(change.chat_id)
             if ahead.shown != change.chat_id:
                 await ahead.prefill_shown()
 
     def on_ended(change: ReplyEnded) -> None:
-        asked = loader.end_reply(change.chat_id)
+        loaded, asked = loader.loaded, loader.end_reply(change.chat_id)
+        if asked is not None and loaded is not None:
+            background.run(learn(change, loaded))
         background.run(after(change, asked, prompt.forget()))
 
     def on_chat(change: ChatChanged) -> None:
@@ -93,6 +98,7 @@ def make_local_models(
 
     def on_branch(change: BranchChanged) -> None:
         prompt.forget()
+        ahead.used(change.chat_id)
         if not loader.busy:
             background.run(ahead.prefill(change.chat_id))
 
@@ -107,6 +113,13 @@ def make_local_models(
         elif isinstance(event, SpeedCurve):
             broadcast.tell(Calibrated(loader.loaded.pair, event))
 
+    async def learn(change: ReplyEnded, loaded: LoadRequest) -> None:
+        """What the draft gained in a reply."""
+        answer = await branches.message(change.chat_id, change.message_id)
+        if answer is not None and answer.stats is not None:
+            await drafts.automatic.learn(loaded.model, loaded.draft, answer.stats)
+
+    broadcast.on(ModelsChanged, lambda _change: drafts.automatic.forget())
     broadcast.on(ChatChanged, on_chat)
     broadcast.on(BranchChanged, on_branch)
     broadcast.on(ReplyEnded, on_ended)

@@ -1,4 +1,5 @@
-"""Prefilling ahead: when a chat is opened, while the user types, after a reply.
+"""Prefilling ahead: while the user types, and after a reply. A chat that is only looked at is
+restored as far as it is kept: its prompt costs nothing, and nothing is written to the disk for it.
 
 On the event loop's thread; the prefill itself is the engine thread's, where everything else goes
 first. Only the latest wish counts: one that is being prepared or read is given up for it.
@@ -45,6 +46,8 @@ class PrefillAhead:
         self._typed: dict[str, Unsent] = {}
         # the chat that the user looks at
         self._shown: str | None = None
+        # chats that the user did something in since the start
+        self._used: set[str] = set()
         self._wish: str | None = None
         self._reading: str | None = None
         self._busy = False
@@ -66,10 +69,16 @@ class PrefillAhead:
         unsent = Unsent(chat_id, text, tuple(parts))
         self._typed = {chat_id: unsent} if unsent else {}
 
+    def used(self, chat_id: str) -> None:
+        """The user does something in this chat: it is worth being read."""
+        self._used.add(chat_id)
+
     async def typed(self, chat_id: str, text: str, parts: Sequence[OtherPart] = ()) -> None:
         """The composer of the shown chat holds this now."""
         if chat_id == self._shown:
             self._typed = {chat_id: Unsent(chat_id, text, tuple(parts))}
+            if text or parts:
+                self.used(chat_id)
             await self.prefill(chat_id)
 
     async def prefill_shown(self) -> None:
@@ -111,6 +120,8 @@ class PrefillAhead:
             return
         if not allowed:
             request = replace(request, prefills=False)
+        elif chat_id not in self._used:
+            request = replace(request, restores_only=True)
         self._reading = chat_id
         stream = self._stream = self._runner.ahead(request)
         async for event in stream:
@@ -123,6 +134,7 @@ class PrefillAhead:
 
     def sent(self, chat_id: str) -> None:
         """What was typed is a message now."""
+        self.used(chat_id)
         self._typed.pop(chat_id, None)
         self.cancel()
 

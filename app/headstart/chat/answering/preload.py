@@ -73,7 +73,7 @@ class Preload:
         await self._ahead.prefill_shown()
 
     async def opened(self, chat_id: str) -> None:
-        """The user looks at a chat: have it restored or prefilled, if its model is or can be
+        """The user looks at a chat: have what is kept of it restored, if its model is or can be
         loaded. Another model that is loaded stays until something is typed."""
         if not await self._ahead.allowed() or self._ahead.shown != chat_id:
             return

@@ -30,7 +30,7 @@ from headstart.core.events import (
     TextAdded,
     Unloaded,
 )
-from headstart.core.heads import OWN_LAYERS
+from headstart.core.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import PartKind
 from headstart.core.requests import GenerationRequest, LoadRequest, RemoteRequest, WrittenSoFar
@@ -144,7 +144,8 @@ class ServerDrafts:
     async def of_reply(self, asked: Asked, request: RemoteRequest) -> ServerDraft | None:
         """None where nothing is to be drafted, or cannot be."""
         wanted = request.speculation.draft
-        if not wanted or wanted == OWN_LAYERS or not request.model.checks_drafts:
+        # nothing is loaded here for a server unless the user chose it
+        if wanted in ("", OWN_LAYERS, AUTOMATIC) or not request.model.checks_drafts:
             return None
         if not drafts_possible(request):
             return None

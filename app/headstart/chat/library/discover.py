@@ -25,7 +25,7 @@ from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.models import ModelCard
 from headstart.core.recommended import Recommended
 from headstart.core.settings import changed
-from headstart.core.told import Told
+from headstart.core.told import Told, told
 from headstart.engine.backends import select
 from headstart.engine.memory import memory
 from headstart.engine.speculation import compatibility
@@ -299,6 +299,13 @@ class Discover:
 
         return await asyncio.to_thread(ask)
 
+    async def recommended_for(self, repo: str) -> Recommended | None:
+        """What the list of models to begin with says of a repository."""
+        from headstart.hub.recommended import read_list
+
+        models = await asyncio.to_thread(read_list)
+        return next((one for one in models if repo in (one.repo, one.mlx_repo)), None)
+
     async def recommended_variant(self, choice: Recommended) -> tuple[Details, Variant]:
         """What of its repository is meant, as it is today; raises HubProblem."""
         details = await self.details(choice.repo)
@@ -332,4 +339,6 @@ def _asking() -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
-        raise HubProblem(error.why) from error
+        # a question is asked again by hand, a download goes on by itself
+        offline = error.why.code == "download-no-network"
+        raise HubProblem(told("hub-no-network") if offline else error.why) from error

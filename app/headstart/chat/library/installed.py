@@ -99,6 +99,10 @@ class Installed:
         says = [options] if options != ModelOptions(key=options.key) else []
         self._preferences.update(models=(*others, *says))
 
+    def use_for_new(self, model: ModelRef) -> None:
+        """New chats are answered by it."""
+        self._preferences.update(model=model.key)
+
     def add_folder(self, folder: Path) -> None:
         """Look there too, from now on."""
         folders = self._preferences.current.library.folders

@@ -79,15 +79,18 @@ class Result:
     messages: int = 0
     report: Report = field(default_factory=Report)
     stopped: bool = False
+    # the id of the first that came in or came back; "" for none
+    first: str = ""
 
 
 @dataclass(slots=True)
 class Run:
     """One dry run or import: `stop` from any thread ends it soon, `count` is how many chats it has
-    dealt with."""
+    dealt with. `without`: the ids of chats that the user does not want."""
 
     stop: threading.Event = field(default_factory=threading.Event)
     count: int = 0
+    without: frozenset[str] = frozenset()
 
 
 def plan(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Run) -> Plan:
@@ -114,6 +117,8 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
     """Take chats in; raises EnvironmentProblem where the database cannot be written."""
     result = Result(report=report)
     for batch in _batches(incoming, report, run):
+        run.count += len(batch)
+        batch = [one for one in batch if one.tree.chat.id not in run.without]
         known = _known(storage, batch)
         trees = []
         for one in batch:
@@ -131,9 +136,10 @@ def take(storage: Storage, incoming: Iterable[Incoming], report: Report, run: Ru
             if state != "here":
                 result.messages += max(0, len(tree.messages) - (before.messages if before else 0))
                 trees.append(tree)
+            if not result.first and state in ("new", "trash"):
+                result.first = tree.chat.id
         if trees:
             storage.submit(partial(_store, trees=trees)).result()
-        run.count += len(batch)
     result.stopped = run.stop.is_set()
     return result
 

@@ -1,5 +1,6 @@
 """The Markdown that models and people write, as tokens: CommonMark, GitHub's tables, tasks,
-footnotes and strikethrough, and LaTeX between `$`, `$$`, `\\(` and `\\[`.
+footnotes and strikethrough, and LaTeX between `$`, `$$`, `\\(` and `\\[`, or in an environment of
+its own.
 
 The window and the exports render the tokens, each by its own rules. The library is imported when
 the first parser is made.
@@ -26,7 +27,12 @@ Rule = Callable[["Token"], str]
 
 # of a token of a formula: `content` is the LaTeX, `markup` what it stood between
 MATH, DISPLAY_MATH, MATH_BLOCK = "math", "math_display", "math_block"
-CLOSING = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
+CLOSING = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]", "": ""}
+# environments of LaTeX that are formulas without anything around them; their markup is ""
+_ENVIRONMENT = re.compile(
+    r"\\begin\{((?:align|alignat|equation|gather|multline|flalign|eqnarray)\*?|aligned|gathered|split"
+    r"|cases|[pbBvV]?matrix)\}"
+)
 # asked of `MarkdownIt.parse` in its `env`: the text goes on, and so may a formula at its end
 GROWING = "growing"
 _FORMULA = "formula:"
@@ -173,15 +179,19 @@ def _block_math(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     begin = state.bMarks[start] + state.tShift[start]
     left = state.src[begin : begin + 2]
-    if left not in ("$$", "\\["):
+    environment = _ENVIRONMENT.match(state.src, begin) if left == "\\b" else None
+    if environment is not None:
+        left, right, ends = "", "", f"\\end{{{environment[1]}}}"
+    elif left in ("$$", "\\["):
+        right = ends = CLOSING[left]
+    else:
         return False
-    right = CLOSING[left]
-    last = _closing_line(state, begin + 2, right, start, end)
+    last = _closing_line(state, begin + 2, ends, start, end)
     if last is None:
         return False
     closed = last >= 0
     last = last if closed else end - 1
-    lines = [state.src[begin + 2 : state.eMarks[start]]]
+    lines = [state.src[begin + len(left) : state.eMarks[start]]]
     if last > start:
         lines.append(state.getLines(start + 1, last + 1, state.blkIndent, False).rstrip("\n"))
     if closed:
@@ -214,7 +224,7 @@ def _closing_line(state: StateBlock, at: int, right: str, start: int, end: int) 
         growing = state.env.get(GROWING) and end >= state.lineMax
         return -1 if growing and _is_inside(state, start, end) else None
     last = bisect_left(state.eMarks, found)
-    if last >= end or state.src[found + 2 : state.eMarks[last]].strip():
+    if last >= end or state.src[found + len(right) : state.eMarks[last]].strip():
         # another block's, or words follow: it stands in a paragraph
         return None
     return last if _is_inside(state, start, last + 1) else None

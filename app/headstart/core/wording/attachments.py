@@ -81,7 +81,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     ),
     "image-needs-batch": (
         "The model reads an image of {tokens} tokens in one go.",
-        "Choose a batch size of at least {tokens} under Settings, Engine.",
+        "Choose a batch size of at least {tokens} under Settings, Expert.",
     ),
     "image-not-readable": (
         "An image cannot be read: it is damaged, or in a format that is not known.",

@@ -5,7 +5,11 @@ from __future__ import annotations
 PROBLEMS: dict[str, tuple[str, str]] = {
     "download-no-network": (
         "There is no connection to the hub.",
-        "Downloads go on when the network is back; search again then.",
+        "The download goes on when the network is back.",
+    ),
+    "hub-no-network": (
+        "There is no connection to Hugging Face.",
+        "Try again when the network is back.",
     ),
     "download-cut": (
         "The connection was cut.",

@@ -65,6 +65,10 @@ NOTICES: dict[str, str] = {
     "newer-version": "Headstart {version} is out.",
     "no-newer-version": "This is the newest version.",
     "updated": "Headstart is now version {version}.",
+    "safe-asked": (
+        "Started with --safe: no chat was opened, and nothing is loaded or prefilled until you "
+        "send a message."
+    ),
     "safe-mode": (
         "Headstart did not get through its last starts, so this is a careful one: no chat was "
         "opened, and nothing is loaded or prefilled until you send a message."

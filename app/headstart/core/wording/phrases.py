@@ -67,14 +67,14 @@ MODELS: dict[str, tuple[str, str]] = {
     ),
     "mlx-not-allowed": (
         "it is an MLX folder, and the settings allow llama.cpp only",
-        "Change “Backend” under Settings, Engine, or choose a GGUF file.",
+        "Change “Backend” under Settings, Expert, or choose a GGUF file.",
     ),
     "mlx-is-slow-here": (
         (
             "it is an MLX folder, and without Apple's chips MLX is many times slower than "
             "llama.cpp, so it is not used automatically"
         ),
-        "Choose a GGUF file, or “MLX too” as the backend under Settings, Engine.",
+        "Choose a GGUF file, or “MLX too” as the backend under Settings, Expert.",
     ),
 }
 

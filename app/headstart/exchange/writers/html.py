@@ -8,6 +8,7 @@ import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from headstart.core.markdown.json_answer import indented_json
 from headstart.core.parts import ImagePart, Part, ReasoningPart, TextPart, label
 from headstart.core.resources import resources
 from headstart.core.values import Role
@@ -110,6 +111,9 @@ def _framed(kind: str, who: str, inside: str) -> str:
 def _part(part: Part, blobs: object, include: Include, look: Look) -> str:
     match part:
         case TextPart():
+            shown = indented_json(part.text)
+            if shown is not None:
+                return f"<pre><code>{code_html(shown, 'json')}</code></pre>\n"
             return markdown_html(part.text, look.formulas)
         case ReasoningPart():
             if not include.reasoning or not part.text.strip():

@@ -18,6 +18,8 @@ from headstart.ui.tool import dress, small_tool
 
 # pixels of a name
 _NAME = 240
+_BLIND = "It gets the image’s name only. A model with a projector file sees images."
+_SCAN = "Pages that are pictures have no text that a model could read."
 
 
 class Chip(QFrame):
@@ -39,6 +41,10 @@ class Chip(QFrame):
         self._name.setMaximumWidth(_NAME)
         self._facts = QLabel(self)
         self._facts.setObjectName("quiet")
+        self._warning = QLabel(self)
+        self._warning.setObjectName("warning")
+        # the name of a model that does not see it
+        self._blind = ""
         self.encoding = small_tool(self, "chevron-down", name="Encoding")
         self.encoding.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.encoding.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -48,20 +54,39 @@ class Chip(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 4, 4)
         row.setSpacing(6)
-        for widget in (self._icon, self._name, self._facts, self.encoding, self.cross):
+        for widget in (
+            self._icon,
+            self._name,
+            self._facts,
+            self._warning,
+            self.encoding,
+            self.cross,
+        ):
             row.addWidget(widget)
         self.show_attachment(attachment)
 
     def show_attachment(self, attachment: Attachment) -> None:
         self.attachment = attachment
+        is_image = isinstance(attachment.part, ImagePart)
+        warning = f"{self._blind} does not see it" if is_image and self._blind else ""
+        warning = warning or attachment.warning
         self._facts.setText(attachment.facts)
-        self.setAccessibleName(f"{attachment.name}, {attachment.facts}")
-        name = "image" if isinstance(attachment.part, ImagePart) else "file-text"
+        self._facts.setVisible(bool(attachment.facts))
+        self._warning.setText(warning)
+        self._warning.setVisible(bool(warning))
+        said = ", ".join(filter(None, (attachment.name, attachment.facts, warning)))
+        self.setAccessibleName(said)
+        name = "image" if is_image else "file-text"
         self._icon.setPixmap(icons.icon(name).pixmap(14, 14))
         self._show_encoding()
-        self.setToolTip(
-            f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
-        )
+        tip = f"{attachment.name}: open it, or choose pages" if attachment.part else attachment.name
+        why = f"\n{_BLIND}" if is_image and self._blind else f"\n{_SCAN}" if warning else ""
+        self.setToolTip(tip + why)
+
+    def set_blind(self, model: str) -> None:
+        if model != self._blind:
+            self._blind = model
+            self.show_attachment(self.attachment)
 
     def _show_encoding(self) -> None:
         part = self.attachment.part
@@ -123,7 +148,14 @@ class AttachmentRow(QWidget):
         super().__init__(parent)
         self._layout = FlowLayout(self)
         self.chips: dict[str, Chip] = {}
+        self._blind = ""
         self.hide()
+
+    def set_blind(self, model: str) -> None:
+        """The name of the model that answers, where it does not see images; "" otherwise."""
+        self._blind = model
+        for chip in self.chips.values():
+            chip.set_blind(model)
 
     def show_attachments(self, attachments: Sequence[Attachment]) -> None:
         shown = {one.id: one for one in attachments}
@@ -140,6 +172,7 @@ class AttachmentRow(QWidget):
             chip.opened.connect(self.opened)
             chip.removed.connect(self.removed)
             chip.encoding_chosen.connect(self.encoding_chosen)
+            chip.set_blind(self._blind)
             self._layout.addWidget(chip)
             chip.show()
         self.setVisible(bool(shown))

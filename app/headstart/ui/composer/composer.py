@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QPushButton,
     QToolButton,
@@ -17,21 +16,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.events import PromptSize
+from headstart.core.text import count_words
 from headstart.ui import icons, theme
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
+from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
 from headstart.ui.elided import ElidedLabel
+from headstart.ui.hover import settle_after
 from headstart.ui.tool import dress, small_tool
 
 # what is typed is told this often, so that it can be read while it is typed
 TELL_MS = 150
 # pixels below which the buttons have no words
 _NARROW = 480
-HINT = "Enter sends, Shift+Enter starts a new line"
-WRITING_HINT = "A reply is being written: stop it first, or wait for its end"
+HINT = "Enter sends · Shift+Enter starts a new line"
+WRITING_HINT = "Enter sends it after this reply · Ctrl+Enter at once"
 
 
 class Composer(QFrame):
@@ -39,6 +40,7 @@ class Composer(QFrame):
     `typing_began` once per empty field that gets text, and `typed` a few times a second."""
 
     submitted = Signal(str)
+    interrupted = Signal(str)  # it is to be sent although a reply is being written
     stop_requested = Signal()
     typing_began = Signal()
     typed = Signal(str)
@@ -50,38 +52,44 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self._writing = False
         self.edit = GrowingEdit(self)
-        self.edit.setPlaceholderText("Message…")
         self.edit.setAccessibleName("Message")
         self.edit.submitted.connect(self._submit)
+        self.edit.pressed_on.connect(self._interrupt)
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
-        self._hint = ElidedLabel(HINT, self)
-        self._hint.setObjectName("hint")
-        self.button = QPushButton("Send", self)
-        self.button.setObjectName("primary")
-        self.button.setIconSize(QSize(14, 14))
+        self._hint = ElidedLabel(HINT, self, name="hint")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.button = QPushButton(self)
+        self.button.setObjectName("send")
+        self.button.setIconSize(QSize(16, 16))
+        self.button.setFixedSize(32, 32)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(self._on_button)
         self.attachments = AttachmentRow(self)
         self.attach = small_tool(self, "paperclip", "Attach", "Attach files to the message")
         self.attach.clicked.connect(self.attach_requested)
-        self.prompts = small_tool(self, "slash", "Prompts", "Your prompts; or type / in a message")
+        name = "Prompts; or type / in a message"
+        self.prompts = small_tool(self, "square-slash", "Prompts", name)
         self.prompts.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.prompts_menu = QMenu(self.prompts)
+        settle_after(self.prompts_menu, self.prompts)
         self.prompts.setMenu(self.prompts_menu)
         self.slash = SlashMenu(self.edit)
-        self.tokens = QLabel(self)
-        self.tokens.setObjectName("quiet")
-        self.tokens.hide()
-        row = QHBoxLayout()
+        self.context = ContextRing(self)
         self.ahead = ElidedLabel("", self, name="ahead")
+        row = QHBoxLayout()
+        row.setSpacing(4)
         row.addWidget(self.attach)
         row.addWidget(self.prompts)
-        row.addWidget(self.tokens)
+        row.addSpacing(6)
         row.addWidget(self._hint, 1)
+        row.addSpacing(6)
         row.addWidget(self.ahead)
+        row.addWidget(self.context)
+        row.addSpacing(8)
         row.addWidget(self.button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 12, 14, 10)
+        layout.setContentsMargins(16, 12, 10, 10)
         layout.setSpacing(8)
         layout.addWidget(self.attachments)
         layout.addWidget(self.edit)
@@ -94,19 +102,20 @@ class Composer(QFrame):
         self.set_ahead(0)
         self.set_writing(False)
 
+    def tab_order(self) -> list[QWidget]:
+        return [self.edit, self.attach, self.prompts, self.button]
+
     def set_writing(self, writing: bool) -> None:
-        """While a reply is written the button stops it, and Enter does not send."""
-        ended, self._writing = self._writing and not writing, writing
-        if ended:
-            self._told_to_wait = False
-            self.set_hint("")
-        self.button.setText("Stop" if writing else "Send")
+        """While a reply is written the button stops it, and Enter has the message wait."""
+        self._writing = writing
         self.button.setAccessibleName("Stop writing" if writing else "Send the message")
+        self.button.setToolTip("Stop writing (Esc)" if writing else "Send (Enter)")
         colour = theme.current().on_accent
         enabled = writing or self._sendable
         name = "stop" if writing else "arrow-up"
         self.button.setIcon(icons.icon(name, colour if enabled else theme.current().quiet))
         self.button.setEnabled(enabled)
+        self._show_hint(self._waiting_hint)
         if writing:
             self.ahead.hide()
 
@@ -125,54 +134,26 @@ class Composer(QFrame):
         self.attachments.show_attachments(attachments)
         self.set_writing(self._writing)
 
-    def set_size(self, size: PromptSize | None) -> None:
-        """How much of the context the next message takes; None: nobody knows."""
-        self.tokens.setVisible(size is not None)
-        if self.hint in ("", HINT):
-            self.set_hint("")
-        if size is None:
-            return
-        words = f"{size.tokens:,} of {size.size:,} tokens"
-        over = size.tokens > size.limit
-        self.tokens.setText(f"{words}: too many" if over else words)
-        self.tokens.setToolTip(
-            "What the model gets with this message, and what it can hold"
-            if not over
-            else f"{size.limit:,} tokens leave room for a reply"
-        )
-        self.tokens.setObjectName("warning" if over else "quiet")
-        self.tokens.style().unpolish(self.tokens)
-        self.tokens.style().polish(self.tokens)
+    def set_context(self, used: int, size: int, limit: int = 0) -> None:
+        """How much of the context the chat takes with this message; 0 of 0: nobody knows."""
+        self.context.show_use(used, size, limit)
+        self._show_hint(self._waiting_hint)
 
     def set_ahead(self, tokens: int) -> None:
         """So much of what stands here has been read already."""
-        plural = "token" if tokens == 1 else "tokens"
-        self.ahead.set_full_text(f"● {tokens:,} {plural} already processed" if tokens else "")
-        self.ahead.setAccessibleName(self.ahead.full_text.removeprefix("● "))
+        self.ahead.set_full_text(f"{count_words(tokens, 'token')} read ahead" if tokens else "")
+        self.ahead.setToolTip("What stands here was processed while you typed")
         self.ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_prefills_ahead(self, on: bool) -> None:
-        self._prefills_ahead = on
-        self._show_placeholder()
         if not on:
             self.set_ahead(0)
 
-    def set_host(self, host: str) -> None:
-        """Who gets what is written here, other than this computer; "" for nobody."""
-        self._host = host
-        self._show_placeholder()
-
-    def _show_placeholder(self) -> None:
-        if self._host:
-            words = f"Message… goes to {self._host} when you send it"
-        else:
-            words = (
-                "Message… it is processed while you type" if self._prefills_ahead else "Message…"
-            )
-        self.edit.setPlaceholderText(words)
-
-    _host = ""
-    _prefills_ahead = True
+    def set_host(self, host: str, empty: bool) -> None:
+        """Who gets what is written here, other than this computer ("" for nobody), and whether the
+        chat is empty."""
+        words = "Ask anything" if empty else "Message"
+        self.edit.setPlaceholderText(f"{words}: goes to {host} when you send it" if host else words)
 
     def set_hint(self, text: str) -> None:
         """What the pointer is over; "" for nothing."""
@@ -184,11 +165,10 @@ class Composer(QFrame):
 
     @property
     def _waiting_hint(self) -> str:
-        waits = self._told_to_wait and self._writing
+        if self._writing:
+            return WRITING_HINT if self._sendable else ""
         # how much of the context is used matters more
-        return WRITING_HINT if waits else HINT if self.tokens.isHidden() else ""
-
-    _told_to_wait = False
+        return HINT if self.context.isHidden() else ""
 
     @property
     def hint(self) -> str:
@@ -214,7 +194,8 @@ class Composer(QFrame):
         self.set_writing(self._writing)
         self.attachments.refresh_theme()
         dress(self.attach, "paperclip")
-        dress(self.prompts, "slash")
+        dress(self.prompts, "square-slash")
+        self.context.updateGeometry()
         self.edit.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -233,13 +214,18 @@ class Composer(QFrame):
             self._submit()
 
     def _submit(self) -> None:
-        text = self.edit.toPlainText().strip()
-        if self._sendable and self._writing:
-            self._told_to_wait = True
-            self._show_hint(WRITING_HINT)
-        elif self._sendable:
+        if self._sendable:
             self._telling.stop()
-            self.submitted.emit(text)
+            self.submitted.emit(self.edit.toPlainText().strip())
+
+    def _interrupt(self) -> None:
+        """Ctrl+Enter: at once, whatever is being written."""
+        if self._writing:
+            if self._sendable or not self.edit.toPlainText().strip():
+                self._telling.stop()
+                self.interrupted.emit(self.edit.toPlainText().strip())
+        else:
+            self._submit()
 
     def _on_text(self) -> None:
         has_text = bool(self.edit.toPlainText().strip())

@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.typing_help import is_in_code, next_line
+from headstart.ui import theme
 from headstart.ui.wrapping import TextEdit
 
 MOST_LINES = 10
@@ -23,6 +24,7 @@ class GrowingEdit(TextEdit):
     """`history` gives what was asked in the open chat, the last one last."""
 
     submitted = Signal()
+    pressed_on = Signal()  # Ctrl+Enter
     files_pasted = Signal(list)  # paths
     image_pasted = Signal(object)  # QImage
 
@@ -32,6 +34,7 @@ class GrowingEdit(TextEdit):
         # the text that was brought back, and how far back it is; -1: none
         self._recalled, self._back = "", -1
         self.setTabChangesFocus(True)
+        self.setFont(theme.reading_font())
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.textChanged.connect(self.fit)
@@ -41,6 +44,8 @@ class GrowingEdit(TextEdit):
 
     def fit(self) -> None:
         """As high as the text, up to ten lines."""
+        if self.font().pixelSize() != theme.px(theme.READING_SIZE):
+            self.setFont(theme.reading_font())
         line = self.fontMetrics().lineSpacing()
         # a QPlainTextEdit's document is as high as it has lines
         lines = max(1, round(self.document().size().height()))
@@ -83,9 +88,11 @@ class GrowingEdit(TextEdit):
 
     def _enter(self, new_line: bool, event: QKeyEvent) -> None:
         before = self.toPlainText()[: self.textCursor().position()]
-        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier and not new_line:
+            self.pressed_on.emit()
+            return
         # in code Enter is a new line, and Ctrl+Enter sends
-        if not new_line and (control or not is_in_code(before)):
+        if not new_line and not is_in_code(before):
             self.submitted.emit()
             return
         gone, begin = next_line(before)

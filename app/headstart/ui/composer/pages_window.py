@@ -9,7 +9,6 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -17,13 +16,14 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from headstart.core.attachments import Extracted, about_tokens, numbers_of, ranges_text
 from headstart.core.parts import FilePart
 from headstart.core.text import count_words
+from headstart.ui.fields import clearable
+from headstart.ui.sheet import Sheet
 
 # of what a page begins with
 _BEGINNING = 90
@@ -31,7 +31,7 @@ _BEGINNING = 90
 _SURE, _GAP = 0.98, 24
 
 
-class PagesWindow(QDialog):
+class PagesWindow(Sheet):
     """Emits `chosen` with the numbers; `room` tokens are left for the file, None: nobody knows."""
 
     chosen = Signal(tuple)
@@ -45,10 +45,9 @@ class PagesWindow(QDialog):
         parent: QWidget | None,
     ) -> None:
         """`tokens`: of what is chosen of it now, 0 where they were not counted."""
-        super().__init__(parent)
         unit = found.unit.value
-        self.setWindowTitle(f"Choose {unit}s of {part.name}")
-        self.setMinimumSize(560, 420)
+        super().__init__(f"Choose {unit}s of {part.name}", parent, (720, 560))
+        self.setMinimumSize(460, 320)
         self._found, self._room, self._unit = found, room, unit
         about = about_tokens(part.text)
         share = tokens / about if tokens and about else 1.0
@@ -60,7 +59,7 @@ class PagesWindow(QDialog):
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(f"Show {unit}s with these words")
         self.search.setAccessibleName(self.search.placeholderText())
-        self.search.setClearButtonEnabled(True)
+        clearable(self.search)
         self.search.textChanged.connect(self._filter)
         self.list = QTreeWidget(self)
         self.list.setColumnCount(3)
@@ -106,13 +105,10 @@ class PagesWindow(QDialog):
         below.addWidget(self.hint, 1)
         below.addWidget(cancel)
         below.addWidget(self.use)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.search)
-        layout.addLayout(top)
-        layout.addWidget(self.list, 1)
-        layout.addLayout(below)
+        self.column.addWidget(self.search)
+        self.column.addLayout(top)
+        self.column.addWidget(self.list, 1)
+        self.column.addLayout(below)
         self._tick(numbers_of(part.chosen, count) if part.chosen else self._all)
 
     def _row(self, number: int, text: str) -> QTreeWidgetItem:

@@ -16,7 +16,7 @@ from headstart.core.matching import score
 from headstart.ui import icons
 
 # rows that are seen at once, and a name's longest beginning that is looked for
-_ROWS, _ROW_HEIGHT, _LONGEST = 8, 35, 60
+_ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ class SlashMenu(QFrame):
         if self._known is None:
             self._known = tuple(self.entries())
         scored = [(score(wanted, one.title), one) for one in self._known]
-        self._found = [one for worth, one in sorted(scored, key=lambda it: -(it[0] or 0)) if worth]
+        # smaller is better; without words all of them, as they come
+        answers = [(points, one) for points, one in scored if points is not None]
+        self._found = [one for _points, one in sorted(answers, key=lambda it: it[0])]
         if not wanted.strip():
             self._found = self._known
         self._show()

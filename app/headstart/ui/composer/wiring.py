@@ -5,6 +5,7 @@ from __future__ import annotations
 from headstart.chat.preferences import Preferences
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.opener import AttachmentOpener
+from headstart.ui.composer.queued import QueuedRows
 from headstart.ui.controllers.everything import Controllers
 
 
@@ -13,6 +14,7 @@ def connect(
 ) -> None:
     open_chat, ahead = controllers.open, controllers.ahead
     composer.stop_requested.connect(controllers.conversation.stop)
+    composer.interrupted.connect(controllers.queue.interrupt)
     composer.typing_began.connect(ahead.typing_began)
     composer.typed.connect(ahead.typed)
     composer.text_changed.connect(open_chat.write)
@@ -22,6 +24,22 @@ def connect(
     open_chat.sending_changed.connect(composer.set_sending)
     controllers.reply.writing_changed.connect(composer.set_writing)
     _connect_attachments(composer, opener, controllers, preferences)
+
+
+def connect_queue(rows: QueuedRows, composer: Composer, controllers: Controllers) -> None:
+    queue = controllers.queue
+    queue.changed.connect(rows.show_queue)
+    controllers.reply.writing_changed.connect(rows.set_writing)
+    rows.edited.connect(queue.edit)
+    rows.removed.connect(queue.remove)
+    rows.send_wanted.connect(queue.send_first)
+
+    def take_back(text: str) -> None:
+        composer.set_text(text)
+        controllers.open.write(text)
+        composer.edit.setFocus()
+
+    queue.taken_back.connect(take_back)
 
 
 def _connect_attachments(
@@ -36,8 +54,8 @@ def _connect_attachments(
     composer.attachments.encoding_chosen.connect(attaching.read_as)
     attaching.changed.connect(composer.set_attachments)
     attaching.changed.connect(opener.show_attachments)
-    attaching.sized.connect(composer.set_size)
     attaching.sized.connect(opener.show_size)
+    controllers.models.blind.connect(composer.attachments.set_blind)
     attaching.pages_read.connect(opener.show_pages)
     attaching.attached.connect(lambda: controllers.ahead.typed(composer.text()))
     attaching.attached.connect(controllers.ahead.typing_began)

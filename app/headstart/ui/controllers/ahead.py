@@ -37,7 +37,8 @@ class AheadController(QObject):
         broadcast.on(AheadState, self._on_ahead)
 
     def typing_began(self) -> None:
-        """Load the open chat's model."""
+        """Load the open chat's model, and have the chat read."""
+        self._ahead.used(self._open.id)
         self._tasks.spawn(self._load())
 
     def typed(self, text: str) -> None:
@@ -53,7 +54,7 @@ class AheadController(QObject):
             self._tasks.spawn(self._opened(self._open.id))
 
     async def _opened(self, chat_id: str) -> None:
-        """A chat that is looked at for a moment is restored or prefilled."""
+        """A chat that is looked at for a moment is restored."""
         await asyncio.sleep(OPENED_SECONDS)
         if chat_id == self._open.id:
             await self._preload.opened(chat_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -18,7 +19,7 @@ _TICK = 100
 class BackupsController(QObject):
     listed = Signal(list)  # of Copy: the automatic ones
     began = Signal()
-    made = Signal(str)  # path; "" where it was stopped
+    made = Signal(str, int)  # path, bytes; "" where it was stopped
     planned = Signal(object)  # Plan
     restored = Signal(object)  # Result
     failed = Signal(str)  # why looking or restoring ended
@@ -46,9 +47,18 @@ class BackupsController(QObject):
         """See what a backup would bring back."""
         self._tasks.spawn(self._plan(Path(path), self._begin(0)))
 
-    def restore(self, path: str, expected: int, with_settings: bool) -> None:
-        """Bring back what is missing; `expected`: how many chats a look found."""
-        self._tasks.spawn(self._restore(Path(path), self._begin(expected), with_settings))
+    def restore(
+        self,
+        path: str,
+        expected: int,
+        with_settings: bool,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Bring back what is missing; `expected`: how many chats a look found, of which these are
+        not wanted."""
+        run = self._begin(expected)
+        run.without = without
+        self._tasks.spawn(self._restore(Path(path), run, with_settings))
 
     def cancel(self) -> None:
         """Whole chats stay; a backup that is not whole does not."""
@@ -70,7 +80,8 @@ class BackupsController(QObject):
         finally:
             self._making = None
             self._rest()
-            self.made.emit(str(path) if done else "")
+            size = await asyncio.to_thread(_size, path) if done else 0
+            self.made.emit(str(path) if done else "", size)
 
     async def _plan(self, path: Path, run: Run) -> None:
         try:
@@ -109,3 +120,10 @@ class BackupsController(QObject):
     def _rest(self) -> None:
         if self._making is None and self._run is None:
             self._timer.stop()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

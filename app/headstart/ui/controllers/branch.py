@@ -48,6 +48,8 @@ class BranchController(QObject):
         self._serial = 0
         # the chat that is being opened, or is open
         self._wanted = open_chat.id
+        # the one that was open when it was deleted
+        self._left = ""
         # how many messages are shown, and the first of them if others come before
         self._count = 0
         self._first: str | None = None
@@ -109,7 +111,14 @@ class BranchController(QObject):
     def leave(self, chat_ids: Sequence[str]) -> None:
         """These chats are deleted: another one is open then."""
         if self._wanted in chat_ids:
+            self._left = self._wanted
             self.new_chat()
+
+    def come_back(self, chat_ids: Sequence[str]) -> None:
+        """These chats were brought back: the one that was open is open again."""
+        if len(chat_ids) == 1 or self._left in chat_ids:
+            self.open_chat(self._left if self._left in chat_ids else chat_ids[0])
+        self._left = ""
 
     def refresh(self, chat_id: str) -> None:
         """Show the open chat as it is stored now."""

@@ -35,7 +35,8 @@ class ChatListController(QObject):
     line_changed = Signal(str, object)  # chat id, ChatSummary or None where it is gone
     status_changed = Signal(str, object)  # chat id, text or None
     deleted = Signal(list, str)  # chat ids, and the title of the first
-    restored = Signal(str)  # chat id of one that is to be shown
+    closed = Signal(list)  # ids of private chats that are gone at once
+    restored = Signal(list)  # chat ids
     left_trash = Signal(list)  # chat ids: restored, or deleted for good
     trashed = Signal(list)  # of TrashedChat
 
@@ -81,6 +82,10 @@ class ChatListController(QObject):
 
     def delete(self, chat_ids: Sequence[str]) -> None:
         self._tasks.spawn(self._delete(chat_ids))
+
+    def close_private(self, chat_ids: Sequence[str]) -> None:
+        """Private chats are gone at once, with everything that was kept of them."""
+        self._tasks.spawn(self._close_private(chat_ids))
 
     def restore(self, chat_ids: Sequence[str]) -> None:
         """Bring deleted chats back."""
@@ -139,6 +144,12 @@ class ChatListController(QObject):
                 self.deleted.emit(gone, self._titles.get(gone[0], ""))
             await self._list_trash()
 
+    async def _close_private(self, chat_ids: Sequence[str]) -> None:
+        self.closed.emit(list(chat_ids))
+        for chat_id in chat_ids:
+            await self._chat_list.delete(chat_id)
+        await self._chat_list.delete_for_good(chat_ids)
+
     async def _restore(self, chat_ids: Sequence[str]) -> None:
         try:
             for chat_id in chat_ids:
@@ -146,8 +157,7 @@ class ChatListController(QObject):
         finally:
             self.left_trash.emit(chat_ids)
             await self._list_trash()
-        if len(chat_ids) == 1:
-            self.restored.emit(chat_ids[0])
+        self.restored.emit(list(chat_ids))
 
     def _on_chat(self, change: ChatChanged) -> None:
         if change.what not in _HIDDEN:

@@ -24,7 +24,9 @@ from headstart.ui.controllers.installed import InstalledController
 from headstart.ui.controllers.models import ModelsController
 from headstart.ui.controllers.pictures import PicturesController
 from headstart.ui.controllers.prefixes import PrefixesController
+from headstart.ui.controllers.queue import QueueController
 from headstart.ui.controllers.reply import ReplyController
+from headstart.ui.controllers.reporting import ReportingController
 from headstart.ui.controllers.servers import ServersController
 from headstart.ui.controllers.speculation import SpeculationController
 from headstart.ui.controllers.transfer import TransferController
@@ -45,6 +47,7 @@ class Controllers:
     chat: ChatController
     chat_list: ChatListController
     conversation: ConversationController
+    queue: QueueController
     versions: VersionsController
     finding: FindingController
     unsent: UnsentController
@@ -65,6 +68,7 @@ class Controllers:
     transfer: TransferController
     backups: BackupsController
     updates: UpdatesController
+    reporting: ReportingController
 
     def start(self) -> None:
         """Fill the window for the first time."""
@@ -99,7 +103,8 @@ def make_controllers(services: Services) -> Controllers:
     branch = BranchController(services.branches, services.replies, open_chat, tasks, broadcast)
     reply = ReplyController(services.replies, open_chat, broadcast)
     chat_list.deleted.connect(lambda chat_ids, _title: branch.leave(chat_ids))
-    chat_list.restored.connect(branch.open_chat)
+    chat_list.closed.connect(branch.leave)
+    chat_list.restored.connect(branch.come_back)
     branch.shown.connect(reply.show)
     branch.message_shown.connect(reply.end)
     broadcast.on(Trouble, lambda trouble: problems.show(trouble.told.message, trouble.told.remedy))
@@ -115,6 +120,13 @@ def make_controllers(services: Services) -> Controllers:
         chat_list=chat_list,
         conversation=ConversationController(
             services.conversation, services.replies, local.ahead, open_chat, consent
+        ),
+        queue=QueueController(
+            (services.conversation, services.replies, services.branches),
+            open_chat,
+            consent,
+            tasks,
+            broadcast,
         ),
         versions=VersionsController(
             services.versions, services.conversation, services.replies, open_chat, consent
@@ -138,6 +150,7 @@ def make_controllers(services: Services) -> Controllers:
         discover=DiscoverController(services.discover, tasks, problems),
         getting=GettingController(services.discover, services.downloads, tasks),
         updates=UpdatesController(services.updates, tasks),
+        reporting=ReportingController(services.reporting, tasks),
         downloads=DownloadsController(services.downloads, tasks, broadcast),
         installed=InstalledController(services.installed, local.loader, tasks, problems, broadcast),
     )

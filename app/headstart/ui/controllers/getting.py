@@ -10,12 +10,16 @@ from headstart.chat.library.downloads import Downloads
 from headstart.core.catalog import Companion, Details, Variant
 from headstart.core.catalog_filter import matching
 from headstart.core.downloads import Wanted
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.recommended import Recommended
+from headstart.core.text import size_text
 from headstart.ui.tasks import Tasks
 
 
 class GettingController(QObject):
     queued = Signal(list)  # titles of what is going to be downloaded
+    recommended_queued = Signal(object, tuple)  # Recommended, ids of its downloads
+    not_queued = Signal()  # the hub cannot be asked now
 
     def __init__(self, discover: Discover, downloads: Downloads, tasks: Tasks) -> None:
         super().__init__()
@@ -31,7 +35,8 @@ class GettingController(QObject):
         draft: DraftOffer | None = None,
     ) -> None:
         """Download a variant, with what belongs to it, and a draft that is not here yet."""
-        self._tasks.spawn(self._get([details.wanted(variant, companions), *_draft(draft)]))
+        wanted = [details.wanted(variant, companions), *_draft(draft)]
+        self._tasks.spawn(self._get_model(wanted, details, draft is not None))
 
     def get_draft(self, offer: DraftOffer) -> None:
         """Download a draft for a model that is here."""
@@ -41,18 +46,49 @@ class GettingController(QObject):
         self._tasks.spawn(self._get_recommended(choice))
 
     async def _get_recommended(self, choice: Recommended) -> None:
-        details, variant = await self._discover.recommended_variant(choice)
-        wanted = [details.wanted(variant)]
-        if choice.draft_repo:
-            draft = await self._discover.details(choice.draft_repo)
-            of_draft = matching(draft.variants, choice.draft_patterns)
-            if of_draft is not None:
-                wanted.append(draft.wanted(of_draft))
+        wanted: list[Wanted] = []
+        try:
+            details, variant = await self._discover.recommended_variant(choice)
+            wanted = [details.wanted(variant), *await self._draft_of(choice)]
+        finally:
+            if not wanted:
+                self.not_queued.emit()
+        await self._downloads.add(wanted)
+        self.recommended_queued.emit(choice, tuple(one.id for one in wanted))
+        self.queued.emit([_said(one) for one in wanted])
+
+    async def _draft_of(self, choice: Recommended) -> list[Wanted]:
+        """What drafts for it, by the list of models to begin with."""
+        if not choice.draft_repo:
+            return []
+        draft = await self._discover.details(choice.draft_repo)
+        found = matching(draft.variants, choice.draft_patterns)
+        return [] if found is None else [draft.wanted(found)]
+
+    async def _get_model(self, wanted: list[Wanted], details: Details, drafted: bool) -> None:
+        """With the draft that goes with it, unless the user chose one or one is here."""
+        if not drafted:
+            wanted = [*wanted, *await self._recommended_draft(details)]
         await self._get(wanted)
+
+    async def _recommended_draft(self, details: Details) -> list[Wanted]:
+        choice = await self._discover.recommended_for(details.repository.id)
+        if choice is None:
+            return []
+        try:
+            return await self._draft_of(choice)
+        except EnvironmentProblem:
+            # the model comes all the same; drafts are found on its page
+            return []
 
     async def _get(self, wanted: list[Wanted]) -> None:
         await self._downloads.add(wanted)
-        self.queued.emit([one.title for one in wanted])
+        self.queued.emit([_said(one) for one in wanted])
+
+
+def _said(wanted: Wanted) -> str:
+    """“Qwen3.5 9B (6.2 GB)”."""
+    return f"{wanted.title} ({size_text(wanted.size)})"
 
 
 def _draft(offer: DraftOffer | None) -> list[Wanted]:

@@ -13,6 +13,7 @@ from headstart.chat.changes import ModelsChanged, ModelsLoaded, ModelState, Repl
 from headstart.chat.library.installed import Installed
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.installed import InstalledModel
+from headstart.core.model_ref import ModelRef
 from headstart.core.settings import ModelOptions
 from headstart.ui.tasks import Problems, Tasks
 
@@ -72,6 +73,10 @@ class InstalledController(QObject):
 
     def unlist(self, model: InstalledModel) -> None:
         self._installed.unlist(model)
+
+    def use_for_new(self, model: ModelRef) -> None:
+        """New chats are answered by it."""
+        self._installed.use_for_new(model)
 
     def load(self, model: InstalledModel) -> None:
         self._tasks.spawn(self._load(model))

@@ -28,12 +28,14 @@ from headstart.ui.tasks import Problems, Tasks
 
 
 class ModelsController(QObject):
-    model_changed = Signal(str, str)  # name, state
+    # name, what is said of it, and how far it is loaded
+    model_changed = Signal(str, str, float)
     answering = Signal(object)  # the model that answers in the open chat, or None
     listed = Signal(object)  # ModelList
     smaller_fits = Signal(object)  # SmallerContext
     unloaded = Signal(str, str)  # name, the model that needed its memory
     advised = Signal(object)  # SamplingChoice: what the makers of that model advise
+    blind = Signal(str)  # its name, where it is known not to see images; else ""
     thinking_known = Signal(tuple)  # what the model of the open chat can be told about it
 
     def __init__(
@@ -105,14 +107,16 @@ class ModelsController(QObject):
             self._name = self._models.name_of((chat.model if chat is not None else "") or "")
             self._key = ""
             self.answering.emit(None)
-            self.model_changed.emit(self._name, "is missing" if self._name else "")
+            self.model_changed.emit(self._name, "is missing" if self._name else "", 1.0)
         else:
             self._name, self._key = model.name, model.key
             self.answering.emit(model)
-            self.model_changed.emit(model.name, "")
+            self.model_changed.emit(model.name, "", 1.0)
             advice = await self._models.advice(model)
+            blind = await self._models.blind(model)
             if serial == self._serial:
                 self.advised.emit(advice)
+                self.blind.emit(blind)
         self._tell_thinking()
 
     async def _model_of(self, chat: Chat) -> AnyModel | None:
@@ -171,8 +175,7 @@ class ModelsController(QObject):
             self._problems.show(change.problem, "")
         loading = not change.problem and change.fraction < 1
         if change.name == self._name:
-            state = f"· loading {change.fraction:.0%}" if loading else ""
-            self.model_changed.emit(change.name, state)
+            self.model_changed.emit(change.name, "", change.fraction if loading else 1.0)
             self._tell_thinking()
 
     def _tell_thinking(self) -> None:

@@ -10,7 +10,7 @@ from headstart.chat.answering.loading import LoadedState
 from headstart.chat.answering.preload import Preload
 from headstart.chat.servers import Servers
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.servers import Connection
+from headstart.core.servers import Connection, Nearby
 from headstart.ui.tasks import Tasks
 
 
@@ -18,6 +18,7 @@ class ServersController(QObject):
     saved = Signal(str)  # connection id
     result = Signal(str, str, bool)  # connection id, text, after what is shown already
     offered = Signal(object)  # Offered
+    found = Signal(list)  # of Nearby: programs on this computer that could be added
     explained = Signal(dict)  # what automatic engine settings become here, by name
 
     def __init__(self, servers: Servers, preload: Preload, tasks: Tasks) -> None:
@@ -42,6 +43,14 @@ class ServersController(QObject):
         """Ask the server what it offers."""
         self._tasks.spawn(self._test(connection_id))
 
+    def look_around(self) -> None:
+        """See which programs on this computer answer."""
+        self._tasks.spawn(self._look_around())
+
+    def use(self, nearby: Nearby) -> None:
+        """Add a program on this computer: who adds it with one click allows it, too."""
+        self._tasks.spawn(self._use(nearby))
+
     def explain(self) -> None:
         self._tasks.spawn(self._explain())
 
@@ -56,6 +65,16 @@ class ServersController(QObject):
         self.offered.emit(await self._servers.offer(saved.id))
         if notice is not None:
             self.result.emit(saved.id, notice.text, True)
+
+    async def _look_around(self) -> None:
+        self.found.emit(await self._servers.look_around())
+
+    async def _use(self, nearby: Nearby) -> None:
+        saved, _notice = await self._servers.save(nearby.connection, None)
+        self._servers.allow(saved.id)
+        self.saved.emit(saved.id)
+        self.offered.emit(await self._servers.offer(saved.id))
+        await self._look_around()
 
     async def _test(self, connection_id: str) -> None:
         self.offered.emit(await self._servers.offer(connection_id))

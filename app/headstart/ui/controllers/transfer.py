@@ -65,9 +65,12 @@ class TransferController(QObject):
         run = self._begin_import(0)
         self._tasks.spawn(self._plan([Path(path) for path in paths], run))
 
-    def take(self, paths: Sequence[str], expected: int) -> None:
-        """Take chats in; `expected`: how many a dry run found."""
+    def take(
+        self, paths: Sequence[str], expected: int, without: frozenset[str] = frozenset()
+    ) -> None:
+        """Take chats in; `expected`: how many a dry run found, of which these are not wanted."""
         run = self._begin_import(expected)
+        run.without = without
         self._tasks.spawn(self._take([Path(path) for path in paths], run))
 
     def cancel_import(self) -> None:

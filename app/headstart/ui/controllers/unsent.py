@@ -34,7 +34,7 @@ class UnsentController(QObject):
         self._timer.stop()
         changed, self._changed = self._changed, set()
         for chat_id in changed:
-            self._tasks.spawn(self._unsent.save(self._open.unsent_in(chat_id)))
+            self._tasks.spawn(self._unsent.save(self._open.kept_of(chat_id)))
 
     async def _load(self, show: bool) -> None:
         self._open.restore(await self._unsent.load(), show)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from headstart.chat.answer_formats import CheckedFormat
+from headstart.ui.inspector.own import OwnRow
 from headstart.ui.wrapping import TextEdit
 
 ANY = '{"type": "object"}'
@@ -29,13 +30,15 @@ class AnswerFormatPanel(QWidget):
 
     edited = Signal(object)
     check_requested = Signal(str)
+    reset = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, title_width: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._value = ""
         self._quiet = False
         self.kind = QComboBox(self)
         self.kind.setAccessibleName("Answer format")
+        self.kind.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.kind.addItems(["Free text", "JSON", "JSON that fits a schema"])
         self.kind.activated.connect(self._choose)
         self.schema = TextEdit(self)
@@ -55,7 +58,9 @@ class AnswerFormatPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        for widget in (self.kind, self.schema, self.said, self.sample):
+        self._row = OwnRow("Answer format", self.kind, self, title_width)
+        self._row.reset.connect(self.reset)
+        for widget in (self._row, self.schema, self.said, self.sample):
             layout.addWidget(widget)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -63,9 +68,11 @@ class AnswerFormatPanel(QWidget):
         self._pause.timeout.connect(lambda: self.check_requested.emit(self.schema.toPlainText()))
         self.set_value("")
 
-    @property
-    def summary(self) -> str:
-        return ("free text", "JSON", "JSON that fits a schema")[self._kind_of(self._value)]
+    def set_own(self, own: bool) -> None:
+        self._row.set_own(own)
+
+    def refresh_theme(self) -> None:
+        self._row.refresh_theme()
 
     def set_value(self, schema: str) -> None:
         """The format that holds."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from headstart.ui import icons
+from headstart.ui.accessible import be_fold
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.inspector.own import back_button
 
@@ -25,6 +26,7 @@ class Fold(QWidget):
         self.button.setText(title)
         self.button.setAccessibleName(title)
         self.button.setCheckable(True)
+        be_fold(self.button)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.button.toggled.connect(self._show)
         self.button.clicked.connect(lambda: self.toggled.emit(self.button.isChecked()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.inheritance import NO_ADVICE
-from headstart.core.model_ref import AnyModel
+from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.quantization import quantization
 from headstart.core.servers import ServerModel
 from headstart.core.settings import (
     ChatOptions,
@@ -47,8 +48,8 @@ from headstart.ui.inspector.system_prompt import SystemPromptSection
 from headstart.ui.inspector.thinking_row import ThinkingRow
 
 SERVER_WORDS = (
-    "{host} answers here. It decides for itself what it caches and how it speculates; what it "
-    "reports is shown under each reply. Settings that it does not take are greyed out."
+    "{host} answers here. It decides for itself what it caches; what it reports is shown under "
+    "each reply. Settings that it does not take are greyed out."
 )
 # of what stands in front of a control
 TITLE_WIDTH = 120
@@ -71,7 +72,9 @@ class Inspector(QFrame):
         self._chat_id: str | None = None
         self._private = False
         self._quiet = False
-        scroll = QScrollArea(self)
+        scroll = self._scroll = QScrollArea(self)
+        # the panel keeps its width when the bar comes
+        scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         # made where they stay: Qt goes through the style sheet again for what gets another parent
         self._body = body = QWidget(scroll.viewport())
         body.setObjectName("inspectorBody")
@@ -83,13 +86,18 @@ class Inspector(QFrame):
         self.system.edited.connect(self._system_prompt_edited)
         self.system.reset.connect(lambda: self._follow("system_prompt"))
         self.system_prompt = self.system.edit
-        self._section(self.system)
-        title = QLabel("Sampling", body)
-        title.setObjectName("sectionTitle")
-        self._section(title)
+        _add_section(self._layout, self.system)
         self.sampling = SamplingPanel(TITLE_WIDTH, body)
         self.sampling.edited.connect(self.change_sampling)
-        self._layout.addWidget(self.sampling)
+        _add_section(self._layout, self.sampling)
+        self.thinking = ThinkingRow(TITLE_WIDTH, body)
+        self.thinking.chosen.connect(lambda value: self._set(thinking=value))
+        self.thinking.reset.connect(lambda: self._follow("thinking"))
+        self._layout.addWidget(self.thinking)
+        self.answer_format = AnswerFormatPanel(TITLE_WIDTH, body)
+        self.answer_format.edited.connect(lambda schema: self.change_sampling("schema", schema))
+        self.answer_format.reset.connect(lambda: self.change_sampling("schema", None))
+        self._layout.addWidget(self.answer_format)
         self._build_folds()
         self._reset = QPushButton("Reset to the app’s settings", body)
         self._reset.setToolTip("Forget what this chat decides for itself")
@@ -117,6 +125,7 @@ class Inspector(QFrame):
         self.overview.speculation_toggled.connect(
             lambda on: self._speculation_edited(changed(self.speculation.value, enabled=on))
         )
+        self.overview.details_wanted.connect(self.show_drafting)
         # where the keyboard goes first
         self.first_focus = self.overview.preset
         self._layout.addWidget(self.overview)
@@ -125,20 +134,6 @@ class Inspector(QFrame):
         self.server_words.setWordWrap(True)
         self.server_words.hide()
         self._layout.addWidget(self.server_words)
-        self.thinking = ThinkingRow(TITLE_WIDTH, self._body)
-        self.thinking.chosen.connect(lambda value: self._set(thinking=value))
-        self.thinking.reset.connect(lambda: self._follow("thinking"))
-        self._layout.addWidget(self.thinking)
-
-    def _section(self, widget: QWidget) -> None:
-        """A line above, as in a book between parts."""
-        line = QFrame(self._body)
-        line.setObjectName("sectionLine")
-        line.setFixedHeight(1)
-        self._layout.addSpacing(4)
-        self._layout.addWidget(line)
-        self._layout.addSpacing(4)
-        self._layout.addWidget(widget)
 
     def _build_folds(self) -> None:
         """What most people never open: a line each, until they do."""
@@ -150,24 +145,20 @@ class Inspector(QFrame):
         )
         self.when_full.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.folds = {
+            "speculation": Fold("Drafting: details", self._body, resets=True),
             "sampling": self.sampling.more,
-            "speculation": Fold("Speculation", self._body, resets=True),
             "prefix": Fold("Prompt cache", self._body),
-            "format": Fold("Answer format", self._body, resets=True),
-            "context": Fold("Context", self._body),
+            "context": Fold("When the context is full", self._body),
         }
         self.speculation = SpeculationPanel(self.folds["speculation"])
         self.speculation.edited.connect(self._speculation_edited)
         self.speculation.gain_changed.connect(self._show_draft)
         self.prefix = PrefixPanel(self.folds["prefix"])
         self.prefix.keep_changed.connect(lambda on: self._set(keep_on_disk=on))
-        self.answer_format = AnswerFormatPanel(self.folds["format"])
-        self.answer_format.edited.connect(lambda schema: self.change_sampling("schema", schema))
         self._when_full = OwnRow("When full", self.when_full, self.folds["context"], TITLE_WIDTH)
         self._when_full.reset.connect(lambda: self._follow("when_full"))
         self.folds["speculation"].put(self.speculation)
         self.folds["prefix"].put(self.prefix)
-        self.folds["format"].put(self.answer_format)
         self.folds["context"].put(self._when_full)
         for name, fold in self.folds.items():
             fold.toggled.connect(
@@ -175,15 +166,19 @@ class Inspector(QFrame):
                     tuple(name for name, fold in self.folds.items() if fold.open)
                 )
             )
-            if name != "sampling":
-                self._section(fold)
+            if name == "speculation":
+                _add_section(self._layout, fold)
+            else:
+                self._layout.addWidget(fold)
         self.folds["speculation"].reset.connect(lambda: self._follow("speculation"))
-        self.folds["format"].reset.connect(lambda: self.change_sampling("schema", None))
         self.prefix.summary_changed.connect(self.folds["prefix"].set_summary)
 
     def refresh_theme(self) -> None:
         self.setFixedWidth(theme.px(theme.INSPECTOR_WIDTH))
-        for part in (self.system, self.sampling, self.thinking, self._when_full):
+        for part in (
+            self.overview, self.system, self.sampling, self.thinking, self.answer_format,
+            self._when_full,
+        ):  # fmt: skip
             part.refresh_theme()
         for fold in self.folds.values():
             fold.refresh_theme()
@@ -216,7 +211,8 @@ class Inspector(QFrame):
             self.holding.advice = NO_ADVICE
         self.holding.model = model
         host, taken = ("", None) if model is None else (model.host, model.settings_taken)
-        self.overview.set_model("" if model is None else model.name)
+        stored = quantization(model.path.name) if isinstance(model, ModelRef) else ""
+        self.overview.set_model("" if model is None else model.name, stored)
         for name in (*_LOCAL_FOLDS, "context"):
             self.folds[name].setVisible(not host)
         self.server_words.setVisible(bool(host))
@@ -229,6 +225,14 @@ class Inspector(QFrame):
         self._show_draft()
         if other:
             self._show()
+
+    def show_drafting(self) -> None:
+        """Open what can be decided about drafting."""
+        fold = self.folds["speculation"]
+        if not fold.open:
+            fold.button.click()
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(fold, 0, 40))
+        QTimer.singleShot(30, self, lambda: self._scroll.ensureWidgetVisible(fold, 0, 200))
 
     def set_advice(self, advice: SamplingChoice) -> None:
         """What the makers of the model advise, for what nobody chose."""
@@ -283,22 +287,22 @@ class Inspector(QFrame):
         self.thinking.set_own(own.thinking is not None)
         self._when_full.set_own(own.when_full is not None)
         self.folds["context"].set_own(own.when_full is not None)
-        self.folds["context"].set_summary(f"when full: {self.when_full.currentText().lower()}")
+        self.folds["context"].set_summary(self.when_full.currentText().lower())
         self.speculation.set_server(self.holding.model, self.holding.effective.sampling.temperature)
         self.folds["speculation"].set_own(own.speculation is not None)
         self.folds["speculation"].set_summary(self.speculation.summary)
-        self.folds["format"].set_own(sampling.schema is not None)
-        self.folds["format"].set_summary(self.answer_format.summary)
+        self.answer_format.set_own(sampling.schema is not None)
+        self.overview.drafting.set_own(own.speculation is not None)
         self._reset.setVisible(decisions(own) != decisions(ChatOptions()))
         self.overview.set_preset(self.holding.preset)
 
     def _show_draft(self) -> None:
         model, sampling = self.holding.model, self.holding.effective.sampling
         self.speculation.set_server(model, sampling.temperature)
-        here = not isinstance(model, ServerModel) or model.checks_drafts
+        possible = not isinstance(model, ServerModel) or model.checks_drafts
         value = self.speculation.value
-        gain = self.speculation.gain
-        self.overview.set_draft(value.enabled, self.speculation.summary, gain, here)
+        said = self.speculation.said
+        self.overview.set_draft(value.enabled, said, self.speculation.gain, possible)
 
     # --- changing ------------------------------------------------------------------------
 
@@ -356,6 +360,17 @@ class Inspector(QFrame):
     def _system_prompt_edited(self, text: str) -> None:
         if text != self.holding.effective.system_prompt:
             self._set(system_prompt=text)
+
+
+def _add_section(layout: QVBoxLayout, widget: QWidget) -> None:
+    """A line above, as in a book between parts."""
+    line = QFrame(widget.parentWidget())
+    line.setObjectName("sectionLine")
+    line.setFixedHeight(1)
+    layout.addSpacing(4)
+    layout.addWidget(line)
+    layout.addSpacing(4)
+    layout.addWidget(widget)
 
 
 def _tell_fit(control: QWidget, host: str) -> None:

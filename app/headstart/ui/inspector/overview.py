@@ -1,13 +1,13 @@
-"""What matters of a chat: its preset, its model, its draft with what it gains, its context."""
+"""What matters of a chat: its preset, its model, what drafts and what that gains, its context."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QCheckBox,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -18,7 +18,16 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.settings import Preset
-from headstart.ui.elided import ElidedLabel
+from headstart.core.text import tokens_text
+from headstart.ui import theme
+from headstart.ui.elided import ElidedButton
+from headstart.ui.hover import settle_after
+from headstart.ui.own_title import OwnTitle
+from headstart.ui.switch import Switch
+
+# tokens of a page, about
+_PAGE = 450
+_CHANGE = "change"
 
 
 class Overview(QWidget):
@@ -27,80 +36,119 @@ class Overview(QWidget):
     preset_chosen = Signal(object)  # Preset
     preset_to_save = Signal()
     library_requested = Signal()
+    model_wanted = Signal(QPoint)  # where its menu is to open
     speculation_toggled = Signal(bool)
+    details_wanted = Signal()  # about drafting
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._presets: Sequence[Preset] = ()
         self._current = ""
         self._quiet = False
+        self._said = ("", "")
         title = QLabel("This chat", self)
-        title.setObjectName("sectionTitle")
+        title.setObjectName("chatTitle")
         self.preset = QToolButton(self)
         self.preset.setObjectName("quietMenu")
         self.preset.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.preset.setToolTip("A system prompt with settings, under a name")
         self.menu = QMenu(self.preset)
         self.menu.aboutToShow.connect(self._fill_menu)
+        settle_after(self.menu, self.preset)
         self.preset.setMenu(self.menu)
-        self.model = ElidedLabel("", self, name="fieldValue")
-        self.model.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.drafts = QCheckBox("Draft ahead", self)
-        self.drafts.setAccessibleName("Draft ahead")
+        self.model = ElidedButton(self)
+        self.model.setObjectName("field")
+        self.model.setToolTip("Choose another model")
+        self.model.clicked.connect(
+            lambda: self.model_wanted.emit(self.model.mapToGlobal(QPoint(0, self.model.height())))
+        )
+        self.drafts = Switch("Drafting", self)
         self.drafts.setToolTip("Writes several tokens at once; the text stays the same")
         self.drafts.toggled.connect(self._on_toggled)
-        self.gain = ElidedLabel("", self, name="gain")
-        self.gain.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.drafting = OwnTitle("Drafting", self, section=True)
+        self.drafting.setBuddy(self.drafts)
+        self.gain = QLabel(self)
+        self.gain.setObjectName("quiet")
+        self.gain.setWordWrap(True)
+        self.gain.setTextFormat(Qt.TextFormat.RichText)
+        self.gain.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.gain.linkActivated.connect(lambda _link: self.details_wanted.emit())
         self._meter = QProgressBar(self)
         self._meter.setTextVisible(False)
         self._meter.setAccessibleName("Context used")
         self._used = QLabel(self)
-        self._used.setObjectName("fieldValue")
-        self._used.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._used.setObjectName("quiet")
+        self._used.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._room = QLabel(self)
+        self._room.setObjectName("quiet")
+        self._context = QWidget(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        pairs: tuple[tuple[QWidget, QWidget], ...] = (
-            (title, self.preset),
-            (QLabel("Model", self), self.model),
-            (self.drafts, self.gain),
-            (QLabel("Context", self), self._used),
-        )
-        for left, right in pairs:
-            row = QHBoxLayout()
-            row.setContentsMargins(0, 0, 0, 0)
-            row.addWidget(left)
-            if right is self.preset:
-                row.addStretch(1)
-                row.addWidget(right)
-            else:
-                row.addWidget(right, 1)
-            layout.addLayout(row)
-        layout.addWidget(self._meter)
+        layout.setSpacing(6)
+        layout.addLayout(_pair(title, self.preset))
+        layout.addSpacing(6)
+        named = _titled("Model", self)
+        named.setBuddy(self.model)
+        layout.addWidget(named)
+        layout.addWidget(self.model)
+        layout.addSpacing(6)
+        layout.addLayout(_pair(self.drafting, self.drafts))
+        layout.addWidget(self.gain)
+        layout.addSpacing(6)
+        column = QVBoxLayout(self._context)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(_pair(_titled("Context", self._context), self._used))
+        column.addWidget(self._meter)
+        column.addWidget(self._room)
+        layout.addWidget(self._context)
         self.set_context(0, 0)
         self.set_preset("")
+        self.set_model("")
 
-    def set_model(self, name: str) -> None:
-        self.model.set_full_text(name)
+    def set_model(self, name: str, stored: str = "") -> None:
+        words = f"{name}  {stored}".rstrip() if name else "No model"
+        self.model.set_full_text(words)
+        self.model.setAccessibleName(f"Model: {words}")
 
-    def set_draft(self, on: bool, what: str, gain: str, here: bool) -> None:
-        """Whether something is drafted, by what, and how much faster that is; `here`: on this
-        computer."""
+    def set_draft(self, on: bool, what: str, gain: str, possible: bool) -> None:
+        """Whether something is drafted, by what, and how much faster that is ("" for not at all);
+        `possible`: somebody can check it."""
         self._quiet = True
-        self.drafts.setChecked(on)
+        self.drafts.setChecked(on and possible)
         self._quiet = False
-        self.drafts.setVisible(here)
-        self.gain.setVisible(here)
-        self.gain.set_full_text((gain or what) if on else "off")
-        self.gain.setToolTip(what if on else "")
+        self.drafts.setEnabled(possible)
+        self._said = (what if on or not possible else "Off: one token after another", gain)
+        self._show_said(on and possible)
+
+    def _show_said(self, on: bool) -> None:
+        colours, (what, gain) = theme.current(), self._said
+        words = html.escape(what)
+        if on and gain:
+            words += f' · <span style="color:{colours.ink}"><b>{html.escape(gain)}</b></span>'
+        link = f'<a href="{_CHANGE}" style="color:{colours.accent_text};text-decoration:none">'
+        self.gain.setText(f"{words} · {link}{_CHANGE}</a>")
+        self.gain.setAccessibleName(f"Drafting: {what}{f', {gain}' if gain and on else ''}")
+
+    def refresh_theme(self) -> None:
+        self.drafting.refresh_theme()
+        self._show_said(self.drafts.isChecked())
 
     def set_context(self, used: int, size: int) -> None:
         """How much of the model's context the chat uses; 0 of 0 when nothing is known."""
+        self._context.setVisible(bool(size))
         self._meter.setMaximum(max(1, size))
         self._meter.setValue(min(used, size))
-        words = f"{used:,} of {size:,} tokens" if size else "known after the first reply"
-        self._used.setText(words)
-        self._meter.setAccessibleDescription(words)
+        self._used.setText(f"{tokens_text(used)} of {tokens_text(size)} tokens")
+        self._used.setToolTip(f"{used:,} of {size:,} tokens")
+        pages = max(0, size - used) // _PAGE
+        self._room.setText(
+            f"room for about {pages:,} more pages" if pages > 1 else "there is little room left"
+        )
+        self._meter.setAccessibleDescription(self._used.toolTip())
 
     def set_presets(self, presets: Sequence[Preset]) -> None:
         self._presets = presets
@@ -108,8 +156,8 @@ class Overview(QWidget):
     def set_preset(self, name: str) -> None:
         """The one that the chat is like, "" for none."""
         self._current = name
-        self.preset.setText(f"Preset: {name}" if name else "Preset")
-        self.preset.setAccessibleName(self.preset.text())
+        self.preset.setText(name or "Preset")
+        self.preset.setAccessibleName(f"Preset: {name or 'none'}")
 
     def _on_toggled(self, on: bool) -> None:
         if not self._quiet:
@@ -126,3 +174,18 @@ class Overview(QWidget):
             self.menu.addSeparator()
         self.menu.addAction("Save as a preset…", self.preset_to_save.emit)
         self.menu.addAction("Presets and prompts…", self.library_requested.emit)
+
+
+def _titled(text: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setObjectName("sectionTitle")
+    return label
+
+
+def _pair(left: QWidget, right: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(left)
+    row.addStretch(1)
+    row.addWidget(right)
+    return row

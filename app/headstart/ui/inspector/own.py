@@ -27,6 +27,7 @@ class OwnRow(QWidget):
         super().__init__(parent)
         self.title = OwnTitle(title, self, section)
         self.title.setMinimumWidth(width)
+        self.title.setBuddy(control)
         self.button = back_button(title, self)
         self.button.clicked.connect(self.reset)
         row = QHBoxLayout(self)

@@ -19,12 +19,16 @@ from headstart.core.inheritance import Effective
 from headstart.core.settings import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.settings_fields import describe
 from headstart.ui.fields import SliderField, take_typed
+from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
-_MORE = ("top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "stop", "bias")
-_SUMMARY = "top-p, top-k, min-p, penalties, seed"
+_MORE = (
+    "max_tokens", "top_p", "top_k", "min_p", "repeat_penalty", "presence_penalty", "seed", "stop",
+    "bias",
+)  # fmt: skip
+_SUMMARY = "length, seed, words"
 _LAST_SEED = 2**32 - 2
 # without a number a word is kept away altogether
 _NEVER = -100.0
@@ -44,7 +48,8 @@ class SamplingPanel(QWidget):
         fields = describe(Sampling)
         self.sliders: dict[str, SliderField] = {}
         for name in SLIDERS:
-            slider = self.sliders[name] = self.rows[name] = SliderField(fields[name], self)
+            kind = CreativityField if name == "temperature" else SliderField
+            slider = self.sliders[name] = self.rows[name] = kind(fields[name], self)
             slider.changed.connect(partial(self._edit, name))
             slider.reset.connect(partial(self._edit, name, None))
         self.top_k = QSpinBox(self)
@@ -60,7 +65,7 @@ class SamplingPanel(QWidget):
         self.max_tokens.setSingleStep(64)
         self.max_tokens.setAccessibleName("Max tokens of a reply")
         self.max_tokens.valueChanged.connect(partial(self._edit, "max_tokens"))
-        self._row("max_tokens", "Max tokens", self.max_tokens)
+        self._row("max_tokens", "Longest reply", self.max_tokens)
         self._build_seed()
         self.stop = QLineEdit(self)
         self.stop.setAccessibleName("Stop strings, separated by |")
@@ -80,13 +85,12 @@ class SamplingPanel(QWidget):
         self.bias.installEventFilter(self)
         self.bias.textChanged.connect(self._on_bias)
         self._row("bias", "Words", self.bias)
-        self.more = Fold("More", self)
+        self.more = Fold("Length and sampling", parent)
         more = QWidget(self.more)
         self._put(more, _MORE)
         self.more.put(more)
         self.more.set_summary(_SUMMARY)
-        layout = self._put(self, ("temperature", "max_tokens"))
-        layout.addWidget(self.more)
+        self._put(self, ("temperature",))
 
     def _build_seed(self) -> None:
         box = QWidget(self)
@@ -103,13 +107,12 @@ class SamplingPanel(QWidget):
         row.addWidget(self._seed, 1)
         self._row("seed", "Seed", box)
 
-    def _put(self, parent: QWidget, names: tuple[str, ...]) -> QVBoxLayout:
+    def _put(self, parent: QWidget, names: tuple[str, ...]) -> None:
         layout = QVBoxLayout(parent)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         for name in names:
             layout.addWidget(self.rows[name])
-        return layout
 
     @property
     def controls(self) -> dict[str, QWidget]:

@@ -1,4 +1,4 @@
-"""The inspector's panel on speculation: draft, depth, prompt lookup, how it goes, how fast it is.
+"""The inspector's panel on drafting: draft, depth, prompt lookup, how it goes, how fast it is.
 
 Shows every installed model with a verdict, never an empty list without a reason.
 """
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
     QDoubleSpinBox,
     QHBoxLayout,
@@ -25,25 +24,26 @@ from PySide6.QtWidgets import (
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
 from headstart.core.events import DraftActivity, Speculating
-from headstart.core.heads import OWN_LAYERS
+from headstart.core.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.model_ref import AnyModel
 from headstart.core.settings import Speculation, changed
 from headstart.core.settings_fields import describe
-from headstart.core.values import SpeculationStats, TurnStats
+from headstart.core.values import SpeculationStats, TurnStats, gain_words
 from headstart.ui.elided import ElidedComboBox
 from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speculation_words import (
     MARKS,
     ONLY_GREEDY,
     activity_words,
+    draft_name,
+    said,
     summary,
     why_no_drafts,
 )
 from headstart.ui.inspector.speed_curve import SpeedCurveView
+from headstart.ui.segments import Segments
 
-NONE = "No model"
-# from here on it is called faster
-_GAIN = 1.05
+NONE, BEST = "No draft model", "Automatic"
 _MEASURED = "tokens per second by draft depth, measured with this pair"
 
 
@@ -79,11 +79,6 @@ class SpeculationPanel(QWidget):
     # --- building ------------------------------------------------------------------------
 
     def _build_choice(self) -> None:
-        self.enabled = QCheckBox("Write several tokens at once", self)
-        self.enabled.setAccessibleName("Speculation")
-        self.enabled.setToolTip("Drafts tokens ahead; the text stays the same")
-        self.enabled.toggled.connect(lambda on: self._set(enabled=on))
-        self._layout.addWidget(self.enabled)
         self.draft_box = ElidedComboBox(self)
         self.draft_box.setAccessibleName("Draft from")
         self.draft_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -96,17 +91,9 @@ class SpeculationPanel(QWidget):
 
     def _build_depth(self) -> None:
         fields = describe(Speculation)
-        self._auto, self.fixed = QPushButton("Auto", self), QPushButton("Fixed", self)
-        group = QButtonGroup(self)
-        segments = QHBoxLayout()
-        segments.setSpacing(0)
-        for name, button in (("segmentLeft", self._auto), ("segmentRight", self.fixed)):
-            button.setObjectName(name)
-            button.setCheckable(True)
-            button.setAccessibleName(f"Draft depth: {button.text()}")
-            group.addButton(button)
-            segments.addWidget(button)
-        self.fixed.toggled.connect(self._mode_toggled)
+        self.depth_mode = Segments("Draft depth", {"auto": "Auto", "fixed": "Fixed"}, self)
+        self.depth_mode.chosen.connect(lambda mode: self._set(depth_mode=mode))
+        self._auto, self.fixed = self.depth_mode.buttons["auto"], self.depth_mode.buttons["fixed"]
         self.depth_box = QSpinBox(self)
         self.depth_box.setRange(1, 16)
         self.depth_box.setKeyboardTracking(False)
@@ -116,7 +103,7 @@ class SpeculationPanel(QWidget):
         with_unit(self.depth_box, "token|tokens")
         row = QHBoxLayout()
         row.addWidget(QLabel("Draft depth", self), 1)
-        row.addLayout(segments)
+        row.addWidget(self.depth_mode)
         self._layout.addLayout(row)
         # below: beside the choice there is no room for it
         self._fixed_row = QWidget(self)
@@ -205,7 +192,17 @@ class SpeculationPanel(QWidget):
     @property
     def summary(self) -> str:
         """What is chosen, in a few words."""
-        return summary(self._value, self._host, self._no_drafts)
+        return summary(self._value, self._host, self._no_drafts, self.draft_name)
+
+    @property
+    def said(self) -> str:
+        """The same as a sentence."""
+        return said(self._value, self._host, self._no_drafts, self.draft_name)
+
+    @property
+    def draft_name(self) -> str:
+        """What the draft is called that holds here; "" for none."""
+        return "" if self._no_drafts else draft_name(self._value, self._choices)
 
     def set_value(self, value: Speculation) -> None:
         if value.draft != self._value.draft:
@@ -235,6 +232,7 @@ class SpeculationPanel(QWidget):
         take_typed(self.depth_box, self.confidence)
         self._choices = list(choices)
         self._show()
+        self.gain_changed.emit()
 
     def set_live(self, event: Speculating | None) -> None:
         """How it goes in the reply that is being written."""
@@ -277,9 +275,8 @@ class SpeculationPanel(QWidget):
     def _show(self) -> None:
         self._quiet = True
         value = self._value
-        self.enabled.setChecked(value.enabled)
         self._fill_choices()
-        (self.fixed if value.depth_mode == "fixed" else self._auto).setChecked(True)
+        self.depth_mode.set_value(value.depth_mode)
         self.depth_box.setValue(value.depth)
         self._fixed_row.setVisible(value.depth_mode == "fixed")
         self.confidence.setValue(value.min_probability)
@@ -289,7 +286,6 @@ class SpeculationPanel(QWidget):
         for widget in self._local_only:
             widget.setVisible(not self._host)
         possible = self._no_drafts in ("", ONLY_GREEDY)
-        self.enabled.setEnabled(possible)
         drafting = (self.draft_box, self._auto, self.fixed, self.depth_box, self.confidence)
         for widget in (*drafting, self.prompt_lookup, self.earlier_chats):
             widget.setEnabled(value.enabled and possible)
@@ -298,6 +294,8 @@ class SpeculationPanel(QWidget):
 
     def _fill_choices(self) -> None:
         self.draft_box.clear()
+        taken = next((one.name for one in self._choices if one.taken), "")
+        self.draft_box.addItem(f"{BEST}: {taken}" if taken else BEST, AUTOMATIC)
         self.draft_box.addItem(NONE, "")
         model = self.draft_box.model()
         assert isinstance(model, QStandardItemModel)
@@ -310,21 +308,21 @@ class SpeculationPanel(QWidget):
                 model.item(row).setEnabled(False)
         index = self.draft_box.findData(self._value.draft)
         if index < 0:
-            name = self._value.draft.rpartition("/")[2].removesuffix(".gguf")
             here = "Own layers – not in this model"
-            missing = here if name == OWN_LAYERS else f"{name} – not installed"
+            own = self._value.draft == OWN_LAYERS
+            missing = here if own else f"{self.draft_name} – not installed"
             self.draft_box.addItem(missing, self._value.draft)
             index = self.draft_box.count() - 1
         self.draft_box.setCurrentIndex(index)
         self._show_verdict()
 
     def _show_verdict(self) -> None:
-        chosen = self._chosen()
+        chosen = next((one for one in self._choices if one.key == self._value.draft), None)
         if self._no_drafts:
             text = self._no_drafts
         elif chosen is not None:
             text = f"{MARKS[chosen.verdict.works]}: {chosen.verdict.reason}"
-        elif self._value.draft:
+        elif self._value.draft not in ("", AUTOMATIC):
             text = "not among the installed models: replies are written without it"
         elif not self._choices:
             text = "looking at the installed models…"
@@ -334,14 +332,14 @@ class SpeculationPanel(QWidget):
             )
             text = f"No installed model can draft here. {reasons}."
         elif self._host:
-            text = f"A small model drafts here, and {self._host} checks what it wrote."
+            text = f"Choose a small model: it drafts here, and {self._host} checks what it wrote."
+        elif self._value.draft == AUTOMATIC and not self.draft_name:
+            text = "No installed draft would make this model faster."
+        elif self._value.draft == AUTOMATIC:
+            text = "The installed draft that gained most with this model."
         else:
             text = "A small model of the same family makes replies faster."
         self.verdict.setText(text)
-
-    def _chosen(self) -> DraftChoice | None:
-        key = self._value.draft
-        return next((choice for choice in self._choices if choice.key == key), None)
 
     def _show_live(self, stats: SpeculationStats | None, against_plain: float | None) -> None:
         accepted = rounds = speed = "–"
@@ -351,9 +349,8 @@ class SpeculationPanel(QWidget):
         if stats is not None and stats.rounds:
             rounds = f"{(stats.rounds + stats.accepted) / stats.rounds:.1f}"
         if against_plain is not None:
-            speed = f"{against_plain:.1f}× plain"
-        gains = against_plain is not None and against_plain >= _GAIN
-        gain = f"{against_plain:.1f}× as fast" if gains else ""
+            speed = f"{against_plain:.1f}× plain decoding"
+        gain = gain_words(against_plain)
         if gain != self.gain:
             self.gain = gain
             self.gain_changed.emit()
@@ -362,9 +359,9 @@ class SpeculationPanel(QWidget):
 
     def _show_button(self) -> None:
         self.calibrate.setText("Cancel" if self.calibrating else "Calibrate")
-        possible = bool(self._value.draft) and self._value.enabled
+        possible = bool(self.draft_name) and self._value.enabled
         self.calibrate.setEnabled(self.calibrating or possible)
-        why = "Choose a draft model first" if self._value.enabled else "Speculation is off"
+        why = "Choose a draft model first" if self._value.enabled else "Drafting is off"
         self.calibrate.setToolTip("" if possible else why)
 
     # --- what the user does --------------------------------------------------------------
@@ -378,9 +375,6 @@ class SpeculationPanel(QWidget):
     def _draft_chosen(self, index: int) -> None:
         if not self._quiet and index >= 0:
             self._set(draft=str(self.draft_box.itemData(index)))
-
-    def _mode_toggled(self, fixed: bool) -> None:
-        self._set(depth_mode="fixed" if fixed else "auto")
 
     def _tint_toggled(self, on: bool) -> None:
         if not self._quiet:

@@ -1,21 +1,27 @@
-"""What the panel on speculation says: what a draft is worth, what it does, and why it does not."""
+"""What the panel on drafting says: what a draft is worth, what it does, and why it does not."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from headstart.chat.answering.drafts import DraftChoice
 from headstart.core.events import DraftActivity, DraftStage
-from headstart.core.heads import OWN_LAYERS
+from headstart.core.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.model_names import people_name
 from headstart.core.model_ref import AnyModel
 from headstart.core.parts import Origin
 from headstart.core.servers import ServerModel
 from headstart.core.settings import Speculation
+from headstart.core.split_files import stem
 
 NO_DRAFTS = (
     "{host} does not tell how likely a given text is, so that drafts cannot be checked there. "
     "vLLM, SGLang and llama_cpp.server do."
 )
 ONLY_GREEDY = "For a server's model, only replies at temperature 0 are drafted."
+# what a model is called that drafts with its own layers
+OWN_NAME = "its own layers"
 MARKS = {"yes": "works", "by text": "works by text, slower", "no": "does not help here"}
 
 
@@ -56,16 +62,44 @@ def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
     return ONLY_GREEDY if temperature > 0 else ""
 
 
-def summary(value: Speculation, host: str, no_drafts: str) -> str:
-    """What is chosen, in a few words; `host` answers, "" for this computer."""
+def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
+    """What drafts, in a few words: the draft called `name`, or what needs no model; `host` answers,
+    "" for this computer."""
     if not value.enabled:
         return "off"
     if no_drafts:
         return "not with this server"
-    if value.draft:
-        own = value.draft == OWN_LAYERS
-        return "own layers" if own else Path(value.draft).name.removesuffix(".gguf")
+    if name:
+        return name
     earlier = value.earlier_chats and not host
     if value.prompt_lookup:
-        return "repeats, earlier chats" if earlier else "repeated text only"
-    return "earlier chats only" if earlier else "no draft"
+        return "repeated text"
+    return "earlier chats" if earlier else "nothing"
+
+
+def said(value: Speculation, host: str, no_drafts: str, name: str) -> str:
+    """The same as a sentence."""
+    what = summary(value, host, no_drafts, name)
+    if what == "off":
+        return "Off: one token after another"
+    if no_drafts:
+        return "Not possible with this server"
+    if what == "nothing":
+        return "Nothing drafts here"
+    if name:
+        return f"{name[:1].upper()}{name[1:]} {'draft' if name == OWN_NAME else 'drafts'}"
+    return f"{what[:1].upper()}{what[1:]} is drafted"
+
+
+def draft_name(value: Speculation, choices: Sequence[DraftChoice]) -> str:
+    """What the draft is called that holds; "" for none."""
+    if not value.draft:
+        return ""
+    if value.draft == OWN_LAYERS:
+        return OWN_NAME
+    if value.draft == AUTOMATIC:
+        taken = next((one for one in choices if one.taken), None)
+        key = "" if taken is None else taken.key
+        return OWN_NAME if key == OWN_LAYERS else "" if taken is None else taken.name
+    known = next((one.name for one in choices if one.key == value.draft), "")
+    return known or people_name(stem(Path(value.draft).name))

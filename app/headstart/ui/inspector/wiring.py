@@ -37,7 +37,6 @@ def connect(inspector: Inspector, controllers: Controllers, preferences: Prefere
     controllers.formats.checked.connect(form.set_checked)
     controllers.models.advised.connect(inspector.set_advice)
     controllers.models.thinking_known.connect(inspector.thinking.set_choices)
-    controllers.reply.context_changed.connect(inspector.set_context)
     controllers.reply.speculating.connect(panel.set_live)
     panel.tint_changed.connect(lambda on: preferences.update(show_origins=on))
     panel.calibrate_requested.connect(speculation.calibrate)

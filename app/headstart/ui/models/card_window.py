@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from headstart.core.catalog import Details
+from headstart.ui.sheet import Sheet
 
 # a card longer than that is cut: somebody pasted a whole log
 _LONGEST = 200_000
@@ -29,15 +30,13 @@ class CardBrowser(QTextBrowser):
         return None
 
 
-class CardWindow(QDialog):
+class CardWindow(Sheet):
     def __init__(self, details: Details, html: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(details.repository.id)
-        self.resize(760, 640)
+        super().__init__(details.repository.id, parent, (760, 640))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.browser = CardBrowser(self)
         self.browser.setHtml(html)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.browser)
+        self.column.addWidget(self.browser)
 
 
 def html_of(markdown: str) -> str:

@@ -14,6 +14,7 @@ from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import AnyModel
 from headstart.core.text import shortened, size_text
 from headstart.ui import icons
+from headstart.ui.fields import clearable
 
 # a server may offer hundreds: the menu is no catalogue
 MOST_OFFERED = 40
@@ -75,7 +76,7 @@ class ChoicesMenu(QMenu):
         self.field = QLineEdit(self)
         self.field.setPlaceholderText("Find a model")
         self.field.setAccessibleName("Find a model")
-        self.field.setClearButtonEnabled(True)
+        clearable(self.field)
         self.field.textChanged.connect(self._filter)
         action = QWidgetAction(self)
         action.setDefaultWidget(self.field)

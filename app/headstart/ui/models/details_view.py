@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.library.discover import DraftOffer
 from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
 from headstart.core.catalog_filter import best, named, recommended
+from headstart.core.recommended import Recommended
 from headstart.core.text import age_text, count_text, size_text
 from headstart.core.told import told
 from headstart.ui import icons
@@ -43,6 +44,7 @@ class DetailsView(QFrame):
     )  # Details, Variant, Companions, DraftOffer
     card_requested = Signal(object)  # Details
     drafts_requested = Signal(object, object)  # Details, Variant
+    retried = Signal(str)  # a repository that could not be asked for
     page_requested = Signal(str)  # a repository: show it in a browser
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -59,6 +61,9 @@ class DetailsView(QFrame):
         self.problem = QLabel(NOTHING, self)
         self.problem.setObjectName("quiet")
         self.problem.setWordWrap(True)
+        self.retry = QPushButton("Try again", self)
+        self.retry.clicked.connect(lambda: self.retried.emit(self._repo))
+        self.retry.hide()
         self.variants = VariantRows(self)
         self.variants.chosen.connect(self._on_get)
         self.reason = QLabel(self)
@@ -84,6 +89,7 @@ class DetailsView(QFrame):
         column.addLayout(head)
         column.addWidget(self.about)
         column.addWidget(self.problem)
+        column.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignLeft)
         self._access = self._make_access()
         column.addWidget(self._access)
         column.addWidget(self.variants)
@@ -117,10 +123,12 @@ class DetailsView(QFrame):
 
     # --- what is shown -------------------------------------------------------------------
 
-    def begin(self, repo: str) -> None:
+    def begin(self, repo: str, known: Recommended | None = None) -> None:
+        """`known`: as the list of models to begin with has it."""
         self.details, self._repo = None, repo
-        self.title.set_full_text(repo.rpartition("/")[2])
-        self.about.setText(repo.rpartition("/")[0])
+        self.title.set_full_text(repo.rpartition("/")[2] if known is None else known.name)
+        self.about.setText(repo.rpartition("/")[0] if known is None else _known_facts(known))
+        self.retry.hide()
         self.problem.setText("Asking Hugging Face…")
         self._show_parts(False)
 
@@ -128,9 +136,11 @@ class DetailsView(QFrame):
         """`wants_token`: whether a token of the user's account may open it."""
         self.problem.setText(problem)
         self._access.setVisible(wants_token)
+        self.retry.setVisible(not wants_token)
 
     def show_details(self, details: Details) -> None:
         self.details, self._repo = details, details.repository.id
+        self.retry.hide()
         repository = details.repository
         self.title.set_full_text(repository.name)
         self.title.setToolTip(repository.id)
@@ -231,6 +241,18 @@ class DetailsView(QFrame):
 
     def _open_page(self) -> None:
         self.page_requested.emit(self._repo)
+
+
+def _known_facts(known: Recommended) -> str:
+    """What needs no network: who makes it, how large it is, under which licence."""
+    facts = [
+        known.repo.partition("/")[0],
+        f"{known.parameters} parameters",
+        f"{known.size_gb:.1f} GB",
+        f"{count_text(known.context)} context" if known.context else "",
+        f"{known.licence} licence",
+    ]
+    return " · ".join(fact.replace(" ", "\u00a0") for fact in facts if fact)
 
 
 def _facts(details: Details) -> list[str]:

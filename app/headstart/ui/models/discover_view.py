@@ -65,7 +65,12 @@ class DiscoverView(QWidget):
         self.hint = QLabel(HINT, self)
         self.hint.setObjectName("quiet")
         self.hint.setWordWrap(True)
+        # once more, where there was no answer
+        self.retry = QPushButton("Try again", self)
+        self.retry.clicked.connect(self.row.search)
+        self.retry.hide()
         self.details = DetailsView(self)
+        self.details.retried.connect(self.opened)
         self.back = QPushButton("Back to the list", self)
         self.back.clicked.connect(self._on_back)
         self._recommended: list[Recommended] = []
@@ -84,6 +89,7 @@ class DiscoverView(QWidget):
         head.addWidget(self.again)
         column.addLayout(head)
         column.addWidget(self.hint)
+        column.addWidget(self.retry, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.list, 1)
         self._right = QWidget(self)
         side = QVBoxLayout(self._right)
@@ -142,12 +148,20 @@ class DiscoverView(QWidget):
             self.again.hide()
             self.results.add(self._recommended)
             self._set_hint(f"{problem} What is installed works without it.")
+            self.retry.show()
         elif problem:
             self._set_hint(problem)
+            self.retry.show()
         elif not count:
             self._set_hint("Nothing was found. Other words, or fewer filters, may find more.")
         else:
             self._set_hint("")
+
+    def begin(self, repo: str) -> None:
+        """A repository is asked for; what is known of it without the hub is shown meanwhile."""
+        known = next((one for one in self._recommended if one.repo == repo), None)
+        self.details.begin(repo, known)
+        self.show_details()
 
     def show_details(self) -> None:
         self._showing_details = True
@@ -185,6 +199,7 @@ class DiscoverView(QWidget):
     def _set_hint(self, text: str) -> None:
         self.hint.setText(text)
         self.hint.setVisible(bool(text))
+        self.retry.hide()
 
     def _arrange(self) -> None:
         both = self.width() >= _BOTH

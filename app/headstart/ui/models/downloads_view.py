@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QMessageBox,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.text import size_text
 from headstart.ui import icons
+from headstart.ui.asking import DangerQuestion
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.words import download_words
 
@@ -131,21 +131,16 @@ class DownloadRow(QFrame):
         if self._lost < _LITTLE:
             self.cancelled.emit(self._id)
             return
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Cancel a download")
-        box.setText(f"Cancel {self.title.full_text}?")
         lost = f"The {size_text(self._lost)} that are here already are deleted. "
-        box.setInformativeText(f"{lost}A download that is paused keeps them.")
-        cancel = box.addButton("Cancel the download", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # the row may show another one by then
         gone = self._id
-        box.buttonClicked.connect(
-            lambda button: self.cancelled.emit(gone) if button is cancel else None
-        )
-        box.open()
+        DangerQuestion(
+            self,
+            f"Cancel {self.title.full_text}?",
+            f"{lost}A download that is paused keeps them.",
+            "Cancel the download",
+            "Keep it",
+        ).ask(lambda: self.cancelled.emit(gone))
 
 
 class DownloadsView(QWidget):

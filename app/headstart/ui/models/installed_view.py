@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
+from headstart.ui.fields import clearable
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.models.installed_model_view import InstalledModelView
-from headstart.ui.models.words import SOURCES
+from headstart.ui.models.installed_rows import LOADED, MODEL, InstalledDelegate, spoken
 
 _CONTENT = int(Qt.ItemDataRole.UserRole)
 _BOTH = 700
@@ -42,11 +43,12 @@ class InstalledView(QWidget):
         self.filter = QLineEdit(self)
         self.filter.setPlaceholderText("Find a model here")
         self.filter.setAccessibleName("Find a model here")
-        self.filter.setClearButtonEnabled(True)
+        clearable(self.filter)
         self.filter.textChanged.connect(self._show)
         self.list = QListWidget(self)
         self.list.setAccessibleName("Models on this computer")
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.setItemDelegate(InstalledDelegate(self.list))
+        self.list.setMouseTracking(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.currentItemChanged.connect(self._on_current)
         # where only one of both has room, a list is walked through before something is opened
@@ -130,15 +132,20 @@ class InstalledView(QWidget):
             size += model.ref.size
             if wanted not in f"{model.ref.name} {model.about.architecture}".casefold():
                 continue
-            item = QListWidgetItem(_line(model, self._loaded.get(model.ref.key)))
+            loaded = self._loaded.get(model.ref.key)
+            item = QListWidgetItem(model.ref.name)
             item.setData(_CONTENT, content)
+            item.setData(MODEL, model)
+            item.setData(LOADED, loaded)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken(model, loaded))
             item.setToolTip(model.ref.key)
-            if model.why_not is not None:
-                item.setForeground(self.palette().placeholderText())
             self.list.addItem(item)
             if content == chosen:
                 self.list.setCurrentItem(item)
         self.list.blockSignals(False)
+        if not chosen and self.list.count() and self.isVisible():
+            # what is known of the first one, rather than nothing
+            self.list.setCurrentRow(0)
         count = len(self._models)
         text = f"{count} {'model' if count == 1 else 'models'} · {size_text(size)}"
         if self._loaded:
@@ -182,19 +189,11 @@ class InstalledView(QWidget):
         self._right.setVisible(both or self._showing_model)
         self.back.setVisible(not both)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self.list.count() and not self._chosen():
+            self.list.setCurrentRow(0)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._arrange()
-
-
-def _line(model: InstalledModel, loaded: ResidentModel | None) -> str:
-    about = model.about
-    facts = [about.parameters, about.quantization, size_text(model.ref.size), SOURCES[model.source]]
-    if model.ref.format == "mlx":
-        facts.insert(0, "MLX")
-    if loaded is not None:
-        beside = " with its draft" if loaded.draft is not None else ""
-        facts.append(f"loaded{beside}: {size_text(loaded.size)}")
-    if model.why_not is not None:
-        facts.append("cannot be used")
-    return f"{model.ref.name}\n{' · '.join(fact for fact in facts if fact)}"

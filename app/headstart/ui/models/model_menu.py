@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QMenu,
+    QPushButton,
+    QStyle,
+    QStyleOptionButton,
+    QWidget,
+)
 
 from headstart.chat.models import ModelList
-from headstart.core.text import shortened
+from headstart.ui import theme
 from headstart.ui.commands import Commands
-from headstart.ui.elided import ElidedButton
 from headstart.ui.file_dialog import file_dialog
+from headstart.ui.hover import settle_after
 from headstart.ui.models.choices_menu import ChoicesMenu
 
 FILTER = "GGUF models (*.gguf);;All files (*)"
 _COMMANDS = ("models.discover", "model.open_file", "model.open_folder", "model.servers")
-# of a name in the header, beside the chat's title
-SHOWN_NAME = 28
+# px before the words, behind them (for the arrow), between them, and that a name keeps
+_LEFT, _RIGHT, _GAP, _LEAST = 13, 30, 8, 70
 
 
-class ModelPill(ElidedButton):
-    """Emits `model_chosen` with what was chosen, or `file_chosen` with the path of a new one."""
+class ModelPill(QPushButton):
+    """Emits `model_chosen` with what was chosen, or `file_chosen` with the path of a new one. A
+    line at its foot says how far a model is loaded; its width stays."""
 
     model_chosen = Signal(object)
     file_chosen = Signal(str)
@@ -29,11 +38,14 @@ class ModelPill(ElidedButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pill")
-        self._name = ""
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._name = self._stored = self._state = ""
+        self._fraction = 1.0
         self.choices = ChoicesMenu(self)
         self.choices.aboutToShow.connect(self.menu_opening)
         self.choices.chosen.connect(self.model_chosen)
         self.choices.refused.connect(self.refused)
+        settle_after(self.choices, self)
         self.setMenu(self.choices)
 
     def set_commands(self, commands: Commands) -> None:
@@ -48,17 +60,77 @@ class ModelPill(ElidedButton):
     def set_models(self, models: ModelList) -> None:
         self.choices.set_models(models)
 
-    def set_current(self, name: str) -> None:
-        self._name = name
+    def set_current(self, name: str, stored: str = "") -> None:
+        """`stored`: how its weights are, “Q4_K_M”."""
+        self._name, self._stored = name, stored
         self.show_state("")
 
-    def show_state(self, state: str) -> None:
-        """The model's name, and what happens to it: loading 40 %."""
-        name = self._name or "No model"
-        short = shortened(name, SHOWN_NAME)
-        self.set_full_text(f"{short}  {state}".rstrip())
-        self.setToolTip(name)
-        self.setAccessibleName(f"Model: {name} {state}".rstrip())
+    def show_state(self, state: str, fraction: float = 1.0) -> None:
+        """What is said of the model (“is missing”), and how far it is loaded."""
+        self._state, self._fraction = state, fraction
+        loading = f"loading, {fraction:.0%}" if fraction < 1 else ""
+        words = " ".join(filter(None, (self.full_text, loading)))
+        self.setToolTip(words)
+        self.setAccessibleName(f"Model: {words}")
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def full_text(self) -> str:
+        """What it says where there is room."""
+        return " ".join(filter(None, (self._name or "No model", self._state, self._stored)))
+
+    # --- looks ---------------------------------------------------------------------------
+
+    def _words(self) -> tuple[str, str]:
+        """The name with what is said of it, and what stands small behind it."""
+        return " ".join(filter(None, (self._name or "No model", self._state))), self._stored
+
+    def sizeHint(self) -> QSize:
+        name, stored = self._words()
+        font, small = theme.text_font(), theme.text_font(theme.SMALL_SIZE)
+        font.setWeight(font.Weight.Medium)
+        width = QFontMetrics(font).horizontalAdvance(name) + _LEFT + _RIGHT
+        if stored:
+            width += _GAP + QFontMetrics(small).horizontalAdvance(stored)
+        return QSize(width, theme.px(theme.CONTROL))
+
+    def minimumSizeHint(self) -> QSize:
+        least = QSize(_LEFT + _RIGHT + theme.px(_LEAST), theme.px(theme.CONTROL))
+        return self.sizeHint().boundedTo(least)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter, colours = QPainter(self), theme.current()
+        self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
+        name, stored = self._words()
+        font, small = theme.text_font(), theme.text_font(theme.SMALL_SIZE)
+        font.setWeight(font.Weight.Medium)
+        metrics, few = QFontMetrics(font), QFontMetrics(small)
+        room = self.width() - _LEFT - _RIGHT
+        beside = _GAP + few.horizontalAdvance(stored) if stored else 0
+        if metrics.horizontalAdvance(name) + beside > room:
+            # the name matters more
+            beside = 0
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - beside)
+        middle = int(Qt.AlignmentFlag.AlignVCenter)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.ink))
+        painter.drawText(QRect(_LEFT, 0, room, self.height()), middle, shown)
+        if beside:
+            left = _LEFT + metrics.horizontalAdvance(shown) + _GAP
+            painter.setFont(small)
+            painter.setPen(QColor(colours.quiet))
+            painter.drawText(QRect(left, 0, room, self.height()), middle, stored)
+        if self._fraction < 1:
+            width = self.width() - 2 * _LEFT
+            line = QRect(_LEFT, self.height() - 4, round(width * max(0.04, self._fraction)), 2)
+            painter.fillRect(line, QColor(colours.accent))
+        painter.end()
+
+    # --- files ---------------------------------------------------------------------------
 
     def ask_file(self) -> None:
         self._ask("Open a model", QFileDialog.FileMode.ExistingFile)

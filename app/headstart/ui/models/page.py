@@ -108,9 +108,9 @@ class ModelsPage(QWidget):
             f"{computer.cores} cores",
             computer.cards or "no GPU in use",
         ]
-        self.computer.set_full_text(
-            " · ".join([*parts, f"{size_text(computer.free)} free on the disk"])
-        )
+        words = " · ".join([*parts, f"{size_text(computer.free)} free on the disk"])
+        self.computer.set_full_text(words)
+        self.computer.setToolTip(words)
 
     def refresh_theme(self) -> None:
         self.close_button.setIcon(icons.icon("x"))

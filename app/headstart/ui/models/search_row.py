@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from headstart.core.catalog import Search, SortBy
 from headstart.core.model_ref import ModelFormat
 from headstart.ui import icons
+from headstart.ui.fields import clearable
 
 _FORMATS: tuple[tuple[str, tuple[ModelFormat, ...]], ...] = (
     ("GGUF", ("gguf",)),
@@ -53,12 +54,11 @@ class SearchRow(QWidget):
         self.field = QLineEdit(self)
         self.field.setPlaceholderText("Search Hugging Face, or paste a link")
         self.field.setAccessibleName("Search models on Hugging Face")
-        self.field.setClearButtonEnabled(True)
         self.field.returnPressed.connect(self.search)
         self.field.textChanged.connect(self._on_text)
-        self._search = self.field.addAction(
-            icons.icon("search"), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self._search = QAction(icons.icon("search"), "Search", self.field)
+        self.field.addAction(self._search, QLineEdit.ActionPosition.LeadingPosition)
+        clearable(self.field)
         self._search.triggered.connect(self.search)
         self._format = self._box("Format", [title for title, _ in _FORMATS])
         self._size = self._box("Size", [title for _, title in _SIZES])

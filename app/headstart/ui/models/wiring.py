@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from headstart.chat.library.installed import Leaving
 from headstart.chat.preferences import Preferences
@@ -15,6 +15,7 @@ from headstart.core.catalog import Details
 from headstart.core.installed import InstalledModel
 from headstart.core.settings import Settings
 from headstart.core.text import size_text
+from headstart.ui.asking import DangerQuestion
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.models.page import ModelsPage
 from headstart.ui.models.words import SOURCES
@@ -47,15 +48,11 @@ def _connect_discover(page: ModelsPage, controllers: Controllers) -> None:
     discover.found.connect(view.add_results)
     discover.search_ended.connect(view.end_search)
 
-    def begin(repo: str) -> None:
-        view.details.begin(repo)
-        view.show_details()
-
     def show_details(details: Details) -> None:
         page.show_details(details)
         controllers.installed.look()
 
-    discover.details_began.connect(begin)
+    discover.details_began.connect(view.begin)
     discover.details_shown.connect(show_details)
     discover.details_failed.connect(view.details.fail)
     discover.fits_known.connect(lambda _details, fits: view.details.set_fits(fits))
@@ -137,9 +134,7 @@ def _show_card(parent: QWidget, details: Details, markdown: str) -> None:
     from headstart.ui.models.card_window import CardWindow, html_of
 
     text = markdown or "This repository has no model card."
-    window = CardWindow(details, html_of(text), parent)
-    window.setModal(False)
-    window.show()
+    CardWindow(details, html_of(text), parent).open()
 
 
 def _ask(parent: QWidget, leaving: Leaving, agreed: Callable[[], None]) -> None:
@@ -151,13 +146,5 @@ def _ask(parent: QWidget, leaving: Leaving, agreed: Callable[[], None]) -> None:
         facts.append("It drafts for another model.")
     if leaving.program != "folder":
         facts.append(f"It lies in: {SOURCES[leaving.program]}. Other programs lose it too.")
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.Question)
-    box.setText(f"Delete {leaving.model.ref.name} from the disk?")
-    box.setInformativeText(" ".join(facts))
-    delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-    box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-    box.setWindowTitle("Delete a model")
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.buttonClicked.connect(lambda button: agreed() if button is delete else None)
-    box.open()
+    question = f"Delete {leaving.model.ref.name} from the disk?"
+    DangerQuestion(parent, question, " ".join(facts), "Delete").ask(agreed)

@@ -21,6 +21,7 @@ from headstart.core.text import size_text
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page
+from headstart.ui.when import moment_text
 
 MIRROR = (
     "Each chat is also kept there as a Markdown file. What you write or change in the folder is "
@@ -47,17 +48,18 @@ class FilesPage(Page):
     def __init__(
         self, mirror: str, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__("Files", parent)
         self._change = change
-        form = self.section("Chats in files")
-        form.addRow(
+        section = self.section("Chats in files")
+        section.wide(
             _row(
                 ("Import chats…", self.imported.emit),
                 ("Import a folder…", self.folder_imported.emit),
                 ("Export all chats…", self.exported.emit),
-            )
+            ),
+            title="Import and export",
         )
-        form = self.section("Mirror as Markdown")
+        section = self.section("Mirror as Markdown", MIRROR)
         self.folder = ElidedLabel("", self, 120)
         self.stop = QPushButton("Stop", self)
         self.stop.setToolTip("The files that are there stay")
@@ -68,32 +70,33 @@ class FilesPage(Page):
         line.addWidget(self.folder, 1)
         line.addWidget(choose)
         line.addWidget(self.stop)
-        form.addRow(line)
-        form.addRow(self.word(MIRROR))
-        form = self.section("Backups")
-        form.addRow(
-            _row(("Back up now…", self._ask_backup), ("Restore from a file…", self._ask_restore))
-        )
+        section.wide(line, title="Folder of the mirror")
+        section = self.section("Backups", BACKUP)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("How far the backup is")
         self.bar.hide()
-        form.addRow(self.bar)
-        form.addRow(self.word(BACKUP))
+        self.made = self.word()
+        self.made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        section.wide(
+            _row(("Back up now…", self._ask_backup), ("Restore from a file…", self._ask_restore)),
+            self.bar,
+            self.made,
+            title="Back up and restore",
+        )
         self.copies = QListWidget(self)
         self.copies.setAccessibleName("Automatic copies")
-        self.copies.setFixedHeight(110)
+        self.copies.setFixedHeight(150)
         self.copies.itemSelectionChanged.connect(self._show_buttons)
         self.copies.itemActivated.connect(lambda _: self._restore_copy())
         self.restore = QPushButton("Restore this copy…", self)
         self.restore.clicked.connect(self._restore_copy)
-        form.addRow(self.copies)
         line = QHBoxLayout()
         line.addWidget(self.restore)
         line.addStretch(1)
-        form.addRow(line)
-        form.addRow(self.word(COPIES))
-        self.column.addStretch(1)
+        section = self.section("Automatic copies", COPIES)
+        section.wide(self.copies, line)
+        self.finish()
         self.set_mirror(mirror)
         self._show_buttons()
 
@@ -105,9 +108,9 @@ class FilesPage(Page):
     def set_copies(self, copies: Sequence[Copy]) -> None:
         self.copies.clear()
         for copy in copies:
-            moment = dt.datetime.fromtimestamp(copy.made_at, dt.UTC).astimezone()
             kind = _KINDS.get(copy.kind, copy.kind)
-            text = f"{moment:%Y-%m-%d %H:%M}  ·  {kind}  ·  {size_text(copy.size)}"
+            when = moment_text(round(copy.made_at * 1000))
+            text = f"{when}  ·  {kind}  ·  {size_text(copy.size)}"
             item = QListWidgetItem(text)
             item.setData(_PATH, str(copy.path))
             self.copies.addItem(item)
@@ -120,6 +123,11 @@ class FilesPage(Page):
     def show_making(self, making: bool) -> None:
         self.bar.setRange(0, 0)
         self.bar.setVisible(making)
+
+    def show_made(self, path: str, size: int) -> None:
+        """A backup was made, and where it is."""
+        self.made.setText(f"Backed up: {size_text(size)} to {path}" if path else "")
+        self.made.setVisible(bool(path))
 
     def _show_buttons(self) -> None:
         self.restore.setEnabled(bool(self.copies.selectedItems()))
@@ -143,8 +151,10 @@ class FilesPage(Page):
         dialog = file_dialog(self.window(), "Back up")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(f"Backups (*{SUFFIX})")
+        # what people type has no suffix, and would not be found again
+        dialog.setDefaultSuffix(SUFFIX.lstrip("."))
         dialog.selectFile(f"Headstart {dt.datetime.now(dt.UTC).astimezone():%Y-%m-%d}{SUFFIX}")
-        dialog.fileSelected.connect(self.backup_requested)
+        dialog.fileSelected.connect(lambda path: self.backup_requested.emit(with_suffix(path)))
         dialog.open()
 
     def _ask_restore(self) -> None:
@@ -153,6 +163,11 @@ class FilesPage(Page):
         dialog.setNameFilters([f"Backups (*{SUFFIX} *.zip *.db)", "All files (*)"])
         dialog.fileSelected.connect(self.restore_requested)
         dialog.open()
+
+
+def with_suffix(path: str) -> str:
+    """A backup's name, such that it is found again."""
+    return path if path.casefold().endswith((".zip", ".db")) else f"{path}{SUFFIX}"
 
 
 def _row(*buttons: tuple[str, Callable[[], object]]) -> QHBoxLayout:

@@ -1,55 +1,225 @@
-"""What the pages of the settings window are made of: sections, rows, a word under a row."""
+"""What the pages of settings are made of: sections as cards, rows with a title, a word below it,
+and a control at the right."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from collections.abc import Callable
+from dataclasses import dataclass
 
-LABEL_WIDTH = 170
-# a wrapped label is as high as it would be at its least width
-WORD_WIDTH = 290
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.settings_fields import FieldInfo
+from headstart.ui import theme
+from headstart.ui.fields import choice_box, number_box
+from headstart.ui.switch import Switch
+
+# px at 100 %: of a page's column, and of a control
+COLUMN, CONTROL = 720, 240
+_MARGIN, _TOP, _GROUP = 32, 24, 24
+# px of a page at 100 % below which controls stand below their titles
+_NARROW = 560
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A setting as a search finds it."""
+
+    title: str
+    about: str
+    row: QWidget
+
+
+class Row(QWidget):
+    """A title, a word below it, and a control; below each other where there is little room."""
+
+    def __init__(self, title: str, control: QWidget, about: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.title = QLabel(title, self)
+        self.title.setBuddy(control)
+        self.about = QLabel(about, self)
+        self.about.setObjectName("quiet")
+        self.about.setWordWrap(True)
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self.about.setVisible(bool(about))
+        self._control = control
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.about)
+        self._layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._layout.setContentsMargins(16, 9, 16, 9)
+        self._layout.setSpacing(16)
+        self._layout.addLayout(words, 1)
+        self._layout.addWidget(control, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.fit()
+
+    def set_about(self, text: str) -> None:
+        self.about.setText(text)
+        self.about.setVisible(bool(text))
+
+    def fit(self) -> None:
+        """Controls are equally wide; what is on or off needs no width, nor does a word."""
+        if not isinstance(self._control, Switch | QLabel):
+            self._control.setFixedWidth(theme.px(CONTROL))
+
+    def set_narrow(self, narrow: bool) -> None:
+        """The control below its title."""
+        if isinstance(self._control, Switch | QLabel):
+            return
+        directions = QBoxLayout.Direction
+        self._layout.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        self._layout.setSpacing(8 if narrow else 16)
+
+
+class Section(QFrame):
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.setObjectName("card")
+        self._page = page
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 1, 1, 1)
+        self._column.setSpacing(0)
+
+    def row(self, title: str, control: QWidget, about: str = "") -> Row:
+        row = Row(title, control, about, self)
+        self._add(row)
+        self._page.entries.append(Entry(title, about, row))
+        return row
+
+    def wide(self, *parts: QWidget | QHBoxLayout, title: str = "") -> QWidget:
+        """Something that needs the whole width; found by its `title`."""
+        place = QWidget(self)
+        column = QVBoxLayout(place)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        if title:
+            column.addWidget(QLabel(title, place))
+        for part in parts:
+            if isinstance(part, QWidget):
+                column.addWidget(part)
+            else:
+                column.addLayout(part)
+        self._add(place)
+        if title:
+            self._page.entries.append(Entry(title, "", place))
+        return place
+
+    def field(
+        self, info: FieldInfo, value: object, change: Callable[[object], None], about: str = ""
+    ) -> QWidget:
+        """A row for a setting, from its own description."""
+        word = about or _sentence(info.description)
+        control: QWidget
+        if isinstance(value, bool):
+            switch = Switch(info.title, self)
+            switch.setChecked(value)
+            switch.toggled.connect(change)
+            control = switch
+        elif info.choices:
+            control = choice_box(info, str(value), change)
+        else:
+            assert isinstance(value, int | float)
+            control = number_box(info, value, change)
+        # the word stands below the title: a tool tip would say it twice
+        control.setToolTip("")
+        self.row(info.title, control, word)
+        return control
+
+    def _add(self, widget: QWidget) -> None:
+        if self._column.count():
+            line = QFrame(self)
+            line.setObjectName("line")
+            line.setFixedHeight(1)
+            self._column.addWidget(line)
+        self._column.addWidget(widget)
 
 
 class Page(QScrollArea):
-    """A page that scrolls where it does not fit; `column` takes its sections."""
+    """A page that scrolls where it does not fit; `column` takes what it has."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.title = title
+        self.entries: list[Entry] = []
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(title)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget(self)
         body.setObjectName("settingsBody")
-        self.column = QVBoxLayout(body)
-        self.column.setContentsMargins(20, 16, 20, 8)
+        inside = QWidget(body)
+        inside.setMaximumWidth(theme.px(COLUMN))
+        inside.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.column = QVBoxLayout(inside)
+        self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(8)
+        head = QLabel(title, inside)
+        head.setObjectName("pageTitle")
+        self.column.addWidget(head)
+        self._narrow = False
+        around = self._around = QHBoxLayout(body)
+        around.setContentsMargins(_MARGIN, _TOP, _MARGIN, _TOP)
+        around.addStretch(1)
+        around.addWidget(inside, 1000)
+        around.addStretch(1)
+        self._inside = inside
         self.setWidget(body)
 
-    def section(self, title: str) -> QFormLayout:
-        label = QLabel(title, self)
-        label.setObjectName("sectionTitle")
-        self.column.addWidget(label)
-        form = QFormLayout()
-        form.setHorizontalSpacing(16)
-        form.setVerticalSpacing(8)
-        form.setContentsMargins(0, 0, 0, 12)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.column.addLayout(form)
-        return form
+    def section(self, title: str = "", about: str = "") -> Section:
+        if title:
+            label = QLabel(title, self._inside)
+            label.setObjectName("sectionTitle")
+            self.column.addSpacing(_GROUP - 16)
+            self.column.addWidget(label)
+        section = Section(self)
+        self.column.addWidget(section)
+        if about:
+            self.column.addWidget(self.word(about))
+        return section
 
-    def row(self, form: QFormLayout, title: str, field: QWidget) -> None:
-        label = QLabel(title, self)
-        label.setMinimumWidth(LABEL_WIDTH)
-        label.setBuddy(field)
-        form.addRow(label, field)
+    def finish(self) -> None:
+        self.column.addStretch(1)
 
     def word(self, text: str = "") -> QLabel:
         """A quiet line that explains; wrapped, and hidden while there is nothing to say."""
-        label = QLabel(text, self)
+        label = QLabel(text, self._inside)
         label.setObjectName("quiet")
         label.setWordWrap(True)
-        label.setMinimumWidth(WORD_WIDTH)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setVisible(bool(text))
         return label
+
+    def refresh_theme(self) -> None:
+        """Text may be larger now."""
+        self._inside.setMaximumWidth(theme.px(COLUMN))
+        for row in self.findChildren(Row):
+            row.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < theme.px(_NARROW)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            sides = 16 if narrow else _MARGIN
+            self._around.setContentsMargins(sides, _TOP, sides, _TOP)
+            for row in self.findChildren(Row):
+                row.set_narrow(narrow)
+
+    def show_row(self, row: QWidget) -> None:
+        self.ensureWidgetVisible(row, 0, theme.px(120))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

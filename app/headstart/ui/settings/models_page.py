@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton
 from headstart.core.library_settings import LibrarySettings
 from headstart.core.settings import changed
 from headstart.core.settings_fields import describe
-from headstart.ui.fields import check_box, number_box
 from headstart.ui.file_dialog import file_dialog
+from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page
 from headstart.ui.token_row import TokenRow
 
@@ -28,24 +28,29 @@ TOKEN = (
 
 
 class ModelsSettingsPage(Page):
-    """Calls `change` with the library's settings."""
+    """Calls `change` with the library's settings; `rows` has those of the engine."""
 
     def __init__(
         self,
         library: LibrarySettings,
+        rows: EngineRows,
         change: Callable[..., None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("Models", parent)
         self._library = library
         self._change = change
-        form = self.section("Folders")
+        fields = describe(LibrarySettings)
+        section = self.section("Memory")
+        rows.add(section, COMMON)
+        minutes, unload = fields["unload_minutes"], self._setter("unload_minutes")
+        section.field(minutes, library.unload_minutes, unload)
+        section = self.section("Folders", WHERE)
         self.folders = QListWidget(self)
         self.folders.setAccessibleName("Folders where models are looked for")
         self.folders.setFixedHeight(110)
         self.folders.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.folders.itemSelectionChanged.connect(self._show_buttons)
-        form.addRow(self.folders)
         add = QPushButton("Add folder…", self)
         add.clicked.connect(self._ask_folder)
         self.remove = QPushButton("Remove from the list", self)
@@ -54,27 +59,19 @@ class ModelsSettingsPage(Page):
         buttons.addWidget(add)
         buttons.addWidget(self.remove)
         buttons.addStretch(1)
-        form.addRow(buttons)
-        form.addRow(self.word(WHERE))
-        fields = describe(LibrarySettings)
-        other = fields["other_programs"]
-        box = check_box(other, library.other_programs, partial(self._set, "other_programs"))
-        self.row(form, other.title, box)
-        form = self.section("Downloads")
+        section.wide(self.folders, buttons, title="Folders with models")
+        section.field(
+            fields["other_programs"], library.other_programs, partial(self._set, "other_programs")
+        )
+        section = self.section("Downloads")
         for name in ("parallel", "limit_mb"):
-            value = getattr(library, name)
-            self.row(form, fields[name].title, number_box(fields[name], value, self._setter(name)))
-        form = self.section("Hugging Face")
+            section.field(fields[name], getattr(library, name), self._setter(name))
+        section = self.section("Hugging Face")
         self.token = TokenRow(self)
         self.token.set_kept(library.has_token)
-        self.row(form, "Account", self.token)
         self.checked = self.word(TOKEN)
-        form.addRow(self.checked)
-        form = self.section("Memory")
-        info = fields["unload_minutes"]
-        minutes = number_box(info, library.unload_minutes, self._setter("unload_minutes"))
-        self.row(form, info.title, minutes)
-        self.column.addStretch(1)
+        section.wide(self.token, self.checked, title="Account")
+        self.finish()
         self._show_folders()
 
     def set_library(self, library: LibrarySettings) -> None:
@@ -92,9 +89,9 @@ class ModelsSettingsPage(Page):
             self._set("folders", (*self._library.folders, folder))
             self._show_folders()
 
-    def _setter(self, name: str) -> Callable[[float], None]:
+    def _setter(self, name: str) -> Callable[[object], None]:
         whole = describe(LibrarySettings)[name].integer
-        return lambda value: self._set(name, int(value) if whole else value)
+        return lambda value: self._set(name, int(float(str(value))) if whole else value)
 
     def _set(self, name: str, value: object) -> None:
         self._library = changed(self._library, **{name: value})

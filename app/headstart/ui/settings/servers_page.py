@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QMessageBox,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -24,17 +21,25 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.servers import Offered
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.servers import Connection, normal_url
+from headstart.core.servers import Connection, Nearby, normal_url
+from headstart.core.text import count_words
 from headstart.ui import icons
+from headstart.ui.asking import DangerQuestion
 from headstart.ui.fields import give_room
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page
+from headstart.ui.sheet import Sheet
 
 ROW_HEIGHT = 36
 ABOUT = (
-    "Any server with the OpenAI chat API can answer instead of this computer: vLLM, SGLang, "
-    "llama.cpp's server, LM Studio, Ollama. Your text then leaves this computer; you are asked "
-    "once for each server."
+    "Any server with the OpenAI chat API can answer instead of Headstart: vLLM, SGLang, "
+    "llama.cpp’s server, LM Studio, Ollama. With one on another computer your text goes there; you "
+    "are asked once for each server."
+)
+LOOKING = "Looking for programs that answer here…"
+NONE_FOUND = (
+    "No other program answers here now. Ollama, LM Studio, llama.cpp, vLLM, Jan and KoboldCpp are "
+    "found while their server runs."
 )
 
 
@@ -44,31 +49,68 @@ class ServersPage(Page):
     save_requested = Signal(object, object)  # Connection, key or None
     remove_requested = Signal(str)
     test_requested = Signal(str)
+    look_requested = Signal()
+    use_requested = Signal(object)  # Nearby
 
     def __init__(self, connections: Sequence[Connection], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Servers", parent)
         self._connections: list[Connection] = []
         self._results: dict[str, str] = {}
-        title = QLabel("Servers", self)
-        title.setObjectName("sectionTitle")
-        self.column.addWidget(title)
         self.column.addWidget(self.word(ABOUT))
         self._list = QListWidget(self)
         self._list.setAccessibleName("Servers")
         self._list.setMinimumHeight(140)
         self._list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self._list.itemActivated.connect(lambda _item: self._edit())
-        self.column.addWidget(self._list, 1)
+        section = self.section("Your servers")
         row = QHBoxLayout()
         self.add_button = self._button("Add…", self._new, row)
         self.change_button = self._button("Change…", self._edit, row)
         self._test = self._button("Test", self._ask_test, row)
         self._remove = self._button("Remove", self._ask_remove, row)
         row.addStretch(1)
-        self.column.addLayout(row)
         self.told = self.word()
-        self.column.addWidget(self.told)
+        section.wide(self._list, row, self.told, title="Servers that answer chats")
+        section = self.section("On this computer")
+        self.nearby = QVBoxLayout()
+        self._looked = self.word(LOOKING)
+        again = QPushButton("Look again", self)
+        again.setAutoDefault(False)
+        again.clicked.connect(self.look_requested)
+        line = QHBoxLayout()
+        line.addWidget(self._looked, 1)
+        line.addWidget(again)
+        place = QWidget(self)
+        place.setLayout(self.nearby)
+        self.nearby.setContentsMargins(0, 0, 0, 0)
+        section.wide(place, line)
+        self.use_buttons: list[QPushButton] = []
+        self.finish()
         self.set_connections(connections)
+
+    def set_nearby(self, found: Sequence[Nearby]) -> None:
+        """Programs on this computer that answer, each to be added with a click."""
+        while (item := self.nearby.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.use_buttons = []
+        for one in found:
+            name, many = one.connection.name, count_words(one.models, "model")
+            row = QWidget(self)
+            line = QHBoxLayout(row)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addWidget(QLabel(f"{name}  ·  {one.connection.host}  ·  {many}", row), 1)
+            use = QPushButton(f"Use {name}", row)
+            use.setAutoDefault(False)
+            use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            use.clicked.connect(lambda _checked=False, one=one: self.use_requested.emit(one))
+            line.addWidget(use)
+            self.nearby.addWidget(row)
+            self.use_buttons.append(use)
+        self._looked.setText("" if found else NONE_FOUND)
+        self._looked.show()
 
     def set_connections(self, connections: Sequence[Connection]) -> None:
         at = self._list.currentRow()
@@ -161,31 +203,22 @@ class ServersPage(Page):
         current = self.current
         if current is None:
             return
-        box = QMessageBox(self)
-        box.setWindowTitle("Remove a server?")
-        box.setText(f"Remove “{current.name}” and its key?")
-        box.setInformativeText("Its chats stay; they need another model to go on.")
-        yes = box.addButton("Remove", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-
-        def answered() -> None:
-            if box.clickedButton() is yes:
-                self.remove_requested.emit(current.id)
-
-        box.finished.connect(answered)
-        box.open()
+        DangerQuestion(
+            self,
+            f"Remove “{current.name}” and its key?",
+            "Its chats stay; they need another model to go on.",
+            "Remove",
+        ).ask(lambda: self.remove_requested.emit(current.id))
 
 
-class ConnectionDialog(QDialog):
+class ConnectionDialog(Sheet):
     """Emits `saved` with a Connection and its key; None where the key stays as it is."""
 
     saved = Signal(object, object)
 
     def __init__(self, connection: Connection | None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Add a server" if connection is None else "Change a server")
-        self.setMinimumWidth(460)
+        super().__init__("Add a server" if connection is None else "Change a server", parent)
+        self.setMinimumWidth(500)
         self._connection = connection or Connection("", "", "http://")
         form = QFormLayout()
         form.setHorizontalSpacing(16)
@@ -216,7 +249,7 @@ class ConnectionDialog(QDialog):
         self.timeout.setToolTip(
             "how long a server may be silent; ten times as long before the first word"
         )
-        self.predictions = QCheckBox("Predict replies that edit a text", self)
+        self.predictions = QCheckBox("Send texts to be edited as a prediction", self)
         self.predictions.setChecked(self._connection.predictions)
         self.predictions.setToolTip(
             "Sends the text that you ask to have changed once more, as a prediction: OpenAI's "
@@ -232,18 +265,15 @@ class ConnectionDialog(QDialog):
         self._problem.setObjectName("quiet")
         self._problem.setWordWrap(True)
         self._problem.hide()
-        buttons = QDialogButtonBox(self)
-        self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save, cancel = QPushButton("Save", self), QPushButton("Cancel", self)
         self.save.setObjectName("primary")
-        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._on_save)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(12)
-        layout.addLayout(form)
-        layout.addWidget(self._problem)
-        layout.addWidget(buttons)
+        self.save.setDefault(True)
+        self.save.clicked.connect(self._on_save)
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        self.column.addLayout(form)
+        self.column.addWidget(self._problem)
+        self.buttons(cancel, self.save)
         give_room(self)
 
     def _line(self, name: str, text: str, hint: str) -> QLineEdit:

@@ -4,48 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton
 
 from headstart.core.settings import changed
 from headstart.core.settings_fields import describe
 from headstart.core.updates import UpdateSettings, may_ask, packaged_address
-from headstart.ui.fields import check_box
 from headstart.ui.settings.form import Page
+from headstart.ui.switch import Switch
 
 
-class UpdatesSection(QHBoxLayout):
+class UpdatesSection(QObject):
     """Calls `change` with the settings to replace."""
 
     asked = Signal()
 
     def __init__(
-        self,
-        page: Page,
-        form: QFormLayout,
-        settings: UpdateSettings,
-        change: Callable[[UpdateSettings], None],
+        self, page: Page, settings: UpdateSettings, change: Callable[[UpdateSettings], None]
     ) -> None:
-        super().__init__()
+        super().__init__(page)
         self._settings = settings
         self._change = change
-        fields = describe(UpdateSettings)
-        self.box = check_box(fields["look"], settings.look, self._set_look)
-        page.row(form, fields["look"].title, self.box)
+        fields, section = describe(UpdateSettings), page.section("Updates")
+        self.box = Switch(fields["look"].title, page)
+        self.box.setChecked(settings.look)
+        self.box.toggled.connect(self._set_look)
+        about = "Asks one address once a day for the newest version; sends nothing else"
+        section.row(fields["look"].title, self.box, about)
         self.address = QLineEdit(settings.address, page)
         self.address.setPlaceholderText(packaged_address() or "https://…")
         self.address.setAccessibleName(fields["address"].title)
         self.address.editingFinished.connect(self._set_address)
-        page.row(form, fields["address"].title, self.address)
+        about = "A small JSON file with the newest version and its page"
+        section.row(fields["address"].title, self.address, about)
         self.now = QPushButton("Look now", page)
+        self.now.setAutoDefault(False)
         self.now.clicked.connect(self._ask)
         self.said = QLabel(page)
         self.said.setObjectName("quiet")
         self.said.setTextFormat(Qt.TextFormat.PlainText)
         self.said.setWordWrap(True)
-        self.addWidget(self.now)
-        self.addWidget(self.said, 1)
-        form.addRow(self)
+        line = QHBoxLayout()
+        line.addWidget(self.now)
+        line.addWidget(self.said, 1)
+        section.wide(line)
         self._refresh()
 
     def show_said(self, text: str) -> None:
@@ -53,6 +55,8 @@ class UpdatesSection(QHBoxLayout):
         self._refresh()
 
     def _ask(self) -> None:
+        # a click does not take the keyboard away from the field
+        self._set_address()
         self.said.setText("Asking…")
         self.now.setEnabled(False)
         self.asked.emit()
@@ -65,8 +69,13 @@ class UpdatesSection(QHBoxLayout):
         if text and not may_ask(text):
             self.said.setText("An address begins with https://.")
             return
-        self.said.clear()
-        self._replace(address=text)
+        if text != self._settings.address:
+            self.said.clear()
+            self._replace(address=text)
+
+    def follow(self, settings: UpdateSettings) -> None:
+        """They were changed elsewhere."""
+        self._settings = settings
 
     def _replace(self, **changes: object) -> None:
         self._settings = changed(self._settings, **changes)

@@ -1,7 +1,8 @@
-"""Opens the settings window and connects it with the controllers; one window at a time."""
+"""The page of settings: made when it is first opened, and connected with the controllers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -13,11 +14,15 @@ from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
 
 if TYPE_CHECKING:
-    from headstart.ui.settings.files_page import FilesPage
-    from headstart.ui.settings.window import SettingsWindow
+    from headstart.ui.settings.page import SettingsPage
+    from headstart.ui.settings.shortcuts_page import Keys
 
 
 class SettingsOpener(QObject):
+    """`page` is None until it was opened; `opened` asks for it to be shown."""
+
+    opened = Signal()
+    closed = Signal()
     command_wanted = Signal(str)
     restore_wanted = Signal(str)  # the path of a backup
 
@@ -29,95 +34,107 @@ class SettingsOpener(QObject):
         self._updates = controllers.updates
         self._reload = controllers.models.reload
         self._preferences = preferences
-        self._parent = parent
-        self.window: SettingsWindow | None = None
+        # every key of the window, for the page that lists them
+        self.keys: Callable[[], Keys] = tuple
+        self.page: SettingsPage | None = None
         preferences.listen(self._on_settings)
-        servers = self._servers
-        servers.saved.connect(lambda which: self.window and self.window.servers.select(which))
-        servers.result.connect(self._show_result)
-        servers.offered.connect(lambda what: self.window and self.window.servers.show_offer(what))
-        servers.explained.connect(
-            lambda texts: self.window and self.window.engine.set_automatic(texts)
-        )
 
-        self._updates.found.connect(
-            lambda version, _page: self._show_update(told("newer-version", version=version))
-        )
-        self._updates.none_found.connect(lambda: self._show_update(told("no-newer-version")))
-        self._updates.failed.connect(self._show_update)
-        self._discover.token_checked.connect(self._on_token)
-        self._discover.token_refused.connect(lambda why, how: self._show_token(f"{why} {how}"))
+    def open(self, page: str = "") -> SettingsPage:
+        """Show the settings: one of their pages, or the one that was looked at last."""
+        shown = self.make()
+        if page:
+            shown.show_page(page)
+        if shown.page == "servers":
+            self._servers.look_around()
+        self._backups.list()
+        self.opened.emit()
+        return shown
 
-    def open(self, page: str = "") -> None:
-        if self.window is None:
+    def make(self) -> SettingsPage:
+        if self.page is None:
             # with the first use, not with the program
-            from headstart.ui.settings.window import SettingsWindow
+            from headstart.ui.settings.page import SettingsPage
 
-            window = self.window = SettingsWindow(self._preferences.current, self._parent)
-            window.changed.connect(lambda changes: self._preferences.update(**changes))
-            window.finished.connect(self._on_closed)
-            window.engine.reload_requested.connect(self._reload)
-            window.servers.save_requested.connect(self._servers.save)
-            window.servers.remove_requested.connect(self._servers.remove)
-            window.servers.test_requested.connect(self._servers.test)
-            window.models.token.entered.connect(self._discover.set_token)
-            window.models.token.forgotten.connect(lambda: self._discover.set_token(""))
-            self._connect_files(window.files)
-            window.general.updates.asked.connect(self._updates.look_now)
-            self._servers.explain()
-            self.show_state()
-        if page == "servers":
-            self.window.show_servers()
-        elif page == "files":
-            self.window.show_files()
-        self.window.show()
-        self.window.raise_()
+            parent = self.parent()
+            assert isinstance(parent, QWidget)
+            self.page = SettingsPage(self._preferences.current, self.keys(), parent)
+            self._connect(self.page)
+        return self.page
 
-    def _connect_files(self, page: FilesPage) -> None:
-        # what opens windows of its own goes through the commands
+    def _connect(self, page: SettingsPage) -> None:
+        page.closed.connect(self.closed)
+        page.changed.connect(lambda changes: self._preferences.update(**changes))
+        page.expert.reload_requested.connect(self._reload)
+        page.models.token.entered.connect(self._discover.set_token)
+        page.models.token.forgotten.connect(lambda: self._discover.set_token(""))
+        page.general.updates.asked.connect(self._updates.look_now)
+        # what opens sheets goes through the commands
         for signal, name in (
-            (page.imported, "chats.import"),
-            (page.folder_imported, "chats.import_folder"),
-            (page.exported, "chats.export"),
+            (page.files.imported, "chats.import"),
+            (page.files.folder_imported, "chats.import_folder"),
+            (page.files.exported, "chats.export"),
+            (page.privacy.trash_wanted, "chats.trash"),
+            (page.cache.sizes_requested, "cache.sizes"),
+            (page.guide_wanted, "help.guide"),
+            (page.privacy.guide_wanted, "help.privacy"),
+            (page.about_wanted, "help.about"),
         ):
             signal.connect(lambda name=name: self.command_wanted.emit(name))
-        page.restore_requested.connect(self.restore_wanted)
-        page.backup_requested.connect(self._backups.make)
-        self._backups.listed.connect(page.set_copies)
-        self._backups.progress.connect(page.show_progress)
-        self._backups.began.connect(lambda: page.show_making(True))
-        self._backups.made.connect(lambda _path: page.show_making(False))
-        self._backups.list()
+        self._connect_servers(page)
+        self._connect_files(page)
+        updates = self._updates
+        updates.found.connect(lambda version, _page: self._show_update(_newer(version)))
+        updates.none_found.connect(lambda: self._show_update(told("no-newer-version")))
+        updates.failed.connect(self._show_update)
+        token = page.models.show_checked
+        self._discover.token_checked.connect(
+            lambda name: token(f"Signed in as {name}." if name else "The token is forgotten.")
+        )
+        self._discover.token_refused.connect(lambda why, how: token(f"{why} {how}"))
+        self._servers.explain()
+        self.show_state()
+
+    def _connect_servers(self, page: SettingsPage) -> None:
+        servers, view = self._servers, page.servers
+        view.save_requested.connect(servers.save)
+        view.remove_requested.connect(servers.remove)
+        view.test_requested.connect(servers.test)
+        view.look_requested.connect(servers.look_around)
+        view.use_requested.connect(servers.use)
+        # one look at their ports when the page is opened, none in the background
+        page.shown.connect(lambda name: servers.look_around() if name == "servers" else None)
+        servers.saved.connect(view.select)
+        servers.found.connect(view.set_nearby)
+        servers.offered.connect(view.show_offer)
+        servers.explained.connect(page.engine.set_automatic)
+        servers.result.connect(
+            lambda which, text, more: (view.add_result if more else view.show_result)(which, text)
+        )
+
+    def _connect_files(self, page: SettingsPage) -> None:
+        view, backups = page.files, self._backups
+        view.restore_requested.connect(self.restore_wanted)
+        view.backup_requested.connect(backups.make)
+        backups.listed.connect(view.set_copies)
+        backups.progress.connect(view.show_progress)
+        backups.began.connect(lambda: view.show_making(True))
+        backups.made.connect(lambda _path, _size: view.show_making(False))
+        backups.made.connect(view.show_made)
 
     def show_state(self) -> None:
         """The model that is loaded may be another one now."""
-        if self.window is not None:
-            self.window.engine.set_state(self._servers.engine_state)
-
-    def _on_token(self, account: str) -> None:
-        self._show_token(f"Signed in as {account}." if account else "The token is forgotten.")
+        if self.page is not None:
+            self.page.expert.set_state(self._servers.engine_state)
 
     def _show_update(self, said: Told) -> None:
-        if self.window is not None:
-            self.window.general.updates.show_said(said.text)
-
-    def _show_token(self, text: str) -> None:
-        if self.window is not None:
-            self.window.models.show_checked(text)
-
-    def _show_result(self, connection_id: str, text: str, more: bool) -> None:
-        if self.window is not None:
-            page = self.window.servers
-            (page.add_result if more else page.show_result)(connection_id, text)
+        if self.page is not None:
+            self.page.general.updates.show_said(said.text)
 
     def _on_settings(self, settings: Settings) -> None:
-        if self.window is not None:
-            self.window.servers.set_connections(settings.connections)
-            self.window.models.set_library(settings.library)
-            self.window.files.set_mirror(settings.mirror_folder)
+        if self.page is not None:
+            self.page.follow(settings)
             self.show_state()
 
-    def _on_closed(self) -> None:
-        if self.window is not None:
-            self.window.deleteLater()
-            self.window = None
+
+def _newer(version: str) -> Told:
+    return told("newer-version", version=version)

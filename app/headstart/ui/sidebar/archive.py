@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QDateTime, QLocale, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.values import ChatSummary
 from headstart.ui.list_window import ListWindow
+from headstart.ui.when import moment_text
 
 
 class ArchiveWindow(ListWindow):
@@ -32,8 +33,7 @@ class ArchiveWindow(ListWindow):
     def set_chats(self, chats: Sequence[ChatSummary]) -> None:
         rows = []
         for chat in chats:
-            at = QDateTime.fromMSecsSinceEpoch(chat.updated_at)
-            when = QLocale().toString(at, QLocale.FormatType.ShortFormat)
+            when = moment_text(chat.updated_at)
             rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
         self.set_rows(rows)
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
+from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.values import ChatSummary
-from headstart.ui import theme
-from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, subtitle
+from headstart.ui import icons, theme
+from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
 from headstart.ui.sidebar.rows import Row
 
 # px that each folder moves what is in it to the right
 _INDENT = 12
 _DOT = 7
+# px between words beside each other, and that a title keeps whatever stands behind it
+_GAP, _TITLE = 8, 90
+_HEADING = 36
 
 
 class ChatListDelegate(QStyledItemDelegate):
-    """Title and a quiet second line; a dot in the accent colour while a reply is written, and
-    behind the title where one came that nobody has seen."""
+    """A line a chat: behind its title what is written there now, else its first tag; a dot where a
+    reply came that nobody has seen."""
 
     def __init__(self, model: ChatListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,21 +29,23 @@ class ChatListDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         # asked for each of thousands of rows whenever the list is laid out
-        return QSize(200, theme.px(34 if self._model.is_heading(index.row()) else 52))
+        heading = self._model.is_heading(index.row())
+        return QSize(200, theme.px(_HEADING if heading else theme.CONTROL))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         row: Row = index.data(ROW)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.section:
-            _paint_heading(painter, option.rect.adjusted(8, 0, -8, -6), row.section)
+            _paint_heading(painter, option.rect.adjusted(8, 0, -8, -7), row.section)
         else:
-            _paint_ground(painter, option)
+            paint_ground(painter, option)
             area = option.rect.adjusted(8 + _INDENT * row.depth, 0, -8, 0)
             if row.folder is not None:
                 _paint_folder(painter, area, row)
             elif row.chat is not None:
-                _paint_chat(painter, area, row.chat, index.data(WRITING) or "")
+                chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+                _paint_chat(painter, area, row.chat, index.data(WRITING) or "", chosen)
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
@@ -65,22 +70,25 @@ class ChatListDelegate(QStyledItemDelegate):
 
 def _paint_heading(painter: QPainter, area: QRect, text: str) -> None:
     painter.setPen(QColor(theme.current().quiet))
-    font = theme.text_font(11, QFont.Weight.Medium)
-    font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.5)
-    painter.setFont(font)
-    painter.drawText(area, int(Qt.AlignmentFlag.AlignBottom), text.upper())
+    painter.setFont(theme.text_font(theme.SMALL_SIZE, QFont.Weight.Medium))
+    painter.drawText(area, int(Qt.AlignmentFlag.AlignBottom), text)
 
 
-def _paint_ground(painter: QPainter, option: QStyleOptionViewItem) -> None:
-    colours, area, state = theme.current(), option.rect, option.state
-    if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+def paint_ground(painter: QPainter, option: QStyleOptionViewItem) -> None:
+    """What is chosen is tinted, what the pointer is over is grey; a frame where the keyboard is,
+    for who uses the keyboard."""
+    colours, area, state, flags = theme.current(), option.rect, option.state, QStyle.StateFlag
+    chosen, over = bool(state & flags.State_Selected), bool(state & flags.State_MouseOver)
+    if chosen or over:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.hover))
+        painter.setBrush(QColor(colours.selected if chosen else colours.hover))
         painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-    if state & QStyle.StateFlag.State_HasFocus:
-        painter.setPen(QColor(colours.accent))
+    if state & flags.State_HasFocus and state & flags.State_KeyboardFocusChange:
+        painter.setPen(QPen(QColor(colours.accent), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), 8, 8)
+        # inside of the row: what is painted beside it stays when the frame goes
+        frame = QRectF(area).adjusted(1, 1, -1, -1)
+        painter.drawRoundedRect(frame, theme.RADIUS_CONTROL - 1, theme.RADIUS_CONTROL - 1)
 
 
 def _paint_folder(painter: QPainter, area: QRect, row: Row) -> None:
@@ -106,33 +114,40 @@ def _paint_folder(painter: QPainter, area: QRect, row: Row) -> None:
     painter.drawText(area, int(flags), f"{row.count:,}")
 
 
-def _paint_chat(painter: QPainter, area: QRect, chat: ChatSummary, writing: str) -> None:
-    colours = theme.current()
-    left = area.left()
-    if writing:
-        _paint_dot(painter, left, area.top() + theme.px(13))
-        left += 13
-    weight = QFont.Weight.DemiBold if chat.unseen else QFont.Weight.Normal
+def _paint_chat(
+    painter: QPainter, area: QRect, chat: ChatSummary, writing: str, chosen: bool
+) -> None:
+    colours, middle = theme.current(), int(Qt.AlignmentFlag.AlignVCenter)
+    left, right = area.left(), area.right()
+    if chat.private:
+        icons.icon("lock").paint(painter, QRect(left, area.top(), 14, area.height()))
+        left += 14 + _GAP
+    if chat.unseen:
+        right -= _DOT
+        _paint_dot(painter, right, area.center().y() - _DOT // 2)
+        right -= _GAP
+    weight = QFont.Weight.Medium if chosen or chat.unseen else QFont.Weight.Normal
     font = theme.text_font(theme.TEXT_SIZE, weight)
+    metrics, name = QFontMetrics(font), name_of(chat)
+    tag = f"#{chat.tags[0]}" if chat.tags else ""
+    # a title is cut for what happens now, not for a tag
+    least = _TITLE if writing else metrics.horizontalAdvance(name)
+    room = right - left - least - _GAP
+    small = theme.text_font(theme.SMALL_SIZE)
+    note = QFontMetrics(small).elidedText(writing or tag, Qt.TextElideMode.ElideRight, room)
+    if note and note != "…" and room > 0:
+        painter.setFont(small)
+        painter.setPen(QColor(colours.accent_text if writing else colours.quiet))
+        flags = middle | int(Qt.AlignmentFlag.AlignRight)
+        painter.drawText(QRect(left, area.top(), right - left, area.height()), flags, note)
+        right -= QFontMetrics(small).horizontalAdvance(note) + _GAP
     painter.setFont(font)
     painter.setPen(QColor(colours.ink))
-    width = area.right() - left - (14 if chat.unseen else 0)
-    metrics = QFontMetrics(font)
-    title = metrics.elidedText(chat.title, Qt.TextElideMode.ElideRight, width)
-    top = QRect(left, area.top() + 6, width, theme.px(20))
-    painter.drawText(top, int(Qt.AlignmentFlag.AlignVCenter), title)
-    if chat.unseen:
-        _paint_dot(painter, left + metrics.horizontalAdvance(title) + 7, area.top() + theme.px(13))
-    painter.setFont(theme.text_font(theme.SMALL_SIZE))
-    painter.setPen(QColor(colours.accent if writing or chat.unseen else colours.quiet))
-    under = QRect(area.left(), top.bottom(), area.width(), theme.px(20))
-    said = writing or ("answered" if chat.unseen else subtitle(chat))
-    painter.drawText(under, int(Qt.AlignmentFlag.AlignVCenter), said)
+    title = metrics.elidedText(name, Qt.TextElideMode.ElideRight, right - left)
+    painter.drawText(QRect(left, area.top(), right - left, area.height()), middle, title)
 
 
 def _paint_dot(painter: QPainter, x: int, y: int) -> None:
-    pen = painter.pen()
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(theme.current().accent))
     painter.drawEllipse(x, y, _DOT, _DOT)
-    painter.setPen(pen)

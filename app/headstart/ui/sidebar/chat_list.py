@@ -152,12 +152,12 @@ class ChatListModel(QAbstractListModel):
     def _of_chat(self, chat: ChatSummary, role: int) -> object:
         match role:
             case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
-                return chat.title
+                return name_of(chat)
             case Qt.ItemDataRole.AccessibleTextRole:
                 new = ", not seen yet" if chat.unseen else ""
-                return f"{chat.title}, {self._writing.get(chat.id) or subtitle(chat)}{new}"
+                return f"{name_of(chat)}, {self._writing.get(chat.id) or facts_of(chat)}{new}"
             case Qt.ItemDataRole.ToolTipRole:
-                return "\n".join((chat.title, *(f"#{tag}" for tag in chat.tags)))
+                return f"{name_of(chat)}\n{facts_of(chat)}"
             case _ if role == CHAT_ID:
                 return chat.id
             case _ if role == SUMMARY:
@@ -173,7 +173,7 @@ class ChatListModel(QAbstractListModel):
         if row.folder is not None and name and name != row.folder.name:
             self.folder_renamed.emit(row.folder.path, name)
             return True
-        if row.chat is None or not name or name == row.chat.title:
+        if row.chat is None or not name or name == row.chat.title or row.chat.private:
             return False
         self.renamed.emit(row.chat.id, name)
         return True
@@ -183,8 +183,9 @@ class ChatListModel(QAbstractListModel):
         if row is None or row.section:
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDropEnabled
-        return flags | Qt.ItemFlag.ItemIsDragEnabled
+        flags |= Qt.ItemFlag.ItemIsDropEnabled | Qt.ItemFlag.ItemIsDragEnabled
+        private = row.chat is not None and row.chat.private
+        return flags if private else flags | Qt.ItemFlag.ItemIsEditable
 
 
 def _of_folder(row: Row, role: int) -> object:
@@ -200,6 +201,11 @@ def _of_folder(row: Row, role: int) -> object:
     return None
 
 
-def subtitle(chat: ChatSummary) -> str:
+def name_of(chat: ChatSummary) -> str:
+    """What the list calls a chat: over a shoulder nobody reads what a private one is about."""
+    return "Private chat" if chat.private else chat.title
+
+
+def facts_of(chat: ChatSummary) -> str:
     count = "1 message" if chat.messages == 1 else f"{chat.messages:,} messages"
-    return " · ".join((count, *(f"#{tag}" for tag in chat.tags[:3])))
+    return " · ".join((count, *(f"#{tag}" for tag in chat.tags)))

@@ -38,7 +38,7 @@ def about_chats(
     ids = [chat.id for chat in chats if not chat.private]
     first = chats[0]
     for command in commands.chat:
-        if command.apart and ids:
+        if command.apart and ids and command.shown(first):
             _add_folders(menu, ids, folders, move, first.folder if len(chats) == 1 else None)
         if len(chats) == 1:
             add_items(menu, (command,), first)

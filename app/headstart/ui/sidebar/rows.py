@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headstart.core.values import ChatSummary, Folder
 
-PRIVATE, PINNED = "Private, until Headstart closes", "Pinned"
+PRIVATE, PINNED = "Private", "Pinned"
 
 
 @dataclass(frozen=True, slots=True)

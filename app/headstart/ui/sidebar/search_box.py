@@ -32,14 +32,15 @@ class SearchBox(QLineEdit):
             (), (), ()
         )  # fmt: skip
         places = QLineEdit.ActionPosition
-        self._search = self.addAction(icons.icon("search"), places.LeadingPosition)
+        self._search = QAction(icons.icon("search"), "Search", self)
+        self.addAction(self._search, places.LeadingPosition)
         self._filter = QAction(icons.icon("sliders-horizontal"), "Filters", self)
         self._filter.triggered.connect(self._open_filters)
         self.addAction(self._filter, places.TrailingPosition)
+        # their actions cannot be asked for: PySide would take an action for the button's own, and
+        # lose it with the button's wrapper
         for button in self.findChildren(QToolButton):
-            action = button.defaultAction()
-            names = {self._search: "Search", self._filter: "Filters"}
-            button.setAccessibleName(names.get(action, "Clear"))
+            button.setAccessibleName(button.text() or "Clear")
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_PAUSE_MS)

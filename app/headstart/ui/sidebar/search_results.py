@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QAbstractListModel,
-    QDateTime,
-    QLocale,
     QPointF,
     QRect,
     QSize,
@@ -26,13 +24,15 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.search import Found, FoundChat
 from headstart.core.text import count_words
 from headstart.ui import theme
+from headstart.ui.sidebar.chat_delegate import paint_ground
 from headstart.ui.sidebar.chat_list import Index
 from headstart.ui.typed import is_typed
+from headstart.ui.when import when_text
 
 _ROW = int(Qt.ItemDataRole.UserRole)
 _WHO = {"user": "You", "assistant": "Model", "system": "System"}
@@ -95,15 +95,7 @@ class ResultsDelegate(QStyledItemDelegate):
         colours, area = theme.current(), option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        if chosen or bool(option.state & QStyle.StateFlag.State_MouseOver):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.hover))
-            painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-        if chosen and bool(option.state & QStyle.StateFlag.State_HasFocus):
-            painter.setPen(QColor(colours.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), 8, 8)
+        paint_ground(painter, option)
         if row.message is not None:
             _paint_message(painter, area.adjusted(16, 5, -8, -3), row.message)
         elif row.more:
@@ -180,8 +172,7 @@ def _more(count: int) -> str:
 
 def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
     colours = theme.current()
-    at = QDateTime.fromMSecsSinceEpoch(chat.updated_at)
-    when = QLocale().toString(at.date(), QLocale.FormatType.ShortFormat)
+    when = when_text(chat.updated_at)
     if chat.archived:
         when = f"archived · {when}"
     small = theme.text_font(theme.SMALL_SIZE)
@@ -222,7 +213,7 @@ def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
         [
             _range(0, len(head), colours.ink),
             *(
-                _range(len(head) + begin, end - begin, colours.accent, marked=True)
+                _range(len(head) + begin, end - begin, colours.accent_text, marked=True)
                 for begin, end in message.snippet.marks
             ),
         ]

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QListView,
     QMenu,
-    QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -20,17 +20,20 @@ from PySide6.QtWidgets import (
 from headstart.core.values import ChatSummary, Folder
 from headstart.ui import icons, theme
 from headstart.ui.commands import Commands
+from headstart.ui.entry import SideEntry
+from headstart.ui.hover import settle_after
 from headstart.ui.sidebar import menus
 from headstart.ui.sidebar.chat_delegate import ChatListDelegate
 from headstart.ui.sidebar.chat_list import CHAT_ID, SUMMARY, ChatListModel
 from headstart.ui.sidebar.chat_view import ChatView
-from headstart.ui.sidebar.entry import SideEntry
 from headstart.ui.sidebar.searching import Searching
 
+# commands, "" for a line between them
 _MORE = (
-    "folder.new", "chats.archive", "chats.import", "chats.import_folder", "chats.export",
-    "chats.backups", "chats.trash",
+    "folder.new", "", "chats.import", "chats.import_folder", "chats.export", "chats.backups", "",
+    "chats.archive", "chats.trash",
 )  # fmt: skip
+_HELP = ("help.guide", "help.keys", "app.news", "", "help.report", "help.about")
 
 
 class Sidebar(QFrame):
@@ -45,11 +48,8 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("sidebar")
         self.setFixedWidth(theme.sidebar_width())
-        self._new = QPushButton("New chat", self)
-        self._new.setObjectName("newChat")
-        self._private = QPushButton(self)
-        self._private.setObjectName("newChat")
-        self._private.setFixedWidth(40)
+        self._new = SideEntry("New chat", "plus", self, accent=True)
+        self._private = SideEntry("Private chat", "lock", self)
         self.model = ChatListModel(self)
         self.model.renamed.connect(self.rename_requested)
         self.model.folder_renamed.connect(self.folder_renamed)
@@ -67,26 +67,18 @@ class Sidebar(QFrame):
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
-        self._models = SideEntry(self)
-        self._settings = QPushButton("Settings", self)
-        self._settings.setObjectName("sideButton")
-        self._trash = QPushButton(self)
-        self._trash.setObjectName("sideButton")
-        self._trash.setFixedWidth(40)
-        self._more = QPushButton(self)
-        self._more.setObjectName("sideButton")
-        self._more.setFixedWidth(40)
-        self._more.setToolTip("More about all chats")
-        self._more.setAccessibleName("More about all chats")
-        self._more.clicked.connect(self._open_more)
+        self._models = SideEntry("Models", "box", self)
+        self._models.setCheckable(True)
+        self._settings = SideEntry("Settings", "settings", self)
+        self._help = self._tool("Help")
+        self._help.clicked.connect(lambda: self._open_menu_of(self._help, _HELP))
+        self._more = self._tool("More about all chats")
+        self._more.clicked.connect(lambda: self._open_menu_of(self._more, _MORE))
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 12, 10, 10)
-        layout.setSpacing(8)
-        first = QHBoxLayout()
-        first.setSpacing(6)
-        first.addWidget(self._new, 1)
-        first.addWidget(self._private)
-        layout.addLayout(first)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(4)
+        layout.addWidget(self._new)
+        layout.addWidget(self._private)
         layout.addWidget(self.search)
         layout.addWidget(self._empty)
         layout.addWidget(self.searching.nothing)
@@ -94,9 +86,9 @@ class Sidebar(QFrame):
         layout.addWidget(self.results, 1)
         layout.addWidget(self._models)
         last = QHBoxLayout()
-        last.setSpacing(6)
+        last.setSpacing(2)
         last.addWidget(self._settings, 1)
-        last.addWidget(self._trash)
+        last.addWidget(self._help)
         last.addWidget(self._more)
         layout.addLayout(last)
         self._commands = Commands()
@@ -112,7 +104,6 @@ class Sidebar(QFrame):
         commands.bind(self._private, "chat.new_private")
         commands.bind(self._models, "models.show")
         commands.bind(self._settings, "app.settings")
-        commands.bind(self._trash, "chats.trash")
 
     def tab_order(self) -> list[QWidget]:
         return [
@@ -122,21 +113,33 @@ class Sidebar(QFrame):
             self.view,
             self._models,
             self._settings,
-            self._trash,
+            self._help,
             self._more,
         ]
 
-    def _open_more(self) -> None:
-        """What is done with all chats."""
+    def _tool(self, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName("bar")
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _open_menu_of(self, button: QToolButton, names: Sequence[str]) -> None:
+        """Above a button at the foot."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in _MORE:
-            self._commands.add_to(menu, name)
-        menu.popup(self._more.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+        settle_after(menu, button)
+        for name in names:
+            if name:
+                self._commands.add_to(menu, name)
+            else:
+                menu.addSeparator()
+        menu.popup(button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
-    def set_models(self, line: str, shown: bool) -> None:
-        """What is said of models below their name, and whether their page is open."""
-        self._models.set_line(line)
+    def set_models(self, note: str, shown: bool) -> None:
+        """What is said of models behind their name, and whether their page is open."""
+        self._models.set_note(note)
         self._models.setChecked(shown)
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
@@ -188,11 +191,7 @@ class Sidebar(QFrame):
     def refresh_theme(self) -> None:
         self.setFixedWidth(theme.sidebar_width())
         self.search.refresh_theme()
-        self._new.setIcon(icons.icon("plus", theme.current().ink))
-        self._private.setIcon(icons.icon("lock", theme.current().ink))
-        self._models.setIcon(icons.icon("box"))
-        self._settings.setIcon(icons.icon("settings"))
-        self._trash.setIcon(icons.icon("trash-2"))
+        self._help.setIcon(icons.icon("circle-help"))
         self._more.setIcon(icons.icon("ellipsis"))
         self.view.viewport().update()
 

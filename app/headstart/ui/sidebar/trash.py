@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from headstart.core.values import TrashedChat
+from headstart.ui.asking import DangerQuestion
 from headstart.ui.list_window import ListWindow
+from headstart.ui.when import moment_text
 
 
 class TrashWindow(ListWindow):
@@ -32,8 +34,7 @@ class TrashWindow(ListWindow):
     def set_chats(self, chats: Sequence[TrashedChat]) -> None:
         rows = []
         for chat in chats:
-            at = QDateTime.fromMSecsSinceEpoch(chat.deleted_at)
-            when = QLocale().toString(at, QLocale.FormatType.ShortFormat)
+            when = moment_text(chat.deleted_at)
             rows.append((chat.id, (chat.title, f"{chat.messages:,}", when)))
         self.set_rows(rows)
 
@@ -56,16 +57,12 @@ class TrashWindow(ListWindow):
     def _ask(self, chat_ids: list[str]) -> None:
         count = len(chat_ids)
         one = count == 1
-        box = QMessageBox(self)
-        box.setText("Delete 1 chat for good?" if one else f"Delete {count:,} chats for good?")
-        box.setInformativeText(
-            f"{'Its' if one else 'Their'} text is overwritten, in the copies of the database too."
-        )
-        yes = box.addButton("Delete for good", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        yes.clicked.connect(lambda: self.delete_requested.emit(chat_ids))
-        box.open()
+        DangerQuestion(
+            self,
+            "Delete 1 chat for good?" if one else f"Delete {count:,} chats for good?",
+            f"{'Its' if one else 'Their'} text is overwritten, in the copies of the database too.",
+            "Delete for good",
+        ).ask(lambda: self.delete_requested.emit(chat_ids))
 
 
 def _kept(days: int) -> str:

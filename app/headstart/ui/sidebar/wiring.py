@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import ChatOptions
 from headstart.core.values import ChatSummary, Folder, TrashedChat
+from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.sidebar.sidebar import Sidebar
@@ -118,13 +119,9 @@ class OrderDialogs(QObject):
     def _ask(
         self, title: str, label: str, text: str, then: Callable[[str], object], empty: bool = False
     ) -> None:
-        dialog = QInputDialog(self._parent)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(label)
-        dialog.setTextValue(text)
-        dialog.textValueSelected.connect(lambda found: then(found) if found or empty else None)
-        dialog.open()
+        TextQuestion(self._parent, title, label, text).ask(
+            lambda found: then(found) if found or empty else None
+        )
 
     def _delete_archived(self, ids: list[str]) -> None:
         self._controllers.chat_list.delete(ids)

@@ -1,5 +1,6 @@
-"""What can be done with a message, below it: other versions, the usual actions, and a menu with
-the others."""
+"""What can be done with a message, below it: other versions, the usual actions as icons, a menu
+with the others, and what the reply cost. The icons are there while the pointer or the keyboard is;
+their place is kept, so that nothing jumps."""
 
 from __future__ import annotations
 
@@ -9,15 +10,19 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
 from headstart.core.values import Message, MessageStatus, Role
+from headstart.ui import theme
 from headstart.ui.commands import ItemCommand, add_items
+from headstart.ui.hover import settle_after
 from headstart.ui.tool import dress, small_tool
+from headstart.ui.when import clock_text
 
-_SPACE = 2
+# px at 100 % of a row, and between what stands in it
+_HEIGHT, _SPACE, _GAP = 28, 2, 10
 
 
 class ActionRow:
     """Its widgets are children of `parent`; `show_version` is told how many versions on, `done`
-    that something was done by a button or the menu."""
+    that something was done by a button or the menu. `figures` stand at the right."""
 
     def __init__(
         self,
@@ -31,92 +36,153 @@ class ActionRow:
         self._done = done
         self._commands = commands
         self._message = message
-        self._busy = False
-        self.earlier = small_tool(parent, "chevron-left", name="Earlier version")
+        self._busy = self._active = self._editing = False
+        # where it is: y and width
+        self._place = (0, 0)
+        self.earlier = small_tool(parent, "chevron-left", name="Earlier version", tab=False)
         self.earlier.clicked.connect(lambda: show_version(-1))
         self.earlier.clicked.connect(lambda: done())
-        self.later = small_tool(parent, "chevron-right", name="Later version")
+        self.later = small_tool(parent, "chevron-right", name="Later version", tab=False)
         self.later.clicked.connect(lambda: show_version(1))
         self.later.clicked.connect(lambda: done())
         self.version = QLabel(parent)
         self.version.setObjectName("quiet")
-        # by the id of the command
-        self.buttons: dict[str, QToolButton] = {}
-        for command in commands:
-            if not command.minor:
-                button = self.buttons[command.id] = small_tool(parent, command.icon, command.title)
-                button.clicked.connect(lambda _checked, run=command.run: run(message()))
-                button.clicked.connect(lambda _checked: done())
-        self.more = small_tool(parent, "ellipsis", name="More")
-        self.more.clicked.connect(self._open_more)
+        # by the id of the command; made when somebody comes near
+        self._buttons: dict[str, QToolButton] = {}
+        self._more: QToolButton | None = None
+        self._time: QLabel | None = None
+
+    @property
+    def buttons(self) -> dict[str, QToolButton]:
+        for command in self._commands:
+            if not command.minor and command.id not in self._buttons:
+                self._make(command)
+        return self._buttons
+
+    @property
+    def more(self) -> QToolButton:
+        if self._more is None:
+            self._more = small_tool(self._parent, "ellipsis", name="More", tab=False)
+            self._more.clicked.connect(self._open_more)
+            self._more.hide()
+        return self._more
+
+    def _make(self, command: ItemCommand[Message]) -> None:
+        words = command.title if command.prominent else ""
+        button = small_tool(self._parent, command.icon, words, command.title, tab=False)
+        button.clicked.connect(lambda: command.run(self._message()))
+        button.clicked.connect(lambda: self._done())
+        button.setEnabled(not (self._busy and command.needs_idle))
+        button.hide()
+        self._buttons[command.id] = button
+
+    # --- what there is -------------------------------------------------------------------
 
     def show(self, message: Message, editing: bool) -> None:
         """What there is to do with a message as it is now."""
-        writing = message.status is MessageStatus.OPEN
-        for widget in (self.earlier, self.version, self.later):
-            widget.setVisible(message.versions > 1 and not writing)
-        self.version.setText(f"{message.version} / {message.versions}")
+        self._editing = editing
+        self.version.setText(f"{message.version} of {message.versions}")
         self.version.setAccessibleName(f"Version {message.version} of {message.versions}")
         for command in self._commands:
-            if not command.minor:
-                # the editor has buttons of its own
-                shown = command.shown(message) and not (command.needs_idle and editing)
-                self.buttons[command.id].setVisible(shown)
-        self.more.setVisible(not writing and not editing and bool(self._minor(message)))
+            if command.prominent and command.shown(message) and command.id not in self._buttons:
+                self._make(command)
         self.set_busy(self._busy)
+        self.arrange()
 
     def set_busy(self, busy: bool) -> None:
         """While a reply is written in this chat, no other version can be begun or shown."""
         self._busy = busy
         message = self._message()
         for command in self._commands:
-            if command.needs_idle and not command.minor:
-                self.buttons[command.id].setEnabled(not busy)
+            button = self._buttons.get(command.id)
+            if button is not None and command.needs_idle:
+                button.setEnabled(not busy)
         self.earlier.setEnabled(not busy and message.version > 1)
         self.later.setEnabled(not busy and message.version < message.versions)
+
+    def set_active(self, active: bool) -> None:
+        """Whether the pointer or the keyboard is in the message."""
+        if active != self._active:
+            self._active = active
+            self.arrange()
 
     def refresh_theme(self) -> None:
         dress(self.earlier, "chevron-left")
         dress(self.later, "chevron-right")
-        dress(self.more, "ellipsis")
+        if self._more is not None:
+            dress(self._more, "ellipsis")
         for command in self._commands:
-            if not command.minor:
-                dress(self.buttons[command.id], command.icon)
+            if command.id in self._buttons:
+                dress(self._buttons[command.id], command.icon)
+
+    # --- where it is ---------------------------------------------------------------------
 
     def place(self, y: int, width: int) -> int:
         """From `y` on, on the side of who wrote the message; returns where it ends."""
-        row: list[QWidget] = [
-            widget
-            for widget in (
-                self.earlier, self.version, self.later, *self.buttons.values(), self.more
-            )
-            if not widget.isHidden()
-        ]  # fmt: skip
-        if not row:
+        if self._editing:
+            self.arrange()
             return y
-        self._fit(row, width)
-        hints = [widget.sizeHint() for widget in row]
+        self._place = (y, width)
+        self.arrange()
+        return y + _SPACE + theme.px(_HEIGHT)
+
+    def arrange(self) -> None:
+        """Show what belongs there now, each in its place."""
+        shown = self._shown()
+        there: list[QWidget | None] = [
+            self.earlier, self.version, self.later, *self._buttons.values(), self._more, self._time
+        ]  # fmt: skip
+        for one in there:
+            if one is not None and one not in shown and not one.isHidden():
+                one.hide()
+        hints = [widget.sizeHint() for widget in shown]
+        top, width = self._place
         total = sum(hint.width() + _SPACE for hint in hints)
         x = width - total if self._message().role is Role.USER else -4
-        height = max(hint.height() for hint in hints)
-        for widget, hint in zip(row, hints, strict=True):
-            top = y + _SPACE + (height - hint.height()) // 2
-            widget.setGeometry(x, top, hint.width(), hint.height())
+        for widget, hint in zip(shown, hints, strict=True):
+            y = top + _SPACE + (theme.px(_HEIGHT) - hint.height()) // 2
+            widget.setGeometry(x, y, hint.width(), hint.height())
+            widget.show()
             x += hint.width() + _SPACE
-        return y + _SPACE + height
+            if widget is self._time:
+                x += _GAP
 
-    def _fit(self, row: Sequence[QWidget], width: int) -> None:
-        """In a narrow window the last ones are pictures only."""
-        styles = Qt.ToolButtonStyle
-        shown = [button for button in self.buttons.values() if button in row]
-        for button in shown:
-            button.setToolButtonStyle(styles.ToolButtonTextBesideIcon)
-            button.setToolTip("")
-        for button in reversed(shown):
-            if sum(widget.sizeHint().width() + _SPACE for widget in row) <= width:
-                return
-            button.setToolButtonStyle(styles.ToolButtonIconOnly)
-            button.setToolTip(button.text())
+    def _shown(self) -> list[QWidget]:
+        """From left to right."""
+        message = self._message()
+        if self._editing:
+            return []
+        writing = message.status is MessageStatus.OPEN
+        versions: list[QWidget] = []
+        if message.versions > 1 and not writing:
+            versions = [self.earlier, self.version, self.later]
+        if not self._active:
+            always = [
+                self._buttons[command.id]
+                for command in self._commands
+                if command.prominent and command.shown(message) and command.id in self._buttons
+            ]
+            return [*always, *versions]
+        buttons: list[QWidget] = [
+            self.buttons[command.id]
+            for command in self._commands
+            if not command.minor and command.shown(message)
+        ]
+        if not writing and self._minor(message):
+            buttons.append(self.more)
+        if message.role is Role.USER:
+            return [self._clock(), *versions, *buttons]
+        return [*buttons, *versions]
+
+    def _clock(self) -> QLabel:
+        """When a question was asked; replies have it above them."""
+        if self._time is None:
+            self._time = QLabel(self._parent)
+            self._time.setObjectName("quiet")
+        self._time.setText(clock_text(self._message().created_at))
+        return self._time
+
+    # --- the menu ------------------------------------------------------------------------
 
     def _minor(self, message: Message) -> tuple[ItemCommand[Message], ...]:
         return tuple(
@@ -128,6 +194,7 @@ class ActionRow:
     def _open_more(self) -> None:
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        settle_after(menu, self._parent)
         message = self._message()
         add_items(menu, self._minor(message), message)
         menu.triggered.connect(lambda _action: self._done())

@@ -194,12 +194,12 @@ class BlockStack:
 
     def _estimate(self, block: Block) -> int:
         """A height before anything is laid out; good enough for the scroll bar."""
-        line = theme.px(theme.LINE_HEIGHT)
+        line = theme.line_height()
         if block.kind is Kind.CODE:
             return 44 + (block.text.count("\n") + 1) * theme.px(17)
         if block.kind is Kind.TABLE:
             return (block.source.count("\n") + 1) * (line + 12)
-        per_line = max(20, (self._width or theme.COLUMN_WIDTH) // 8)
+        per_line = max(20, (self._width or theme.column_width()) // 8)
         text = block.source
         return line * sum(1 + len(one) // per_line for one in text.splitlines() or [""])
 

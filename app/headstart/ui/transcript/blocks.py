@@ -28,6 +28,8 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.core.parts import Origin, OriginRun
 from headstart.ui import theme
+from headstart.ui.accessible import Spoken, be
+from headstart.ui.transcript.boxes import paint_boxes
 from headstart.ui.transcript.document_text import objects_of, text_between
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
@@ -83,6 +85,7 @@ class TextBlock(QWidget):
         self.document.setUndoRedoEnabled(False)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.IBeamCursor)
+        be(self, Spoken.Paragraph)
         self._origins: tuple[OriginRun, ...] = ()
         self._tints: list[tuple[int, int, Origin]] | None = None
 
@@ -253,11 +256,17 @@ class ProseBlock(TextBlock):
 
     def refresh(self) -> None:
         fill(self.document, self.block)
+        be(self, Spoken.Heading if self.is_heading else Spoken.Paragraph)
         self.setAccessibleName(text_between(self.document, 0, self.text_length()))
 
     def layout_width(self, width: int) -> int:
         self.set_text_width(width)
         return round(self.document.size().height())
+
+    def paint_document(self, painter: QPainter, area: QRect) -> None:
+        super().paint_document(painter, area)
+        if 'class="checked"' in self.block.html or 'class="unchecked"' in self.block.html:
+            paint_boxes(painter, self.document)
 
 
 class PlainBlock(TextBlock):
@@ -277,11 +286,11 @@ class PlainBlock(TextBlock):
 
     def refresh(self) -> None:
         self._laid_out_for = -1
-        wrap(self.document, is_endless(self.block.text), theme.text_font())
+        wrap(self.document, is_endless(self.block.text), theme.reading_font())
         self.document.setPlainText(self.block.text)
         form = QTextBlockFormat()
         form.setLineHeight(
-            theme.px(theme.LINE_HEIGHT), QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+            theme.line_height(), QTextBlockFormat.LineHeightTypes.MinimumHeight.value
         )
         cursor = QTextCursor(self.document)
         cursor.select(QTextCursor.SelectionType.Document)

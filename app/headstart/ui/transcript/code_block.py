@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.markdown.json_answer import is_whole_json
 from headstart.ui import icons, theme
 from headstart.ui.tool import dress, small_tool
 from headstart.ui.transcript.blocks import BlockHost
@@ -49,11 +50,11 @@ class CodeBlock(SidewaysBlock):
         self._ask_again.setSingleShot(True)
         self._ask_again.setInterval(COLOUR_MS)
         self._ask_again.timeout.connect(self._ask)
-        self.copy_button = small_tool(self, "copy", "Copy", "Copy this code")
+        self.copy_button = small_tool(self, "copy", "Copy", "Copy this code", tab=False)
         self.copy_button.clicked.connect(self._copy_code)
-        self.save_button = small_tool(self, "download", name="Save this code…")
+        self.save_button = small_tool(self, "download", name="Save this code…", tab=False)
         self.save_button.clicked.connect(self._save_code)
-        self.wrap_button = small_tool(self, "text-wrap", name="Wrap long lines")
+        self.wrap_button = small_tool(self, "text-wrap", name="Wrap long lines", tab=False)
         self.wrap_button.clicked.connect(self._wrap)
         self.wrap_button.setCheckable(True)
         self._icons = {
@@ -67,6 +68,8 @@ class CodeBlock(SidewaysBlock):
         self.block = block
         self._tints = None
         code = block.text
+        cut = block.written and not block.open and not is_whole_json(block.written)
+        self._title = f"{block.language}, not complete" if cut else block.language or "text"
         old, self._code = self._code, code
         if code == old:
             return
@@ -106,7 +109,7 @@ class CodeBlock(SidewaysBlock):
         self._asked += 1
         if self.block.language:
             self.host.highlighter.request(self.id, self._asked, self._code, self.block.language)
-        name = f"{self.block.language} code" if self.block.language else "code"
+        name = f"{self._title} code" if self.block.language else "code"
         self.setAccessibleName(f"{name}: {self._code}")
 
     def layout_width(self, width: int) -> int:
@@ -136,7 +139,7 @@ class CodeBlock(SidewaysBlock):
         painter.setPen(QColor(colours.quiet))
         painter.setFont(theme.text_font(theme.SMALL_SIZE))
         head = QRectF(self.pad, 0, self.width() - 160, self.head)
-        painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), self.block.language or "text")
+        painter.drawText(head, int(Qt.AlignmentFlag.AlignVCenter), self._title)
         self.paint_inside(painter, event)
         painter.end()
 
@@ -144,11 +147,15 @@ class CodeBlock(SidewaysBlock):
         self.refresh()
         self.host.height_of_block_changed(self)
 
+    @property
+    def _as_written(self) -> str:
+        return self.block.written or self._code
+
     def _save_code(self) -> None:
-        self.host.save_code(self._code, self.block.language)
+        self.host.save_code(self._as_written, self.block.language)
 
     def _copy_code(self) -> None:
-        QGuiApplication.clipboard().setText(self._code)
+        QGuiApplication.clipboard().setText(self._as_written)
         self.copy_button.setIcon(icons.icon("check", theme.current().accent))
         self.copy_button.setAccessibleName("Copied")
         QTimer.singleShot(COPIED_MS, self.copy_button, self._show_copy)

@@ -185,7 +185,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        return max(120, min(theme.px(theme.COLUMN_WIDTH), self._area.width() - 2 * MARGIN))
+        return max(120, min(theme.column_width(), self._area.width() - 2 * MARGIN))
 
     def place(self, anchor: Anchor | None = None) -> None:
         """Give every near message its widget and every widget its place.

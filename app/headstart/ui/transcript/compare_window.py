@@ -8,7 +8,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QGridLayout,
     QLabel,
     QPlainTextEdit,
@@ -20,24 +19,23 @@ from PySide6.QtWidgets import (
 from headstart.core.differences import Span, differences
 from headstart.core.values import Message
 from headstart.ui import theme
+from headstart.ui.sheet import Sheet
 
 
-class CompareWindow(QDialog):
+class CompareWindow(Sheet):
     chosen = Signal(str)  # the id of the version that is to be on show
 
     def __init__(self, versions: Sequence[Message], shown: str, parent: QWidget | None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Compare versions")
-        self.resize(1000, 640)
+        super().__init__("Compare versions", parent, (1000, 640))
         self._versions = list(versions)
         ids = [one.id for one in versions]
         at = ids.index(shown) if shown in ids else 0
         # the one on show, and the one before it
         starts = (max(0, at - 1), at) if at else (0, min(1, len(ids) - 1))
         self.boxes, self.panes, self.keeps = [], [], []
-        layout = QGridLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
+        layout = QGridLayout()
         layout.setSpacing(8)
+        self.column.addLayout(layout, 1)
         for side, start in enumerate(starts):
             box = QComboBox(self)
             box.setAccessibleName("Left version" if side == 0 else "Right version")
@@ -46,7 +44,7 @@ class CompareWindow(QDialog):
             box.currentIndexChanged.connect(lambda _index: self._show())
             pane = QPlainTextEdit(self)
             pane.setReadOnly(True)
-            pane.setFont(theme.text_font())
+            pane.setFont(theme.reading_font())
             pane.setAccessibleName(f"Text of the {'left' if side == 0 else 'right'} version")
             keep = QPushButton("Show this one in the chat", self)
             keep.setAutoDefault(False)

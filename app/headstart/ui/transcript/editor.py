@@ -79,7 +79,7 @@ class EditPanel(QWidget):
         """Place everything for `width`; returns the height."""
         lines = round(self.edit.document().size().height())
         lines = min(_MOST_LINES, max(_LEAST_LINES, lines))
-        height = lines * theme.px(theme.LINE_HEIGHT) + 20
+        height = lines * theme.line_height() + 20
         self.edit.setGeometry(0, 0, width, height)
         x, y, last = width, height + _GAP, 0
         for button in (*self._buttons, self._cancel):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButto
 
 from headstart.core.finding import FoundInChat
 from headstart.ui import theme
+from headstart.ui.fields import clearable
 from headstart.ui.tool import dress, small_tool
 
 # from the last key until it is looked for
@@ -28,7 +29,7 @@ class FindBar(QFrame):
         self.edit = _Edit(self)
         self.edit.setPlaceholderText("Find in this chat")
         self.edit.setAccessibleName("Find in this chat")
-        self.edit.setClearButtonEnabled(True)
+        clearable(self.edit)
         for button in self.edit.findChildren(QToolButton):
             button.setAccessibleName("Clear")
         self.count = QLabel(self)

@@ -29,7 +29,7 @@ class FormulaBlock(SidewaysBlock):
     def refresh(self) -> None:
         self._drawn = None if self.block.open else formula(self.block.text, display=True)
         self.document.setDefaultFont(
-            theme.code_font() if self._drawn is None else theme.text_font()
+            theme.code_font() if self._drawn is None else theme.reading_font()
         )
         self.document.setPlainText(self.block.source.strip("\n"))
         self.setAccessibleName(
@@ -38,7 +38,7 @@ class FormulaBlock(SidewaysBlock):
 
     @property
     def _em(self) -> float:
-        return theme.px(theme.TEXT_SIZE) * formulas.SCALE * _LARGER
+        return theme.px(theme.READING_SIZE) * formulas.SCALE * _LARGER
 
     def _size(self, drawn: Formula) -> tuple[float, float]:
         tag = self._tag_width(drawn)
@@ -81,7 +81,7 @@ class FormulaBlock(SidewaysBlock):
         formulas.paint(painter, drawn, area, colours.ink)
         if drawn.tag:
             painter.setPen(QColor(colours.ink))
-            painter.setFont(theme.text_font())
+            painter.setFont(theme.reading_font())
             right = QRectF(0, 0, max(self.width(), width) - self.bar.value(), height)
             flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(right, int(flags), f"({drawn.tag})")

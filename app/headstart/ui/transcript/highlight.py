@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.ui.transcript.markdown import parse
+from headstart.ui.transcript.streaming import parse_reply
 
 LONGEST = 200_000  # characters; beyond this, code stays plain
 
@@ -50,14 +50,14 @@ class Highlighter(QObject):
         """Import the Markdown parser here, a fifth of a second, before the window needs it; an
         address has it compile its longest expression."""
         if not self._closed:
-            self._executor.submit(parse, "https://example.org")
+            self._executor.submit(parse_reply, "https://example.org")
 
     def close(self) -> None:
         self._closed = True
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def _parse(self, key: str, text: str) -> None:
-        blocks = parse(text)
+        blocks = parse_reply(text)
         if not self._closed:
             self.parsed.emit(key, text, blocks)
 
@@ -66,6 +66,10 @@ class Highlighter(QObject):
         spans = lex(code, language)
         if spans and not self._closed:
             self.highlighted.emit(block, serial, spans)
+
+
+# what a diff says, in the roles of code and of the window
+_DIFF = {"Inserted": "string", "Deleted": "danger", "Heading": "name", "Subheading": "comment"}
 
 
 def lex(code: str, language: str) -> list[Span]:
@@ -104,6 +108,9 @@ def _role(token: object) -> str:
         return "number"
     if name.startswith("Comment"):
         return "comment"
+    # of a diff
+    if name.startswith("Generic."):
+        return _DIFF.get(name.removeprefix("Generic."), "")
     if name.startswith("Operator.Word"):
         return "keyword"
     if name.startswith(

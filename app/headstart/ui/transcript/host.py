@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent
+from PySide6.QtWidgets import QApplication
 
 from headstart.core.parts import ImagePart, OtherPart
+from headstart.core.settings import StatsShown
 from headstart.core.values import Message
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
@@ -42,7 +44,7 @@ class Host(QObject):
         self._area = area
         # what can be done with a message
         self.commands: tuple[ItemCommand[Message], ...] = ()
-        self.shows_stats = True
+        self.stats_shown: StatsShown = "speed"
         # whether drafted text is marked
         self.tinted = False
         self.highlighter = Highlighter(self)
@@ -55,6 +57,12 @@ class Host(QObject):
         self._column = column
         self.selecting = Selecting(column, self._area.viewport())
         self.finding = Finding(column)
+
+    def set_tinted(self, on: bool) -> None:
+        """Highlight drafted text by its origin, or not."""
+        if on != self.tinted:
+            self.tinted = on
+            self.repaint_blocks()
 
     def repaint_blocks(self) -> None:
         for _message, _number, block in self._column.shown_blocks():
@@ -120,6 +128,10 @@ class Host(QObject):
         for item in self._column.items:
             if item.widget is not None:
                 item.widget.boxes.picture_ready(digest)
+
+    def is_focused(self, message: MessageWidget) -> bool:
+        focus = QApplication.focusWidget()
+        return focus is not None and (focus is message or message.isAncestorOf(focus))
 
     def height_changed(self, message: MessageWidget) -> None:
         self._column.height_changed(message)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from headstart.core.values import Role
+from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 
 
-class InsertWindow(QDialog):
+class InsertWindow(Sheet):
     submitted = Signal(str, str)  # who says it, and the text
 
     def __init__(self, parent: QWidget | None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Insert a message")
-        self.resize(560, 320)
+        super().__init__("Insert a message", parent, (560, 340))
         hint = QLabel("Nobody answers it. What came after stays, as another version.", self)
         hint.setObjectName("quiet")
         hint.setWordWrap(True)
@@ -32,20 +24,19 @@ class InsertWindow(QDialog):
             self.who.addItem(title, role.value)
         self.edit = TextEdit(self)
         self.edit.setAccessibleName("Text of the message")
-        buttons = QDialogButtonBox(self)
-        self.insert = buttons.addButton("Insert", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._submit)
-        buttons.rejected.connect(self.reject)
+        self.insert, cancel = QPushButton("Insert", self), QPushButton("Cancel", self)
+        self.insert.setObjectName("primary")
+        self.insert.clicked.connect(self._submit)
+        cancel.clicked.connect(self.reject)
+        for button in (self.insert, cancel):
+            button.setAutoDefault(False)
         self.insert.setEnabled(False)
         self.edit.textChanged.connect(
             lambda: self.insert.setEnabled(bool(self.edit.toPlainText().strip()))
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        for widget in (self.who, self.edit, hint, buttons):
-            layout.addWidget(widget)
+        for widget in (self.who, self.edit, hint):
+            self.column.addWidget(widget)
+        self.buttons(cancel, self.insert)
         self.edit.setFocus()
 
     def _submit(self) -> None:

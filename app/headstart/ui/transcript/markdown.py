@@ -70,10 +70,12 @@ class Block:
     number: int = 0
     tight: bool = False
     columns: tuple[str, ...] = ()
-    # a formula that is still being written
+    # a formula or an answer that is still being written
     open: bool = False
     # what is below it belongs to the same table, code or message of the user
     goes_on: bool = False
+    # code that was written in another way than it is shown
+    written: str = ""
 
     @property
     def whole(self) -> bool:
@@ -140,58 +142,6 @@ def plain(text: str) -> list[Block]:
         blocks.append(Block(Kind.PLAIN, at, part, text=words, tight=at > 0, goes_on=more))
         at = end
     return blocks
-
-
-class StreamingMarkdown:
-    """Blocks of a text that grows. `append` says which block is the first that changed."""
-
-    def __init__(self, text: str = "") -> None:
-        self.reset(text)
-
-    def reset(self, text: str, growing: bool = False) -> None:
-        """Begin again with another text."""
-        self.text = text
-        self.blocks = parse(text, growing=growing)
-
-    def append(self, more: str) -> int:
-        if not more:
-            return len(self.blocks)
-        self.text += more
-        kept = max(0, len(self.blocks) - 2)
-        while kept and self.blocks[kept].kind is Kind.TABLE:
-            # parts of a table have no head of their own
-            kept -= 1
-        block = self.blocks[kept] if kept < len(self.blocks) else None
-        start = 0 if block is None else block.start
-        # indented code is only told from its line's beginning
-        start = self.text.rfind("\n", 0, start) + 1
-        number = 0 if block is None else block.number
-        fresh = parse(self.text[start:], start, growing=True, number=number)
-        if fresh and block is not None and fresh[0].kind is Kind.ITEM:
-            fresh[0] = _replaced(fresh[0], block)
-        return self._take(fresh, kept)
-
-    def finished(self) -> list[Block]:
-        """The whole text, parsed once more: a late definition reaches back to any block."""
-        return parse(self.text)
-
-    def adopt(self, fresh: list[Block]) -> int:
-        """Take the blocks of `finished`; says the first that is another one."""
-        return self._take(fresh, 0)
-
-    def finish(self) -> int:
-        return self.adopt(self.finished())
-
-    def _take(self, fresh: list[Block], kept: int) -> int:
-        same = 0
-        for one, other in zip(self.blocks[kept:], fresh, strict=False):
-            if one != other:
-                break
-            same += 1
-        if not kept and same == len(self.blocks) == len(fresh):
-            return same
-        self.blocks[kept:] = fresh
-        return kept + same
 
 
 # --- lists and tables --------------------------------------------------------------------
@@ -269,15 +219,6 @@ def _rows(group: Sequence[Token]) -> Iterator[list[str]]:
             row.append(token.content)
         elif token.type == "tr_close":
             yield row
-
-
-def _replaced(item: Block, before: Block) -> Block:
-    """An item that was parsed as the first of a list goes on with the list that it is in."""
-    if before.kind is not Kind.ITEM or item.start != before.start:
-        return item
-    return Block(
-        item.kind, item.start, item.source, item.html, number=item.number, tight=before.tight
-    )
 
 
 # --- rendering ---------------------------------------------------------------------------

@@ -8,42 +8,35 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QEnterEvent, QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
 from headstart.core.parts import ImagePart, OriginRun, OtherPart
+from headstart.core.settings import StatsShown
 from headstart.core.values import Message, MessageStatus, Role
-from headstart.ui import icons
+from headstart.ui.accessible import Spoken, be
 from headstart.ui.commands import ItemCommand
-from headstart.ui.tool import dress, small_tool
 from headstart.ui.transcript.action_row import ActionRow
-from headstart.ui.transcript.block_stack import EVERYTHING, GAP, BlockStack, Span
+from headstart.ui.transcript.block_stack import EVERYTHING, BlockStack, Span
 from headstart.ui.transcript.blocks import BlockHost, TextBlock
 from headstart.ui.transcript.editor import EditPanel, MessageEditor
-from headstart.ui.transcript.markdown import Block, StreamingMarkdown, plain
+from headstart.ui.transcript.figures import Figures
+from headstart.ui.transcript.markdown import Block, plain
 from headstart.ui.transcript.part_boxes import PartBoxes
-from headstart.ui.transcript.words import origins_of, reasoning_text, stats_text, status_text
+from headstart.ui.transcript.reasoning import Reasoning, grow
+from headstart.ui.transcript.streaming import StreamingMarkdown
+from headstart.ui.transcript.words import author_html, described, origins_of, status_text
 
-STATS_TIP = (
-    "tok/s: tokens written each second\n"
-    "first token: how long the first one took\n"
-    "reused: tokens of this chat that did not have to be computed again\n"
-    "drafts accepted: how many drafted tokens the model agreed with\n"
-    "× plain: how much faster that was than writing one token after another\n"
-    "Can be switched off in the settings."
-)
 # characters that take more than some milliseconds to parse
 _LONG = 8_000
-# room left of reasoning
-_INDENT = 20
 
 
 class MessageHost(BlockHost, Protocol):
     """What a message asks of the transcript around it."""
 
     commands: tuple[ItemCommand[Message], ...]
-    shows_stats: bool
+    stats_shown: StatsShown
     acted: SignalInstance
 
     def height_changed(self, message: MessageWidget) -> None: ...
@@ -53,6 +46,10 @@ class MessageHost(BlockHost, Protocol):
     def thumbnail(self, part: ImagePart, within: QSize) -> QImage | None: ...
 
     def open_part(self, part: OtherPart) -> None: ...
+
+    def is_focused(self, message: MessageWidget) -> bool:
+        """Whether the keyboard is in it."""
+        ...
 
 
 class MessageWidget(QWidget):
@@ -64,23 +61,20 @@ class MessageWidget(QWidget):
 
     def __init__(self, host: MessageHost, parent: QWidget, message: Message) -> None:
         super().__init__(parent)
+        be(self, Spoken.ListItem)
         self._host = host
+        self.head = QLabel(self)
+        self.head.setTextFormat(Qt.TextFormat.RichText)
+        self.head.hide()
         self.text = BlockStack(host, self)
-        self.reasoning = BlockStack(host, self)
+        self.reasoning = Reasoning(host, self, self._resized)
         self._markdown = StreamingMarkdown()
-        self._reasoning_markdown = StreamingMarkdown()
-        self.reasoning_open = False
         # the width, and the part of the message whose blocks are widgets in their places
         self._placed: tuple[int, Span] | None = None
         self._panel: EditPanel | None = None
         self._busy = False
-        self._shown_parts: tuple[str, str] = ("", "")
+        self._shown_text = ""
         self._settled: str | None = None
-        self.reasoning_toggle = small_tool(
-            self, "chevron-right", "Thought", "Show or hide the reasoning"
-        )
-        self.reasoning_toggle.clicked.connect(self._toggle_reasoning)
-        self.reasoning_toggle.hide()
         self._progress = QLabel(self)
         self._progress.setObjectName("quiet")
         self._progress.hide()
@@ -89,9 +83,7 @@ class MessageWidget(QWidget):
         self.status_label.setWordWrap(True)
         self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         self.status_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.stats_label = QLabel(self)
-        self.stats_label.setObjectName("quiet")
-        self.stats_label.setWordWrap(True)
+        self.figures = Figures(self)
         # what belongs to the message besides its text
         self.boxes = PartBoxes(self, host.thumbnail, host.open_part)
         self.message = message
@@ -110,17 +102,18 @@ class MessageWidget(QWidget):
         """Show a stored message, keeping the blocks that are the same."""
         self.message = message
         writing = message.status is MessageStatus.OPEN
-        shown_text, shown_reasoning = self._shown_parts
+        shown = self._shown_text
         text, reasoning = message.text, message.reasoning
         if writing and text == "" == reasoning:
             # the database hears of the words last: what is on the screen stays
-            text, reasoning = shown_text, shown_reasoning
-        self._show_text(text, reasoning)
-        self._say_thought(reasoning, writing and not text)
+            text, reasoning = shown, self.reasoning.text
+        self._show_head()
+        self._show_text(text)
+        self.reasoning.show(reasoning, message.stats, writing and not text)
         if not writing and text != self._settled:
             self._settled = text
             # a text that came in one piece has been parsed as a whole already
-            if shown_text and message.role is not Role.USER:
+            if shown and message.role is not Role.USER:
                 if len(text) > _LONG:
                     # what was parsed piece by piece stays until then
                     self._host.parse_later(message.id, text)
@@ -133,22 +126,24 @@ class MessageWidget(QWidget):
         self._progress.setVisible(writing and not text and not reasoning)
         self.status_label.setText(status_text(message))
         self.status_label.setVisible(bool(self.status_label.text()))
-        self.stats_label.setText("" if message.stats is None else stats_text(message.stats))
-        # why tokens were recomputed, where some were
-        reason = None if message.stats is None else message.stats.prefix.reason
-        why = f"Recomputed: {reason.text}\n\n" if reason is not None else ""
-        self.stats_label.setToolTip(f"{why}{STATS_TIP}")
-        shown = self._host.shows_stats and not writing
-        self.stats_label.setVisible(bool(self.stats_label.text()) and shown)
+        stats = None if writing or self.editing else message.stats
+        self.figures.show_stats(stats, self._host.stats_shown)
         self.foot.show(message, self.editing)
-        self._host.height_changed(self)
+        self._resized()
+
+    def _show_head(self) -> None:
+        """Who wrote a reply, and when."""
+        message = self.message
+        self.head.setText("" if message.role is Role.USER else author_html(message))
+        self.head.setVisible(bool(self.head.text()))
+        self.setAccessibleName(described(message))
 
     def show_reply(self, text: str, reasoning: str) -> None:
         """The words of a reply that is being written, all of them so far."""
         self._progress.setVisible(not text and not reasoning)
-        self._show_text(text, reasoning)
-        self._say_thought(reasoning, not text)
-        self._host.height_changed(self)
+        self._show_text(text)
+        self.reasoning.show(reasoning, self.message.stats, not text)
+        self._resized()
 
     def set_origins(self, origins: tuple[OriginRun, ...]) -> None:
         """Where the characters of the text came from, for the highlight."""
@@ -160,24 +155,13 @@ class MessageWidget(QWidget):
         self._progress.setAccessibleName(text)
         self._host.height_changed(self)
 
-    def _show_text(self, text: str, reasoning: str) -> None:
-        old_text, old_reasoning = self._shown_parts
-        self._placed = None
+    def _show_text(self, text: str) -> None:
         if self.message.role is Role.USER:
-            if text != old_text or (text and not self.text.slots):
+            if text != self._shown_text or (text and not self.text.slots):
                 self.text.set_blocks(plain(text))
-        elif text != old_text:
-            _grow(self._markdown, self.text, old_text, text)
-        if reasoning != old_reasoning:
-            _grow(self._reasoning_markdown, self.reasoning, old_reasoning, reasoning)
-        self.reasoning_toggle.setVisible(bool(reasoning))
-        self._shown_parts = (text, reasoning)
-
-    def _say_thought(self, reasoning: str, writing: bool) -> None:
-        if reasoning:
-            said = reasoning_text(reasoning, self.message.stats, writing)
-            if said != self.reasoning_toggle.text():
-                self.reasoning_toggle.setText(said)
+        elif text != self._shown_text:
+            grow(self._markdown, self.text, self._shown_text, text)
+        self._shown_text = text
 
     def _resized(self) -> None:
         self._placed = None
@@ -191,13 +175,6 @@ class MessageWidget(QWidget):
                 self._placed = None
                 self.text.set_blocks(self._markdown.blocks, changed)
                 self._host.height_changed(self)
-
-    def _toggle_reasoning(self) -> None:
-        self.reasoning_open = not self.reasoning_open
-        self.reasoning_toggle.setIcon(
-            icons.icon("chevron-down" if self.reasoning_open else "chevron-right")
-        )
-        self._host.height_changed(self)
 
     # --- editing -------------------------------------------------------------------------
 
@@ -251,9 +228,17 @@ class MessageWidget(QWidget):
     def refresh_theme(self) -> None:
         self._placed = None
         self.text.refresh()
-        self.reasoning.refresh()
+        self.reasoning.refresh_theme()
         self.foot.refresh_theme()
-        dress(self.reasoning_toggle, "chevron-down" if self.reasoning_open else "chevron-right")
+        self._show_head()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.foot.set_active(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.foot.set_active(self._host.is_focused(self))
 
     def is_placed(self, width: int, near: Span) -> bool:
         """Whether what overlaps `near`, from the message's top on, is as it should be."""
@@ -269,10 +254,10 @@ class MessageWidget(QWidget):
             y = self._place_user(width, near)
         else:
             y = self._place_reply(width, near)
-        y = self._place_label(self._progress, y, width)
-        y = self._place_label(self.status_label, y, width)
-        y = self._place_label(self.stats_label, y, width)
-        y = self.foot.place(y, width)
+        y = _place_label(self._progress, y, width)
+        y = _place_label(self.status_label, y, width)
+        top, y = y, self.foot.place(y, width)
+        self.figures.place(top, width, y - top)
         # what lies beyond the message's own ends is placed too: there is nothing
         begin = EVERYTHING[0] if near[0] <= 0 else near[0]
         end = EVERYTHING[1] if near[1] >= y else near[1]
@@ -282,7 +267,7 @@ class MessageWidget(QWidget):
     def measure_again(self, block: TextBlock) -> None:
         """A block is as high as it was not before."""
         self.text.measure_again(block)
-        self.reasoning.measure_again(block)
+        self.reasoning.stack.measure_again(block)
         self._resized()
 
     def block_at(self, y: int) -> int | None:
@@ -308,14 +293,9 @@ class MessageWidget(QWidget):
 
     def _place_reply(self, width: int, near: Span) -> int:
         y = 0
-        if not self.reasoning_toggle.isHidden():
-            hint = self.reasoning_toggle.sizeHint()
-            self.reasoning_toggle.setGeometry(0, y, min(width, hint.width()), hint.height())
-            y += hint.height() + 4
-            if self.reasoning_open:
-                y = self.reasoning.lay_out(width - _INDENT, _INDENT, y, near) + GAP
-            else:
-                self.reasoning.hide()
+        if not self.head.isHidden():
+            y = _place_label(self.head, -2, width) + 4
+        y = self.reasoning.place(y, width, near)
         y = self.boxes.place(y, width)
         if self._panel is not None:
             return self._place_panel(y, width)
@@ -323,19 +303,10 @@ class MessageWidget(QWidget):
             return y
         return self.text.lay_out(width, 0, y, near) + 6
 
-    @staticmethod
-    def _place_label(label: QLabel, y: int, width: int) -> int:
-        if label.isHidden():
-            return y
-        height = label.heightForWidth(width) if label.wordWrap() else label.sizeHint().height()
-        label.setGeometry(0, y + 2, width, height)
-        return y + 2 + height
 
-
-def _grow(markdown: StreamingMarkdown, stack: BlockStack, old: str, new: str) -> None:
-    if new.startswith(old):
-        changed = markdown.append(new[len(old) :])
-    else:
-        markdown.reset(new)
-        changed = 0
-    stack.set_blocks(markdown.blocks, changed)
+def _place_label(label: QLabel, y: int, width: int) -> int:
+    if label.isHidden():
+        return y
+    height = label.heightForWidth(width) if label.wordWrap() else label.sizeHint().height()
+    label.setGeometry(0, y + 2, width, height)
+    return y + 2 + height

@@ -95,7 +95,7 @@ class _Box(QLabel):
             name = html.escape(shortened(part.name, 60))
             self.setText(f'<b>{name}</b>&nbsp; <span style="color:{quiet}">{facts}</span>')
             self.setCursor(Qt.CursorShape.PointingHandCursor)
-            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         else:
             self.setTextFormat(Qt.TextFormat.PlainText)
             self.setText(label(part))
@@ -123,7 +123,7 @@ class _Picture(QWidget):
         self.setAccessibleName(label(part))
         self.setToolTip(label(part))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
     def sizeHint(self) -> QSize:
         return self._size

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import (
+    QColor,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+)
 
 from headstart.ui import theme
 from headstart.ui.formulas import place_formulas
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.wrapping import is_endless, wrap
 
+_RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
+
 
 def fill(document: QTextDocument, block: Block) -> None:
     """Have `document` show prose, an item or a table."""
-    wrap(document, is_endless(block.source), theme.text_font())
+    wrap(document, is_endless(block.source), theme.reading_font())
     document.setDefaultStyleSheet(_style())
     document.setHtml(block.html)
     _space_lines(document)
@@ -21,16 +29,16 @@ def fill(document: QTextDocument, block: Block) -> None:
 
 def _style() -> str:
     colours = theme.current()
-    size = theme.px(theme.TEXT_SIZE)
+    size = theme.px(theme.READING_SIZE)
     return (
-        f"a {{ color: {colours.accent}; }}"
-        f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(13)}px;"
+        f"a {{ color: {colours.accent_text}; }}"
+        f"code, pre {{ font-family: 'JetBrains Mono'; font-size: {theme.px(theme.CODE_SIZE)}px;"
         f" background-color: {colours.code}; }}"
         "pre { white-space: pre-wrap; }"
         f"h1 {{ font-size: {round(size * 1.5)}px; }} h2 {{ font-size: {round(size * 1.3)}px; }}"
         f"h3, h4, h5, h6 {{ font-size: {round(size * 1.1)}px; }}"
         f"blockquote {{ color: {colours.quiet}; }}"
-        f"sup {{ color: {colours.accent}; font-size: {theme.px(11)}px; }}"
+        f"sup {{ color: {colours.accent_text}; font-size: {theme.px(11)}px; }}"
         f"table {{ border-collapse: collapse; border-color: {colours.line}; }}"
         f"th {{ background-color: {colours.code}; }}"
         f"th, td {{ border: 1px solid {colours.line}; }}"
@@ -48,9 +56,12 @@ def _space_lines(document: QTextDocument) -> None:
         in_table = QTextCursor(block).currentTable() is not None
         if not block.blockFormat().headingLevel() and not in_table:
             form.setLineHeight(
-                theme.px(theme.LINE_HEIGHT),
+                theme.line_height(),
                 QTextBlockFormat.LineHeightTypes.MinimumHeight.value,
             )
+        if block.blockFormat().hasProperty(_RULE):
+            # Qt draws a rule in the colour of text otherwise
+            form.setBackground(QColor(theme.current().edge))
         # the space around a block is the transcript's
         if block.blockNumber() == 0:
             form.setTopMargin(0)

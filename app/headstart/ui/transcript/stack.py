@@ -11,7 +11,8 @@ from headstart.core.values import Message, Role
 from headstart.ui import theme
 from headstart.ui.transcript.message import MessageWidget
 
-SPACING = 20
+# each message ends with room for what can be done with it
+SPACING = 8
 TOP = 22
 
 
@@ -100,4 +101,4 @@ def estimated_height(message: Message, width: int) -> int:
         if isinstance(part, TextPart):
             lines += sum(1 + len(line) // per_line for line in part.text.splitlines())
     extra = 60 if message.role is Role.ASSISTANT else 50
-    return max(1, lines) * theme.px(theme.LINE_HEIGHT) + extra
+    return max(1, lines) * theme.line_height() + extra

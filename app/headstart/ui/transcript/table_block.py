@@ -45,7 +45,7 @@ class TableBlock(SidewaysBlock):
             frame for frame in self.document.rootFrame().childFrames()
             if isinstance(frame, QTextTable)
         ]  # fmt: skip
-        metrics = QFontMetricsF(theme.text_font())
+        metrics = QFontMetricsF(theme.reading_font())
         # heads are bold, and code is wider
         wanted = [
             max(theme.px(24), metrics.horizontalAdvance(text) * 1.12 + _AROUND)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QFocusEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -21,9 +22,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
+from headstart.core.settings import StatsShown
 from headstart.core.values import BranchPage, Message
 from headstart.ui import theme
-from headstart.ui.transcript.column import MARGIN, Column
+from headstart.ui.accessible import Spoken, be
+from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.context_menu import open_menu
 from headstart.ui.transcript.copying import copy_markdown, copy_shown
 from headstart.ui.transcript.end_button import EndButton
@@ -31,6 +34,9 @@ from headstart.ui.transcript.host import Host
 from headstart.ui.transcript.message import MessageWidget
 from headstart.ui.transcript.reaching import Reaching
 from headstart.ui.transcript.reply_painter import ReplyPainter
+from headstart.ui.transcript.walking import Walking
+
+_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -50,6 +56,8 @@ class TranscriptView(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Conversation")
+        self.viewport().setAccessibleName("Messages")
+        be(self.viewport(), Spoken.List)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.host = Host(self)
         self.column = Column(self, self._make_widget, self.earlier_requested.emit)
@@ -57,6 +65,7 @@ class TranscriptView(QAbstractScrollArea):
         self.reply = ReplyPainter(self.column, self.host, self)
         self.selecting = self.host.selecting
         self.reaching = Reaching(self.column, self.host)
+        self.walking = Walking(self, self.column)
         self.end_button = EndButton(self)
         self.end_button.clicked.connect(self.scroll_to_end)
         self._writing = False
@@ -65,13 +74,12 @@ class TranscriptView(QAbstractScrollArea):
         self._relayout.setInterval(0)
         self._relayout.timeout.connect(self._place)
         self.host.changed.connect(self._place_soon)
-        self._hint = ""
         # what stood in the editors of messages when another chat was opened, by message
         self._edits: dict[str, str] = {}
         # whether messages that are not here yet are to be selected too
         self._all_wanted = False
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
-        self.verticalScrollBar().setSingleStep(theme.LINE_HEIGHT)
+        self.verticalScrollBar().setSingleStep(theme.line_height())
 
     # --- content -------------------------------------------------------------------------
 
@@ -138,16 +146,10 @@ class TranscriptView(QAbstractScrollArea):
                 return True
         return False
 
-    def set_tinted(self, on: bool) -> None:
-        """Highlight drafted text by its origin, or not."""
-        if on != self.host.tinted:
-            self.host.tinted = on
-            self.host.repaint_blocks()
-
-    def set_stats(self, on: bool) -> None:
-        """Whether what a reply cost is shown under it."""
-        if on != self.host.shows_stats:
-            self.host.shows_stats = on
+    def set_stats(self, shown: StatsShown) -> None:
+        """How much of what a reply cost is shown under it."""
+        if shown != self.host.stats_shown:
+            self.host.stats_shown = shown
             for widget in self.column.widgets():
                 widget.set_message(widget.message)
 
@@ -155,11 +157,6 @@ class TranscriptView(QAbstractScrollArea):
         item = self.column.find(message_id)
         if item is not None and item.widget is not None:
             item.widget.show_progress(text)
-
-    def set_hint(self, text: str) -> None:
-        """What an empty conversation shows."""
-        self._hint = text
-        self.viewport().update()
 
     def refresh_theme(self) -> None:
         self.end_button.refresh()
@@ -218,15 +215,17 @@ class TranscriptView(QAbstractScrollArea):
         self.column.following = bar.value() >= bar.maximum() - 4
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self.column.items or not self._hint:
-            return
         painter = QPainter(self.viewport())
-        painter.setPen(theme.colour(theme.current().quiet))
-        painter.setFont(theme.text_font())
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        area = self.viewport().rect().adjusted(MARGIN * 2, 0, -MARGIN * 2, 0)
-        painter.drawText(area, int(flags), self._hint)
+        self.walking.paint(painter)
         painter.end()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.walking.enter(event.reason() is Qt.FocusReason.TabFocusReason)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return self.walking.tab(forward)
 
     def viewportEvent(self, event: QEvent) -> bool:
         press = event.type() == QEvent.Type.MouseButtonPress
@@ -250,5 +249,7 @@ class TranscriptView(QAbstractScrollArea):
             self.scroll_to_end()
         elif event.key() == Qt.Key.Key_Home:
             bar.setValue(0)
+        elif event.key() in _STEPS and not event.modifiers() & control:
+            self.walking.step(_STEPS[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)

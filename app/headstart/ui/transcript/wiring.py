@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.chat_tree import TreeNode
@@ -15,9 +15,9 @@ from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
+    from headstart.ui.transcript.branch_panel import BranchPanel
     from headstart.ui.transcript.compare_window import CompareWindow
     from headstart.ui.transcript.insert_window import InsertWindow
-    from headstart.ui.transcript.tree_map import TreeMap
 
 
 def connect(
@@ -77,18 +77,38 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
 
 
 class BranchDialogs(QObject):
-    """What has a window of its own about the open chat: its map, versions beside each other, and a
-    message to be inserted; each made with its first use."""
+    """What stands beside the open chat or over it: its branches, versions beside each other, and a
+    message to be inserted; each made with its first use. `panel_wanted` has the panel of branches
+    shown."""
+
+    panel_wanted = Signal(QWidget)
+    panel_closed = Signal()
 
     def __init__(self, parent: QWidget, controllers: Controllers) -> None:
         super().__init__(parent)
         self._parent = parent
         self._controllers = controllers
-        self.map: TreeMap | None = None
+        self.panel: BranchPanel | None = None
         self.comparing: CompareWindow | None = None
         self.inserting: InsertWindow | None = None
         controllers.versions.mapped.connect(self._show_map)
         controllers.versions.compared.connect(self._show_versions)
+        controllers.branch.shown.connect(lambda _same: self._follow())
+        controllers.branch.message_shown.connect(self._follow)
+
+    def open_branches(self, place: QWidget) -> None:
+        """Show the branches in `place`, beside the chat."""
+        if self.panel is None:
+            from headstart.ui.transcript.branch_panel import BranchPanel
+
+            panel = self.panel = BranchPanel(place)
+            panel.hide()
+            panel.chosen.connect(self._open)
+            panel.closed.connect(self.panel_closed)
+            panel.compare_wanted.connect(self._controllers.versions.compare)
+            panel.chat_wanted.connect(self._controllers.versions.branch_off)
+        self.panel_wanted.emit(self.panel)
+        self._follow()
 
     def ask_insert(self, after: str) -> None:
         from headstart.ui.transcript.insert_window import InsertWindow
@@ -100,14 +120,17 @@ class BranchDialogs(QObject):
         window.finished.connect(lambda _result: setattr(self, "inserting", None))
         window.open()
 
-    def _show_map(self, nodes: list[TreeNode]) -> None:
-        from headstart.ui.transcript.tree_map import TreeMap
+    def _follow(self) -> None:
+        """What is open, or its messages, may be others now."""
+        if self.panel is not None and not self.panel.isHidden():
+            if self._controllers.open.stored:
+                self._controllers.versions.map()
+            else:
+                self.panel.set_nodes(())
 
-        window = self.map = TreeMap(nodes, self._parent)
-        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        window.chosen.connect(self._open)
-        window.finished.connect(lambda _result: setattr(self, "map", None))
-        window.open()
+    def _show_map(self, nodes: list[TreeNode]) -> None:
+        if self.panel is not None:
+            self.panel.set_nodes(nodes)
 
     def _show_versions(self, versions: list[Message], shown: str) -> None:
         from headstart.ui.transcript.compare_window import CompareWindow

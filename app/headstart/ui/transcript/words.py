@@ -1,13 +1,19 @@
-"""What stands under a message in plain words: its figures, and how it ended; pure."""
+"""The words around a message: who wrote it, its figures, and how it ended."""
 
 from __future__ import annotations
 
+import html
+
 from headstart.core.parts import OriginRun, ReasoningPart, TextPart, append_run
 from headstart.core.text import shortened
-from headstart.core.values import Message, MessageStatus, Role, TurnStats
+from headstart.core.values import Message, MessageStatus, Role, TurnStats, gain_words
+from headstart.ui import theme
+from headstart.ui.when import clock_text
 
 # characters of reasoning that are looked at, and shown where it is folded
 _LAST, _SHOWN = 400, 60
+# of a model's name above a reply; of a message's words where they name it
+_AUTHOR, _BEGINNING = 48, 120
 
 
 def origins_of(message: Message) -> tuple[OriginRun, ...]:
@@ -20,29 +26,51 @@ def origins_of(message: Message) -> tuple[OriginRun, ...]:
     return tuple(runs)
 
 
-def stats_text(stats: TurnStats) -> str:
-    """The figures of a turn in plain words."""
+def figures_text(stats: TurnStats, whole: bool = False) -> str:
+    """Speed and gain in a few words; the `whole` with first word and what was reused."""
     pieces = []
     if stats.tokens_per_second is not None:
-        pieces.append(f"{stats.tokens_per_second:.1f} tok/s")
-    if stats.first_token_seconds is not None:
-        seconds = stats.first_token_seconds
-        pieces.append(
-            f"first token {seconds:.2f} s" if seconds < 10 else f"first token {seconds:.0f} s"
-        )
-    if stats.prompt_tokens:
-        pieces.append(
-            f"reused {stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens"
-            f"{' (disk)' if stats.prefix.from_disk else ''}"
-        )
-    if stats.prefix.recomputed:
-        pieces.append(f"{stats.prefix.recomputed:,} recomputed")
+        pieces.append(f"{_number(stats.tokens_per_second)} tok/s")
+    gain = gain_words(stats.against_plain)
+    if gain:
+        pieces.append(gain)
+    if whole and stats.first_token_seconds is not None:
+        pieces.append(f"first word after {duration_text(stats.first_token_seconds)}")
+    if whole and stats.reused_tokens:
+        pieces.append(f"{stats.reused_tokens:,} tokens reused")
+    return " · ".join(pieces)
+
+
+def figures_of(stats: TurnStats) -> list[tuple[str, str]]:
+    """Names and values of everything that is known of a turn; nothing that is nought."""
+    found: list[tuple[str, str]] = []
+    speed = stats.tokens_per_second
+    if speed is not None:
+        plain = stats.against_plain if gain_words(stats.against_plain) else None
+        beside = f", plain {_number(speed / plain)}" if plain else ""
+        found.append(("Speed", f"{_number(speed)} tokens per second{beside}"))
+    if stats.generated_tokens:
+        found.append(("Written", f"{stats.generated_tokens:,} tokens"))
     speculation = stats.speculation
-    if speculation is not None and speculation.verified:
-        pieces.append(f"drafts accepted {speculation.accepted / speculation.verified:.0%}")
-    if stats.against_plain is not None:
-        pieces.append(f"{stats.against_plain:.1f}× plain")
-    return "    ".join(pieces)
+    if speculation is not None and speculation.accepted:
+        found.append(("Drafts kept", f"{speculation.accepted / speculation.verified:.0%}"))
+    if stats.first_token_seconds is not None:
+        found.append(("First word after", duration_text(stats.first_token_seconds)))
+    if stats.reused_tokens:
+        disk = ", some from the disk" if stats.prefix.from_disk else ""
+        words = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens{disk}"
+        found.append(("Reused", words))
+    elif stats.prompt_tokens:
+        found.append(("Read", f"{stats.prompt_tokens:,} tokens"))
+    if stats.prefix.recomputed:
+        reason = stats.prefix.reason
+        why = f": {reason.text}" if reason is not None else ""
+        found.append(("Read again", f"{stats.prefix.recomputed:,} tokens{why}"))
+    return found
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
 
 
 def reasoning_text(reasoning: str, stats: TurnStats | None, writing: bool) -> str:
@@ -63,6 +91,26 @@ def duration_text(seconds: float) -> str:
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min"
+
+
+def author_html(message: Message) -> str:
+    """Who wrote a reply, and when, for a line above it."""
+    if message.role is not Role.ASSISTANT:
+        return ""
+    colours, small = theme.current(), theme.px(theme.SMALL_SIZE)
+    who = html.escape(shortened(message.author or "Model", _AUTHOR))
+    when = clock_text(message.created_at)
+    return (
+        f'<span style="font-size:{small}px"><b>{who}</b>'
+        f'&nbsp; <span style="color:{colours.quiet}">{when}</span></span>'
+    )
+
+
+def described(message: Message) -> str:
+    """Who said it, and how it begins, for who hears the window."""
+    who = {Role.USER: "You", Role.SYSTEM: "System"}.get(message.role) or message.author or "Model"
+    words = shortened(" ".join(message.text[: 4 * _BEGINNING].split()), _BEGINNING)
+    return f"{who}: {words}" if words else who
 
 
 def status_text(message: Message) -> str:

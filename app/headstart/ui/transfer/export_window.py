@@ -9,29 +9,27 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
 from headstart.core.text import count_words
 from headstart.ui.file_dialog import file_dialog
+from headstart.ui.sheet import Sheet
 
 _ALL, _SOME = "Every chat in the list", "Chats that I choose"
 _ID = int(Qt.ItemDataRole.UserRole)
 _ARCHIVE, _FOLDER = "One file", "A folder, a file for each chat"
 
 
-class ExportWindow(QDialog):
+class ExportWindow(Sheet):
     """`wanted`: what to write, and where to."""
 
     wanted = Signal(object, str)  # Wanted, path
@@ -47,9 +45,8 @@ class ExportWindow(QDialog):
     ) -> None:
         """`chats`: ids of those that are meant, and what they are called together; none for all of
         the list. `form` and `folder`: as the last time."""
-        super().__init__(parent)
-        self.setWindowTitle("Export")
-        self.setMinimumWidth(480)
+        super().__init__("Export", parent)
+        self.setMinimumWidth(500)
         self._chats = tuple(chats)
         self._title = title
         self._last = folder or str(Path.home())
@@ -105,17 +102,10 @@ class ExportWindow(QDialog):
         form.addRow("With", self.reasoning)
         form.addRow("", self.stats)
         form.addRow("", self.branches)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.go)
-        buttons.addWidget(self.end)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(12)
-        layout.addLayout(form)
-        layout.addWidget(self.bar)
-        layout.addStretch(1)
-        layout.addLayout(buttons)
+        self.column.addLayout(form)
+        self.column.addWidget(self.bar)
+        self.column.addStretch(1)
+        self.buttons(self.end, self.go)
 
     def chosen(self) -> Wanted:
         """What is chosen now."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QProgressBar,
@@ -16,12 +14,12 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from headstart.chat.transfer.intake import Plan, Result, State
 from headstart.core.text import count_words
+from headstart.ui.sheet import Sheet
 
 _STATES: dict[State, str] = {
     "new": "new",
@@ -29,28 +27,30 @@ _STATES: dict[State, str] = {
     "here": "here already",
     "trash": "comes back from the trash",
 }
+_ID = int(Qt.ItemDataRole.UserRole)
 # lines of the list; everything comes in
 _MOST = 2_000
 
 
-class ImportWindow(QDialog):
+class ImportWindow(Sheet):
     """`taken`: take in what was shown. `cancelled`: stop reading or importing."""
 
-    taken = Signal(list, int)  # paths, how many chats the dry run found
+    taken = Signal(list, int, object)  # paths, how many chats the dry run found, ids not wanted
     cancelled = Signal()
+    chat_wanted = Signal(str)  # one that came in: open it
 
     def __init__(
         self, paths: Sequence[str], parent: QWidget | None = None, backup: bool = False
     ) -> None:
         """`backup`: it is restored from one."""
-        super().__init__(parent)
-        self.setWindowTitle("Restore from a backup" if backup else "Import chats")
+        super().__init__("Restore from a backup" if backup else "Import chats", parent, (760, 560))
         self._verb = "Restore" if backup else "Import"
         self.settings = QCheckBox("Settings as they were then, too", self)
         self.settings.hide()
-        self.setMinimumSize(600, 420)
+        self.setMinimumSize(460, 340)
         self._paths = list(paths)
-        self._found = 0
+        self._plan = Plan()
+        self._first = ""
         self._busy = True
         self.summary = QLabel("Reading…", self)
         self.summary.setObjectName("sectionTitle")
@@ -63,6 +63,11 @@ class ImportWindow(QDialog):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("How far the import is")
         self.chats = _table(("Chat", "From", "Messages", ""), "Chats in the file", self)
+        self.chats.itemChanged.connect(lambda *_: self._show_chosen())
+        self.all = QCheckBox("All of them", self)
+        self.all.setTristate(True)
+        self.all.clicked.connect(self._on_all)
+        self.all.hide()
         self.left_out = _table(("Where", "Why"), "What does not come in", self)
         self.left_out.setWordWrap(True)
         self.tabs = QTabWidget(self)
@@ -74,24 +79,21 @@ class ImportWindow(QDialog):
         self.take.setObjectName("primary")
         self.take.setEnabled(False)
         self.take.clicked.connect(self._on_take)
+        self.open_it = QPushButton("Open it", self)
+        self.open_it.setObjectName("primary")
+        self.open_it.clicked.connect(self._on_open)
+        self.open_it.hide()
         self.end = QPushButton("Cancel", self)
         self.end.clicked.connect(self._on_end)
-        for button in (self.take, self.end):
+        for button in (self.take, self.open_it, self.end):
             button.setAutoDefault(False)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.take)
-        buttons.addWidget(self.end)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.hint)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self.settings)
-        layout.addLayout(buttons)
-        self.resize(760, 560)
+        self.column.addWidget(self.summary)
+        self.column.addWidget(self.hint)
+        self.column.addWidget(self.bar)
+        self.column.addWidget(self.all)
+        self.column.addWidget(self.tabs, 1)
+        self.column.addWidget(self.settings)
+        self.buttons(self.end, self.take, self.open_it)
 
     # --- what is shown -------------------------------------------------------------------
 
@@ -106,7 +108,7 @@ class ImportWindow(QDialog):
     def show_plan(self, plan: Plan) -> None:
         """What would come in."""
         self._rest()
-        self._found = len(plan.chats)
+        self._plan = plan
         new, more, back = plan.count("new"), plan.count("more"), plan.count("trash")
         here = plan.count("here")
         says = [f"{count_words(new, 'new chat')}"] if new else []
@@ -123,23 +125,70 @@ class ImportWindow(QDialog):
             f"{count_words(here, 'chat')} already here stay as they are." if here else ""
         )
         self.hint.setVisible(bool(here))
+        self._fill(plan)
+        self._show_left_out(plan)
+        self.all.setVisible(len(self._choices()) > 1)
+        self.settings.setVisible(plan.has_settings)
+        self._show_chosen()
+        if comes:
+            self.take.setDefault(True)
+            self.take.setFocus()
+
+    def _fill(self, plan: Plan) -> None:
+        self.chats.blockSignals(True)
         self.chats.clear()
         for chat in plan.chats[:_MOST]:
             versions = f" · {chat.branches} branches" if chat.branches > 1 else ""
             texts = [chat.title or "Untitled", chat.source, f"{chat.messages:,}{versions}"]
             item = QTreeWidgetItem([*texts, _STATES[chat.state]])
             item.setToolTip(0, chat.title)
+            if chat.state != "here":
+                item.setData(0, _ID, chat.id)
+                item.setCheckState(0, Qt.CheckState.Checked)
             self.chats.addTopLevelItem(item)
         if len(plan.chats) > _MOST:
             self.chats.addTopLevelItem(
                 QTreeWidgetItem([f"and {len(plan.chats) - _MOST:,} further", "", "", ""])
             )
-        self._show_left_out(plan)
-        self.take.setEnabled(bool(comes) or plan.has_settings)
-        self.settings.setVisible(plan.has_settings)
-        if comes:
-            self.take.setDefault(True)
-            self.take.setFocus()
+        self.chats.blockSignals(False)
+
+    def _choices(self) -> list[QTreeWidgetItem]:
+        """The lines of chats that can come in."""
+        items = (self.chats.topLevelItem(row) for row in range(self.chats.topLevelItemCount()))
+        return [item for item in items if item is not None and item.data(0, _ID)]
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The ids of chats that the user does not want."""
+        left = [one for one in self._choices() if one.checkState(0) is Qt.CheckState.Unchecked]
+        without = {str(one.data(0, _ID)) for one in left}
+        if self.all.checkState() is Qt.CheckState.Unchecked:
+            # those that the list has no line for as well
+            without |= {chat.id for chat in self._plan.chats[_MOST:]}
+        return frozenset(without)
+
+    def _show_chosen(self) -> None:
+        """How many come in."""
+        if self._busy:
+            return
+        choices = self._choices()
+        left = len(self.without)
+        wanted = self._plan.count("new", "more", "trash") - left
+        none = all(one.checkState(0) is Qt.CheckState.Unchecked for one in choices)
+        state = Qt.CheckState.Unchecked if none else Qt.CheckState.PartiallyChecked
+        self.all.setCheckState(state if left else Qt.CheckState.Checked)
+        self.take.setText(f"{self._verb} {count_words(wanted, 'chat')}" if wanted else self._verb)
+        self.take.setEnabled(wanted > 0 or self._plan.has_settings)
+
+    def _on_all(self) -> None:
+        """All, or none where all were chosen."""
+        on = self.all.checkState() is not Qt.CheckState.Unchecked
+        self.all.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.chats.blockSignals(True)
+        for one in self._choices():
+            one.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.chats.blockSignals(False)
+        self._show_chosen()
 
     def show_result(self, result: Result) -> None:
         """What came in."""
@@ -154,11 +203,31 @@ class ImportWindow(QDialog):
         )
         self.hint.setVisible(result.stopped)
         self._show_left_out(result)
-        self.take.hide()
-        self.settings.hide()
+        self._show_came(result)
+        for widget in (self.take, self.settings, self.all):
+            widget.hide()
         self.end.setText("Close")
-        self.end.setDefault(True)
-        self.end.setFocus()
+        self._first = result.first
+        self.open_it.setText("Open it" if result.new + result.restored == 1 else "Open the first")
+        self.open_it.setVisible(bool(result.first))
+        first = self.open_it if result.first else self.end
+        first.setDefault(True)
+        first.setFocus()
+
+    def _show_came(self, result: Result) -> None:
+        """Lines of chats that came in; those that were left go."""
+        self.chats.blockSignals(True)
+        without = self.without
+        for row in reversed(range(self.chats.topLevelItemCount())):
+            item = self.chats.topLevelItem(row)
+            if item is None or not item.data(0, _ID):
+                continue
+            if item.data(0, _ID) in without:
+                self.chats.takeTopLevelItem(row)
+            else:
+                item.setData(0, Qt.ItemDataRole.CheckStateRole, None)
+                item.setText(3, "" if result.stopped else "came in")
+        self.chats.blockSignals(False)
 
     def show_problem(self, text: str) -> None:
         self._rest()
@@ -195,7 +264,12 @@ class ImportWindow(QDialog):
         self.hint.show()
         self.bar.show()
         self.end.setText("Stop")
-        self.taken.emit(self._paths, self._found)
+        self.all.setEnabled(False)
+        self.taken.emit(self._paths, len(self._plan.chats), self.without)
+
+    def _on_open(self) -> None:
+        self.accept()
+        self.chat_wanted.emit(self._first)
 
     def _on_end(self) -> None:
         if self._busy and self.end.text() == "Stop":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl
+from PySide6.QtCore import QMimeData, QObject, Qt, QTemporaryDir, QUrl, Signal
 from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -27,6 +27,8 @@ _FILES = "Conversations (*.json *.jsonl *.zip *.md *.chat);;All files (*)"
 
 class TransferOpener(QObject):
     """One window of each kind at a time."""
+
+    chat_wanted = Signal(str)  # a chat that came in
 
     def __init__(self, controllers: Controllers, preferences: Preferences, parent: QWidget) -> None:
         super().__init__(parent)
@@ -70,6 +72,7 @@ class TransferOpener(QObject):
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         transfer = self._transfer
         window.taken.connect(transfer.take)
+        window.chat_wanted.connect(self.chat_wanted)
         window.cancelled.connect(transfer.cancel_import)
         transfer.import_progress.connect(window.show_progress)
         transfer.planned.connect(window.show_plan)
@@ -90,8 +93,11 @@ class TransferOpener(QObject):
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         backups = self._backups
         window.taken.connect(
-            lambda _paths, found: backups.restore(path, found, window.settings.isChecked())
+            lambda _paths, found, without: backups.restore(
+                path, found, window.settings.isChecked(), without
+            )
         )
+        window.chat_wanted.connect(self.chat_wanted)
         window.cancelled.connect(backups.cancel)
         backups.progress.connect(window.show_progress)
         backups.planned.connect(window.show_plan)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
-
-from headstart.core.values import ChatSummary, Folder, Message, MessageStatus, Role
+from headstart.chat.titles import NEW_CHAT
+from headstart.core.values import ChatSummary, Folder
 from headstart.ui.commands import Command, Commands, ItemCommand
+from headstart.ui.window.message_actions import message_commands
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
     from headstart.ui.window.main_window import MainWindow
-
-# a reply that ended like this can be gone on with
-_CUT = (MessageStatus.STOPPED, MessageStatus.INTERRUPTED, MessageStatus.FAILED)
 
 
 def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
@@ -27,35 +25,41 @@ def make_commands(window: MainWindow, controllers: Controllers) -> Commands:
 
 
 def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Command, ...]:
-    pill, open_chat = window.header.pill, controllers.open
+    return (
+        *_of_chats(window, controllers),
+        *_of_models(window),
+        *_of_views(window),
+        *_of_help(window),
+    )
+
+
+def _of_chats(window: MainWindow, controllers: Controllers) -> tuple[Command, ...]:
+    open_chat, find = controllers.open, window.find_here
+    settings, edit = window.settings, window.composer.edit
+
+    def stored() -> bool:
+        return open_chat.stored
+
     return (
         Command("chat.new", "New chat", window.new_chat, "plus", "Ctrl+N"),
         Command(
-            "chat.new_private",
-            "New private chat: leaves nothing on disk",
-            window.new_private_chat,
-            "lock",
-            "Ctrl+Shift+N",
+            "chat.new_private", "New private chat: leaves nothing on disk",
+            window.new_private_chat, "lock", "Ctrl+Shift+N",
         ),
         Command(
-            "chat.export",
-            "Export this chat…",
-            lambda: window.ask_export(open_chat.id),
-            "upload",
-            "Ctrl+S",
-            lambda: open_chat.stored,
+            "chat.export", "Export this chat…", lambda: _export(window, open_chat.id), "upload",
+            "Ctrl+S", stored,
         ),
         Command(
-            "chat.branches",
-            "Branches of this chat…",
-            controllers.versions.map,
-            "git-branch",
-            "Ctrl+Shift+B",
-            lambda: open_chat.stored,
+            "chat.branches", "Branches of this chat", window.toggle_branches, "git-branch",
+            "Ctrl+Shift+B", stored,
         ),
-        Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
         Command("chats.search", "Search all chats", window.search, "search", "Ctrl+Shift+F"),
-        Command("chat.find", "Find in this chat", window.find_here, "search", "Ctrl+F"),
+        Command("chat.find", "Find in this chat", find, "search", "Ctrl+F"),
+        Command("chat.next", "Next chat", lambda: window.keyboard.next_chat(1), keys="Ctrl+Down"),
+        Command(
+            "chat.previous", "Previous chat", lambda: window.keyboard.next_chat(-1), keys="Ctrl+Up"
+        ),
         Command(
             "chats.export", "Export all chats…", lambda: window.transfer.export([], ""), "upload"
         ),
@@ -63,47 +67,82 @@ def window_commands(window: MainWindow, controllers: Controllers) -> tuple[Comma
             "chats.import", "Import chats…", window.transfer.ask_files, "download", "Ctrl+Shift+O"
         ),
         Command("chats.import_folder", "Import chats from a folder…", window.transfer.ask_folder),
-        Command("chats.backups", "Backups…", lambda: window.settings.open("files"), "folder-open"),
+        Command("chats.backups", "Backups…", lambda: settings.open("files"), "folder-open"),
         Command("folder.new", "New folder…", window.order.new_folder, "folder-plus"),
         Command("chats.archive", "Archived chats…", window.order.open_archive, "archive"),
         Command("chats.trash", "Recently deleted…", window.trash.open, "trash-2"),
-        Command("models.show", "Models", window.pages.show_models, "box", "Ctrl+M"),
         Command(
-            "models.discover",
-            "Get more models…",
-            lambda: window.pages.show_models().show_discover(),
+            "composer.attach", "Attach files…", window.attachments.ask_files, "paperclip",
+            "Ctrl+Shift+A",
+        ),
+        Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
+        Command("composer.focus", "Write a message", edit.setFocus, keys="Ctrl+L"),
+        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc", always=True),
+    )  # fmt: skip
+
+
+def _of_models(window: MainWindow) -> tuple[Command, ...]:
+    pill, pages = window.header.pill, window.pages
+    return (
+        Command("models.show", "Models", pages.show_models, "box", "Ctrl+M"),
+        Command(
+            "models.discover", "Get more models…", lambda: pages.show_models().show_discover(),
             "download",
         ),
         Command("model.open_file", "Open model file…", pill.ask_file, "folder-open", "Ctrl+O"),
         Command("model.open_folder", "Open MLX folder…", pill.ask_folder),
         Command("model.servers", "Servers…", lambda: window.settings.open("servers"), "server"),
+        Command("model.drafting", "Drafting in this chat", window.show_drafting, "zap"),
+        Command("cache.sizes", "Prompt cache: sizes and clearing…", window.sizes.open, "database"),
+    )  # fmt: skip
+
+
+def _of_views(window: MainWindow) -> tuple[Command, ...]:
+    looks, preferences = window.looks, window.preferences
+
+    def use(theme: str) -> Callable[[], object]:
+        return lambda: preferences.update(theme=theme)
+
+    return (
+        Command("app.palette", "Go to anything", window.palette_opener.open, "search", "Ctrl+K"),
         Command(
-            "view.sidebar",
-            "Show or hide the chats",
-            window.panels.toggle_sidebar,
-            "panel-left",
+            "view.sidebar", "Show or hide the chats", window.panels.toggle_sidebar, "panel-left",
             "Ctrl+B",
         ),
         Command(
-            "view.inspector",
-            "Show or hide the chat's settings",
-            window.panels.toggle_inspector,
-            "panel-right",
-            "Ctrl+I",
+            "view.inspector", "Show or hide the chat’s settings", window.panels.toggle_inspector,
+            "panel-right", "Ctrl+I",
         ),
-        Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
-        Command("app.news", "What’s new", window.news.open),
-        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q"),
+        Command("view.pane", "Next pane", window.keyboard.next_pane, keys="F6"),
         Command(
-            "composer.attach",
-            "Attach files…",
-            window.attachments.ask_files,
-            "paperclip",
-            "Ctrl+Shift+A",
+            "view.pane_back", "Previous pane", lambda: window.keyboard.next_pane(-1),
+            keys="Shift+F6",
         ),
-        Command("prompts.open", "Prompts and presets…", window.prompts.open, "book-open"),
-        Command("composer.focus", "Write a message", window.composer.edit.setFocus, keys="Ctrl+L"),
-        Command("reply.stop", "Stop writing", window.escape, "stop", "Esc"),
+        Command(
+            "view.larger", "Larger text", lambda: looks.larger(1), keys="Ctrl++",
+            more_keys=("Ctrl+=",), always=True,
+        ),
+        Command(
+            "view.smaller", "Smaller text", lambda: looks.larger(-1), keys="Ctrl+-", always=True
+        ),
+        Command("view.usual", "Text of the usual size", lambda: looks.larger(0), keys="Ctrl+0"),
+        Command("view.dark", "Dark theme", use("dark"), "palette"),
+        Command("view.light", "Light theme", use("light"), "palette"),
+        Command("view.system", "Theme of the system", use("system"), "palette"),
+        Command("app.settings", "Settings", window.settings.open, "settings", "Ctrl+,"),
+        Command("app.quit", "Quit Headstart", window.close, keys="Ctrl+Q", always=True),
+    )  # fmt: skip
+
+
+def _of_help(window: MainWindow) -> tuple[Command, ...]:
+    helping = window.help
+    return (
+        Command("help.guide", "Guide", helping.guide, "book-open", "F1"),
+        Command("help.privacy", "Guide: privacy", lambda: helping.guide("privacy.md"), "shield"),
+        Command("help.keys", "Keyboard shortcuts", helping.keys, "keyboard", "Ctrl+/"),
+        Command("app.news", "What’s new", window.news.open, "info"),
+        Command("help.report", "Report a problem…", helping.report, "bug"),
+        Command("help.about", "About Headstart", helping.about, "info"),
     )
 
 
@@ -118,6 +157,7 @@ def chat_commands(
             lambda chat: window.sidebar.begin_rename(chat.id),
             "pencil",
             "F2",
+            shown=lambda chat: not chat.private,
         ),
         ItemCommand(
             "chat.pin",
@@ -152,7 +192,7 @@ def chat_commands(
         ItemCommand(
             "chat.export_this",
             "Export…",
-            lambda chat: window.ask_export(chat.id),
+            lambda chat: _export(window, chat.id),
             "upload",
             many=lambda several: window.transfer.export(
                 [chat.id for chat in several], several[0].title
@@ -170,11 +210,22 @@ def chat_commands(
             lambda chat: window.transfer.copy(chat.id, "formatted"),
         ),
         ItemCommand(
+            "chat.close_private",
+            "Close and forget",
+            lambda chat: chats.close_private([chat.id]),
+            "x",
+            "Del",
+            shown=lambda chat: chat.private,
+            apart=True,
+            many=lambda several: chats.close_private([chat.id for chat in several]),
+        ),
+        ItemCommand(
             "chat.delete",
             "Delete",
             lambda chat: chats.delete([chat.id]),
             "trash-2",
             "Del",
+            shown=lambda chat: not chat.private,
             apart=True,
             many=lambda several: chats.delete([chat.id for chat in several]),
         ),
@@ -220,136 +271,6 @@ def folder_commands(
     )
 
 
-def message_commands(
-    window: MainWindow, controllers: Controllers
-) -> tuple[ItemCommand[Message], ...]:
-    talk = controllers.conversation
-    return (
-        ItemCommand("message.copy", "Copy", _copy, "copy", shown=_has_text),
-        ItemCommand(
-            "message.regenerate",
-            "Regenerate",
-            lambda message: talk.regenerate(message.id),
-            "rotate-ccw",
-            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
-            needs_idle=True,
-        ),
-        ItemCommand(
-            "message.regenerate_with",
-            "Regenerate with…",
-            lambda message: window.regenerate_with(message.id),
-            "box",
-            shown=lambda message: _is_reply(message) and message.status is not MessageStatus.OPEN,
-            needs_idle=True,
-        ),
-        ItemCommand(
-            "message.continue",
-            "Continue",
-            lambda message: talk.continue_reply(message.id),
-            "play",
-            shown=lambda message: (
-                _is_reply(message) and message.status in _CUT and bool(message.parts)
-            ),
-            needs_idle=True,
-        ),
-        ItemCommand(
-            "message.edit",
-            "Edit",
-            lambda message: window.transcript.begin_edit(message.id),
-            "pencil",
-            shown=lambda message: message.status is not MessageStatus.OPEN,
-            needs_idle=True,
-        ),
-        *branch_commands(window, controllers),
-    )
-
-
-def branch_commands(
-    window: MainWindow, controllers: Controllers
-) -> tuple[ItemCommand[Message], ...]:
-    talk, versions = controllers.conversation, controllers.versions
-
-    def is_done(message: Message) -> bool:
-        return _is_reply(message) and message.status is not MessageStatus.OPEN
-
-    return (
-        ItemCommand(
-            "message.try_three",
-            "Try three more",
-            lambda message: versions.try_several(message.id, 3),
-            "rotate-ccw",
-            shown=is_done,
-            needs_idle=True,
-            minor=True,
-        ),
-        ItemCommand(
-            "message.precise",
-            "Regenerate, most likely words",
-            lambda message: talk.regenerate(message.id, None, 0.0),
-            shown=is_done,
-            needs_idle=True,
-            minor=True,
-        ),
-        ItemCommand(
-            "message.varied",
-            "Regenerate, more varied",
-            lambda message: talk.regenerate(message.id, None, 1.0),
-            shown=is_done,
-            needs_idle=True,
-            minor=True,
-        ),
-        ItemCommand(
-            "message.compare",
-            "Compare versions…",
-            lambda message: versions.compare(message.id),
-            "columns-2",
-            shown=lambda message: message.versions > 1,
-            minor=True,
-            apart=True,
-        ),
-        ItemCommand(
-            "message.answer",
-            "Answer this again",
-            lambda message: versions.answer(message.id),
-            "play",
-            shown=lambda message: not _is_reply(message),
-            needs_idle=True,
-            minor=True,
-        ),
-        ItemCommand(
-            "message.branch",
-            "Branch into a new chat",
-            lambda message: versions.branch_off(message.id),
-            "git-branch",
-            minor=True,
-        ),
-        ItemCommand(
-            "message.insert",
-            "Insert a message after this…",
-            lambda message: window.dialogs.ask_insert(message.id),
-            "plus",
-            needs_idle=True,
-            minor=True,
-        ),
-        ItemCommand(
-            "message.remove",
-            "Delete from here on",
-            lambda message: versions.remove(message.id),
-            "trash-2",
-            needs_idle=True,
-            minor=True,
-            apart=True,
-        ),
-    )
-
-
-def _copy(message: Message) -> None:
-    QGuiApplication.clipboard().setText(message.text)
-
-
-def _is_reply(message: Message) -> bool:
-    return message.role is Role.ASSISTANT
-
-
-def _has_text(message: Message) -> bool:
-    return message.status is not MessageStatus.OPEN and bool(message.text)
+def _export(window: MainWindow, chat_id: str) -> None:
+    title = window.sidebar.model.titles().get(chat_id, NEW_CHAT)
+    window.transfer.export([chat_id], title)

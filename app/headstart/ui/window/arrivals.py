@@ -18,11 +18,15 @@ class Arrivals:
         self._controllers = controllers
         self._preferences = preferences
 
-    def open_last(self, fresh: bool) -> None:
-        """The chat that was open, where it was being read; or a new one."""
+    def open_last(self, fresh: bool, interrupted: str = "") -> None:
+        """The chat that was open, where it was being read; one with a reply that was `interrupted`
+        comes before it. Or a new one."""
         settings = self._preferences.current
-        last = "" if fresh else settings.open_chat
-        place = settings.open_place if last else None
+        last = "" if fresh else interrupted or settings.open_chat
+        place = settings.open_place if last and not interrupted else None
+        if fresh and interrupted:
+            # nothing is opened unasked, but there is a way there
+            self._window.banner.offer("Open it", lambda: self._window.open_chat(interrupted))
         self._controllers.unsent.load(show=not last)
         self._window.transcript.reaching.expected = place
         self._controllers.branch.open_last(last, place.message if place else "")

@@ -1,13 +1,15 @@
-"""Asks, once for each server, whether the words of a chat may leave this computer."""
+"""Asks, once for each server, whether the words of a chat may go there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from headstart.core.servers import Connection
+from headstart.ui.asking import Question
+
+_HOLDS = "Your answer holds for the server “{name}” until its address changes."
 
 
 def ask_consent(
@@ -17,27 +19,19 @@ def ask_consent(
     allowed: Callable[[], None],
 ) -> None:
     """Show the question; `allowed` is called when the user agrees, `answered` in any case."""
-    box = QMessageBox(parent)
-    box.setWindowTitle("Send text to a server?")
-    box.setText(f"Chats with this model are sent to {connection.host}.")
-    safe = connection.url.startswith("https://")
-    way = (
-        "The connection is encrypted."
-        if safe
-        else "The connection is not encrypted: others on the network could read it."
-    )
-    box.setInformativeText(
-        f"The text of such chats leaves this computer. {way}\n\n"
-        f"Your answer holds for the server “{connection.name}” until its address changes."
-    )
-    yes = box.addButton("Send", QMessageBox.ButtonRole.AcceptRole)
-    box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-
-    def on_answer() -> None:
-        if box.clickedButton() is yes:
-            allowed()
-        answered()
-
-    box.finished.connect(on_answer)
-    box.open()
+    host, holds = connection.host, _HOLDS.format(name=connection.name)
+    if connection.is_here:
+        question = f"Have {connection.name or host} answer?"
+        about = (
+            f"Another program on this computer answers, at {host}. Chats with this model are given "
+            "to it; what it does with them is its own affair."
+        )
+    else:
+        question = f"Send chats with this model to {host}?"
+        way = (
+            "The connection is encrypted."
+            if connection.url.startswith("https://")
+            else "The connection is not encrypted: others on the network could read it."
+        )
+        about = f"The text of such chats leaves this computer. {way}"
+    Question(parent, question, f"{about}\n\n{holds}", "Send").ask(allowed, answered)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.sheet import sheet_over
 from headstart.ui.typed import is_typed
 
 if TYPE_CHECKING:
     from headstart.ui.window.main_window import MainWindow
+
+
+_BY_KEY = Qt.FocusReason.TabFocusReason
 
 
 class Keyboard(QObject):
@@ -36,7 +41,7 @@ class Keyboard(QObject):
         controllers.reply.writing_changed.connect(lambda _writing: self._on_writing())
 
     def to_message(self) -> None:
-        if not self._window.pages.on_models:
+        if not self._window.pages.elsewhere and sheet_over(self._window) is None:
             self._window.composer.edit.setFocus()
 
     def reclaim(self) -> None:
@@ -45,7 +50,9 @@ class Keyboard(QObject):
 
     def type(self, event: QKeyEvent) -> bool:
         """Write what was typed outside of any field; whether it was."""
-        if self._window.pages.on_models or not is_typed(event):
+        if self._window.pages.elsewhere or not is_typed(event):
+            return False
+        if sheet_over(self._window) is not None:
             return False
         edit = self._window.composer.edit
         if not edit.isEnabled() or edit.hasFocus():
@@ -76,3 +83,49 @@ class Keyboard(QObject):
         window = self._window
         still = isinstance(focus, QAbstractButton) or not focus.isVisible()
         return still or focus in (window, window.sidebar.view, window.transcript)
+
+    # --- panes and chats -----------------------------------------------------------------
+
+    def next_pane(self, by: int = 1) -> None:
+        """From pane to pane, as one reads: the chats, the transcript, the message, the panel."""
+        window = self._window
+        if window.pages.elsewhere:
+            window.pages.focus_first()
+            return
+        panes: list[tuple[QWidget, Callable[[], object]]] = [
+            (window.sidebar, lambda: window.sidebar.view.setFocus(_BY_KEY)),
+            (window.transcript, window.transcript.walking.enter),
+            (window.composer, lambda: window.composer.edit.setFocus(_BY_KEY)),
+            (window.inspector, lambda: window.inspector.first_focus.setFocus(_BY_KEY)),
+        ]
+        if window.dialogs.panel is not None:
+            panel = window.dialogs.panel
+            panes.append((panel, lambda: panel.list.setFocus(_BY_KEY)))
+        shown = [(pane, enter) for pane, enter in panes if pane.isVisible()]
+        focus = window.focusWidget()
+        at = next(
+            (
+                number
+                for number, (pane, _) in enumerate(shown)
+                if focus is not None and (pane is focus or pane.isAncestorOf(focus))
+            ),
+            len(shown) - 1 if by > 0 else 0,
+        )
+        window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+        for step in range(1, len(shown) + 1):
+            pane, enter = shown[(at + step * by) % len(shown)]
+            enter()
+            now = window.focusWidget()
+            if now is not None and (pane is now or pane.isAncestorOf(now)):
+                return
+
+    def next_chat(self, by: int) -> None:
+        """The chat below (1) or above (-1) the open one in the list."""
+        window = self._window
+        ids = window.sidebar.model.chat_ids()
+        if not ids or window.pages.elsewhere:
+            return
+        now = window.open_id
+        at = ids.index(now) + by if now in ids else (0 if by > 0 else len(ids) - 1)
+        if 0 <= at < len(ids):
+            window.open_chat(ids[at])

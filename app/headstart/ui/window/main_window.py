@@ -11,46 +11,51 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
-    QCursor,
     QDragEnterEvent,
     QDropEvent,
-    QFontDatabase,
     QKeyEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
-from headstart.chat.models import ModelList, is_model
+from headstart.chat.models import is_model
 from headstart.chat.preferences import Preferences
-from headstart.chat.titles import NEW_CHAT
-from headstart.core.values import Folder, Role
+from headstart.core.values import Folder
 from headstart.ui import theme
+from headstart.ui.accessible import install
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.opener import AttachmentOpener
+from headstart.ui.composer.queued import QueuedRows
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.fields import in_tab_order
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.wiring import SizesOpener
-from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.news_window import News
 from headstart.ui.settings.wiring import SettingsOpener
+from headstart.ui.sheet import calm, sheet_over
 from headstart.ui.sidebar.sidebar import Sidebar
 from headstart.ui.sidebar.wiring import OrderDialogs, TrashOpener
-from headstart.ui.system_looks import SystemLooks
 from headstart.ui.transcript.find_bar import FindBar
 from headstart.ui.transcript.view import TranscriptView
 from headstart.ui.transcript.wiring import BranchDialogs
 from headstart.ui.transfer.wiring import TransferOpener
 from headstart.ui.window import wiring
 from headstart.ui.window.actions import make_commands
+from headstart.ui.window.greeting import Greeting
 from headstart.ui.window.header import Header
+from headstart.ui.window.help import Help
 from headstart.ui.window.keyboard import Keyboard
+from headstart.ui.window.looks import Looks
+from headstart.ui.window.note_line import NoteLine
 from headstart.ui.window.notices import Banner, Toast
 from headstart.ui.window.pages import Pages
 from headstart.ui.window.palette_wiring import PaletteOpener
 from headstart.ui.window.panels import Panels
 from headstart.ui.window.prompts import Prompts
-from headstart.ui.window.suggestion import SuggestionLine
+from headstart.ui.window.sending import Sending
+
+# px of the header below which what drafts is not said there
+_PILL_FROM = 620
 
 
 class MainWindow(QMainWindow):
@@ -60,26 +65,28 @@ class MainWindow(QMainWindow):
 
     def __init__(self, controllers: Controllers, preferences: Preferences) -> None:
         super().__init__()
+        install()
         self._controllers = controllers
-        self._preferences = preferences
-        self._applied: tuple[object, ...] = ()
+        self.preferences = preferences
         self.setWindowTitle("Headstart")
         self.setAcceptDrops(True)
         self.setMinimumSize(720, 480)
         self._restore_size()
         # everything is made where it stays: Qt goes through the style sheet again for what gets
         # another parent
-        body = QWidget(self)
+        body = self._body = QWidget(self)
         self.pages = Pages(body, controllers, preferences)
         centre, below = self.pages.chat, QWidget(self.pages.chat)
         self.header = Header(centre)
         self.sidebar = Sidebar(body)
         self.transcript = TranscriptView(centre)
+        self.greeting = Greeting(centre)
         self.find_bar = FindBar(centre)
         self.composer = Composer(below)
+        self.queued = QueuedRows(below)
         self.inspector = Inspector(preferences.current, body)
         self.banner = Banner(below)
-        self.suggestion = SuggestionLine(below)
+        self.note = NoteLine(below)
         self.panels = Panels(self, self.sidebar, self.inspector, preferences)
         self.sizes = SizesOpener(self, controllers, self.sidebar.model.titles)
         self.trash = TrashOpener(self, controllers, preferences)
@@ -90,17 +97,21 @@ class MainWindow(QMainWindow):
         self.order = OrderDialogs(self, controllers, preferences)
         self.palette_opener = PaletteOpener(self, controllers)
         self.prompts = Prompts(self, preferences)
-        self.looks = SystemLooks(self)
+        self.sending = Sending(self, controllers)
+        self.help = Help(self, controllers)
+        self.looks = Looks(self, preferences)
         self.news = News(self, self.banner, preferences)
         self._build(body, below)
         self.toast = Toast(self.transcript)
+        self.banner.covers.connect(self.note.set_covered)
         self.keyboard = Keyboard(self)
         self.commands = make_commands(self, controllers)
-        self.commands.add_shortcuts(self)
+        self.commands.add_shortcuts(self, lambda: sheet_over(self) is not None)
         wiring.connect(self, controllers, preferences)
         # after the layout has given everything its place
         self.panels.changed.connect(lambda: QTimer.singleShot(0, self._settle))
         self.panels.apply()
+        calm(self)
         self.composer.edit.setFocus()
 
     def _build(self, body: QWidget, below: QWidget) -> None:
@@ -110,14 +121,16 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self.find_bar)
+        # the one or the other
         column.addWidget(self.transcript, 1)
-        below.setMaximumWidth(theme.px(theme.COLUMN_WIDTH))
+        column.addWidget(self.greeting, 1)
+        self.below = below
+        below.setMaximumWidth(theme.column_width())
         stack = QVBoxLayout(below)
-        stack.setContentsMargins(0, 4, 0, 18)
+        stack.setContentsMargins(0, 4, 0, 16)
         stack.setSpacing(8)
-        stack.addWidget(self.banner)
-        stack.addWidget(self.suggestion)
-        stack.addWidget(self.composer)
+        for widget in (self.banner, self.note, self.queued, self.composer):
+            stack.addWidget(widget)
         row = QHBoxLayout()
         row.setContentsMargins(24, 0, 24, 0)
         row.addStretch(1)
@@ -132,20 +145,21 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.inspector)
         self.setCentralWidget(body)
         # as one reads: from left to right, and down
-        order: list[QWidget] = [
+        in_tab_order(
             *self.sidebar.tab_order(),
-            self.header.sidebar_button,
-            self.header.pill,
-            self.header.export_button,
-            self.header.inspector_button,
+            *self.header.tab_order(),
+            *self.greeting.cards,
             self.transcript,
-            self.composer.edit,
-            self.composer.button,
+            *self.composer.tab_order(),
             self.inspector.first_focus,
-        ]
-        in_tab_order(*order)
+        )
 
     # --- what the user does here ---------------------------------------------------------
+
+    @property
+    def open_id(self) -> str:
+        """The chat that is open."""
+        return self._controllers.open.id
 
     def open_chat(self, chat_id: str) -> None:
         self.inspector.flush()
@@ -174,29 +188,26 @@ class MainWindow(QMainWindow):
     def new_private_chat(self) -> None:
         self.new_chat(private=True)
 
-    def asked_before(self) -> list[str]:
-        """What the user wrote in the open chat, as far as it is here."""
-        items = self.transcript.column.items
-        return [item.message.text for item in items if item.message.role is Role.USER]
-
-    def submit(self, text: str) -> None:
-        self.inspector.flush()
-        if self._controllers.attaching.too_large and self.attachments.choose_of_largest():
-            # what does not fit is chosen from before it is sent
-            return
-        if self.prompts.complete(lambda: self.submit(text)):
-            self._controllers.conversation.send(text)
+    def toggle_branches(self) -> None:
+        if self.panels.branches_open:
+            self.panels.close_branches()
+        else:
+            self.pages.show_chat()
+            self.dialogs.open_branches(self._body)
 
     def escape(self) -> None:
-        """Leave a search, the page about models, or what is being edited, or else stop the
-        reply."""
-        palette = self.palette_opener.palette
+        """Leave what is in front: a sheet, a search, another page, or what is being edited; or
+        else stop the reply."""
+        palette, sheet = self.palette_opener.palette, sheet_over(self)
         if palette is not None and not palette.isHidden():
             palette.leave()
             return
+        if sheet is not None:
+            sheet.reject()
+            return
         if self.sidebar.searching.leave():
             return
-        if self.pages.on_models:
+        if self.pages.elsewhere:
             self.pages.show_chat()
         elif not self.find_bar.isHidden():
             self.find_bar.leave()
@@ -209,31 +220,6 @@ class MainWindow(QMainWindow):
         self.pages.show_chat()
         self.find_bar.open(selected if "\n" not in selected else "")
 
-    def regenerate_with(self, message_id: str) -> None:
-        """Choose who writes another version of a reply, in the menu of models."""
-        menu = ChoicesMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        controllers = self._controllers
-        place = QCursor.pos()
-
-        def show(models: ModelList) -> None:
-            # an empty menu would not be shown
-            menu.set_models(models)
-            if not menu.isVisible():
-                menu.popup(place)
-
-        controllers.models.listed.connect(show)
-        menu.aboutToHide.connect(lambda: controllers.models.listed.disconnect(show))
-        regenerate = controllers.conversation.regenerate
-        menu.chosen.connect(lambda model: regenerate(message_id, model))
-        menu.refused.connect(lambda why: self.show_problem(why, ""))
-        controllers.models.list()
-
-    def ask_export(self, chat_id: str) -> None:
-        index = self.sidebar.model.index_of(chat_id)
-        title = str(index.data()) if index.isValid() else NEW_CHAT
-        self.transfer.export([chat_id], title)
-
     def show_problem(self, message: str, remedy: str) -> None:
         banner = self.pages.banner if self.pages.on_models else self.banner
         banner.show_text("problem", f"{message} {remedy}".strip())
@@ -244,7 +230,7 @@ class MainWindow(QMainWindow):
         kept = chat.id if chat.stored and not chat.private else ""
         whole = self.isMaximized() or self.isFullScreen()
         size = self.normalGeometry().size() if whole else self.size()
-        self._preferences.update(
+        self.preferences.update(
             window_size=(size.width(), size.height()),
             maximized=whole,
             open_chat=kept,
@@ -253,43 +239,53 @@ class MainWindow(QMainWindow):
 
     def _restore_size(self) -> None:
         """As it was when it was closed."""
-        settings = self._preferences.current
+        settings = self.preferences.current
         self.resize(*(settings.window_size or (1360, 860)))
         if settings.maximized:
             self.setWindowState(Qt.WindowState.WindowMaximized)
 
     # --- looks ---------------------------------------------------------------------------
 
-    def apply_theme(self) -> None:
-        """Take over the theme and font that the settings and the system ask for."""
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        settings = self._preferences.current
-        wanted = (settings.theme, settings.text_font, self.looks.now)
-        if wanted == self._applied:
-            return
-        self._applied = wanted
-        theme.measure(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
-        theme.apply(app, settings.theme, settings.text_font)
+    def show_greeting(self, shown: bool) -> None:
+        """Whether the open chat has nothing to read."""
+        if shown and self.panels.branches_open:
+            # there are none
+            self.panels.close_branches()
+        self.greeting.setVisible(shown)
+        self.transcript.setVisible(not shown)
+
+    def show_drafting(self) -> None:
+        """Open what can be decided about drafting."""
+        self.pages.show_chat()
+        self.panels.open_inspector()
+        self.inspector.show_drafting()
+
+    def refresh_theme(self) -> None:
+        """Colours, fonts and measures are others now."""
         for part in (
             self.header,
             self.sidebar,
             self.transcript,
+            self.greeting,
             self.find_bar,
             self.composer,
+            self.queued,
             self.banner,
+            self.note,
             self.inspector,
             self.pages,
-            self.suggestion,
         ):
             part.refresh_theme()
-        below = self.composer.parentWidget()
-        assert below is not None
-        below.setMaximumWidth(theme.px(theme.COLUMN_WIDTH))
+        if self.settings.page is not None:
+            self.settings.page.refresh_theme()
+        if self.dialogs.panel is not None:
+            self.dialogs.panel.refresh_theme()
+        self.below.setMaximumWidth(theme.column_width())
         self.panels.fit(self.width(), -1)
 
     def _settle(self) -> None:
-        self.header.set_wide(self.panels.wide)
+        self.header.set_wide(self.header.width() >= theme.px(_PILL_FROM))
+        self.header.show_panel(self.panels.inspector_open, self.panels.branches_open)
         self.toast.place()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

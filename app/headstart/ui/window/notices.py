@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -33,6 +34,7 @@ class Banner(QFrame):
 
     closed = Signal()
     answered = Signal()  # the user dismissed it, or took what it offers
+    covers = Signal(bool)  # it is shown, or gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,6 +61,14 @@ class Banner(QFrame):
         layout.addWidget(self._close, 0, 1, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self._action, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
         self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.covers.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.covers.emit(False)
 
     def show_text(self, kind: str, text: str) -> None:
         self.kind = kind

@@ -1,5 +1,5 @@
-"""What stands in the middle of the window: the chat, or the page about models, which is made when
-it is first opened."""
+"""What stands in the middle of the window: the chat, the page about models, or the settings; the
+others are made when they are first opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from headstart.chat.preferences import Preferences
 from headstart.core.downloads import ACTIVE, STOPPED, Download
 from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
-from headstart.core.text import size_text
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.window.notices import Banner, Toast
 
@@ -56,8 +55,17 @@ class Pages(QStackedWidget):
         controllers.installed.loaded.connect(self._on_loaded)
 
     @property
-    def on_models(self) -> bool:
+    def elsewhere(self) -> bool:
+        """Whether the chat is not what is shown."""
         return self.currentWidget() is not self.chat
+
+    @property
+    def on_models(self) -> bool:
+        return self.currentWidget() is self._place
+
+    @property
+    def on_settings(self) -> bool:
+        return self.elsewhere and not self.on_models
 
     @property
     def line(self) -> str:
@@ -66,21 +74,27 @@ class Pages(QStackedWidget):
             size = sum(one.wanted.size for one in active)
             share = sum(one.received for one in active) / max(1, size)
             count = f"{len(active)} downloads" if len(active) > 1 else "downloading"
-            return f"{count} · {share:.0%} of {size_text(size)}"
+            return f"{count}, {share:.0%}"
         stopped = sum(one.state in STOPPED for one in self._downloads)
         if stopped:
             return f"{stopped} {'downloads' if stopped > 1 else 'download'} stopped"
-        if not self._installed:
-            return ""
-        size = sum(model.ref.size for model in self._installed)
-        return f"{len(self._installed)} installed · {size_text(size)}"
+        return f"{len(self._installed)} installed" if self._installed else ""
 
     def show_chat(self) -> None:
-        if self.on_models:
+        if self.elsewhere:
             self.setCurrentWidget(self.chat)
             self._looking.stop()
             self.flush()
             self.changed.emit()
+
+    def show_settings(self, page: QWidget) -> None:
+        """The page of settings, which its opener makes."""
+        if self.indexOf(page) < 0:
+            self.addWidget(page)
+        self.setCurrentWidget(page)
+        self._looking.stop()
+        self.flush()
+        self.changed.emit()
 
     def show_models(self) -> ModelsPage:
         page = self.models or self._make()
@@ -91,6 +105,11 @@ class Pages(QStackedWidget):
         self.changed.emit()
         page.focus_first()
         return page
+
+    def focus_first(self) -> None:
+        """Where one begins on the page that is shown."""
+        if self.on_models and self.models is not None:
+            self.models.focus_first()
 
     def refresh_theme(self) -> None:
         self.banner.refresh_theme()

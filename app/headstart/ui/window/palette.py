@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
+    QLabel,
     QLineEdit,
     QListView,
     QStyle,
@@ -57,8 +58,8 @@ class Palette(QFrame):
         self._messages: list[Entry] = []
         self.setObjectName("palette")
         self.edit = QLineEdit(self)
-        self.edit.setPlaceholderText("Chats, messages, models and commands")
-        self.edit.setAccessibleName("Chats, messages, models and commands")
+        self.edit.setPlaceholderText("Chats, messages, models, settings, help")
+        self.edit.setAccessibleName("Chats, messages, models, settings, help")
         self.edit.textChanged.connect(self._on_text)
         self.edit.installEventFilter(self)
         self.list = QListView(self)
@@ -75,6 +76,10 @@ class Palette(QFrame):
         layout.setContentsMargins(10, 10, 10, 10)
         layout.setSpacing(8)
         layout.addWidget(self.edit)
+        self.nothing = QLabel("Nothing is called that.", self)
+        self.nothing.setObjectName("quiet")
+        self.nothing.hide()
+        layout.addWidget(self.nothing)
         layout.addWidget(self.list, 1)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -158,6 +163,9 @@ class Palette(QFrame):
 
     def _show(self) -> None:
         self.entries.set_entries([*_best(self._known, self.edit.text()), *self._messages[:_MOST]])
+        found = self.entries.rowCount()
+        self.nothing.setVisible(not found)
+        self.list.setVisible(bool(found))
         self._choose(0)
 
     def _choose(self, row: int) -> None:
@@ -245,7 +253,7 @@ class _Delegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.accent_ground))
+            painter.setBrush(QColor(colours.selected))
             painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
         if entry.icon:
             icons.icon(entry.icon).paint(

@@ -12,6 +12,7 @@ from headstart.chat.models import ModelList
 from headstart.core.search import FoundChat
 from headstart.ui.commands import key_text
 from headstart.ui.controllers.everything import Controllers
+from headstart.ui.settings.form import Entry as Setting
 from headstart.ui.window.palette import Entry, Palette
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class PaletteOpener(QObject):
                     key_text(command.keys) if command.keys else "", command.icon,
                 )  # fmt: skip
         yield from self._of_models()
+        yield from self._of_settings()
+        yield from self._of_help()
 
     def _of_models(self) -> Iterator[Entry]:
         choose = self._controllers.models.choose
@@ -65,6 +68,23 @@ class PaletteOpener(QObject):
         for offered in self._models.servers if self._models is not None else ():
             for one in offered.models:
                 yield Entry("Model", one.name, partial(choose, one), one.host, "server")
+
+    def _of_settings(self) -> Iterator[Entry]:
+        settings = self._window.settings
+        page = settings.make()
+
+        def show(name: str, entry: Setting) -> None:
+            settings.open(name).show_entry(name, entry)
+
+        for name, entry in page.entries():
+            run = partial(show, name, entry)
+            yield Entry("Setting", entry.title, run, page.pages[name].title, "settings")
+
+    def _of_help(self) -> Iterator[Entry]:
+        from headstart.ui.help.guide_page import pages
+
+        for title, name in pages():
+            yield Entry("Help", title, partial(self._window.help.guide, name), "Guide", "book-open")
 
     def _on_models(self, models: ModelList) -> None:
         self._models = models

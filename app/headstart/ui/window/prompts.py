@@ -7,13 +7,14 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog, QMenu
+from PySide6.QtWidgets import QMenu
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import SavedPrompt, Settings
 from headstart.core.variables import CLIPBOARD, LONGEST, filled, names
+from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry
 
@@ -166,19 +167,12 @@ class Prompts(QObject):
             self.asking = None
 
     def _ask_name(self, title: str, suggested: str, then: Callable[[str], object]) -> None:
-        dialog = QInputDialog(self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText("Name")
-        dialog.setTextValue(suggested)
-
         def take(text: str) -> None:
             name = " ".join(text.split())[:_LONGEST_NAME]
             if name:
                 then(name)
 
-        dialog.textValueSelected.connect(take)
-        dialog.open()
+        TextQuestion(self._window, title, "Name", suggested, "Save").ask(take)
 
 
 def _sorted(prompts: tuple[SavedPrompt, ...]) -> tuple[SavedPrompt, ...]:

@@ -28,6 +28,6 @@ class Sight(QObject):
         return False
 
     def _tell(self) -> None:
-        seen = not self._window.isMinimized() and not self._window.pages.on_models
+        seen = not self._window.isMinimized() and not self._window.pages.elsewhere
         if seen != self._folders.seen:
             self._folders.see(seen)

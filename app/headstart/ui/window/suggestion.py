@@ -1,87 +1,197 @@
-"""One quiet line in an empty chat, while only the starter model is here: which model to get."""
+"""The way from the starter model to a good one: a line that offers it, then says how far it is, and
+then has it answer. Main thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from collections.abc import Callable
 
-from headstart.core.downloads import ACTIVE, Download
+from PySide6.QtCore import QObject
+
+from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.installed import InstalledModel
+from headstart.core.model_ref import ModelRef
 from headstart.core.recommended import Recommended
+from headstart.core.text import size_text, time_text
 from headstart.core.values import BranchPage, Chat
-from headstart.ui import icons
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
-from headstart.ui.elided import ElidedLabel
+from headstart.ui.window.note_line import Action, NoteLine
 
 STARTER = "starter"
-
-
-class SuggestionLine(QFrame):
-    """Hidden until there is something to suggest, and for good when it was dismissed."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("quietLine")
-        self.text = ElidedLabel("", self, 120)
-        self.get = QPushButton("Get it", self)
-        self.get.setObjectName("row")
-        self.more = QPushButton("Other models", self)
-        self.more.setObjectName("row")
-        self.dismiss = QToolButton(self)
-        self.dismiss.setAccessibleName("Do not suggest a model")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 6)
-        layout.addWidget(self.text, 1)
-        for button in (self.get, self.more, self.dismiss):
-            layout.addWidget(button)
-        self.refresh_theme()
-        self.hide()
-
-    def suggest(self, model: Recommended) -> None:
-        self.text.set_full_text(f"Better for this computer: {model.name} ({model.size_gb:.1f} GB)")
-
-    def refresh_theme(self) -> None:
-        self.dismiss.setIcon(icons.icon("x"))
+_OFFER, _COMING, _HERE = "offer", "coming", "here"
 
 
 class Suggesting(QObject):
-    """Decides when the line is shown."""
+    """Decides what the line says."""
 
-    def __init__(self, line: SuggestionLine, controllers: Controllers, commands: Commands) -> None:
+    def __init__(self, line: NoteLine, controllers: Controllers, commands: Commands) -> None:
         super().__init__(line)
         self._line = line
-        self._discover = controllers.discover
-        self._getting = controllers.getting
+        self._controllers = controllers
+        self._commands = commands
         self._model: Recommended | None = None
+        self._starter = ""
         self._only_starter = self._empty = False
-        self._downloading = self._dismissed = self._asked = False
+        self._dismissed = self._asked = False
+        self._installed: list[InstalledModel] = []
+        # what was asked for here: the ids of its downloads, the model's first
+        self._wanted: tuple[str, ...] = ()
+        self._downloads: dict[str, Download] = {}
+        # the file of a model that came, until it is listed
+        self._came = ""
         controllers.installed.listed.connect(self._on_installed)
         controllers.downloads.changed.connect(self._on_downloads)
         controllers.branch.chat_shown.connect(self._on_chat)
         controllers.conversation.message_stored.connect(self._on_message)
         controllers.discover.suggested.connect(self._on_suggested)
-        line.get.clicked.connect(self._get)
-        line.more.clicked.connect(lambda: commands.run("models.discover"))
-        line.dismiss.clicked.connect(self._dismiss)
+        controllers.getting.recommended_queued.connect(self._on_queued)
+        controllers.getting.not_queued.connect(self._on_not_queued)
+
+    # --- offering it ---------------------------------------------------------------------
 
     def _show(self) -> None:
-        wanted = self._only_starter and not self._downloading and not self._dismissed
+        busy = bool(self._wanted) or any(one.state in ACTIVE for one in self._downloads.values())
+        wanted = self._only_starter and not busy and not self._dismissed
         if wanted and not self._asked:
             self._asked = True
-            self._discover.suggest()
-        self._line.setVisible(wanted and self._empty and self._model is not None)
+            self._controllers.discover.suggest()
+        model = self._model
+        if model is None or not (wanted and self._empty):
+            self._line.withdraw(_OFFER)
+            return
+        tiny = f"{self._starter} is a tiny model to try out. " if self._starter else ""
+        self._line.say(
+            _OFFER,
+            f"{tiny}Good for this computer:",
+            [
+                (f"Get {model.name}, {model.size_gb:.1f} GB", self._get),
+                ("Other models", lambda: self._commands.run("models.discover")),
+            ],
+            self._dismiss,
+        )
 
-    def _on_installed(self, models: list[InstalledModel]) -> None:
-        self._only_starter = all(model.source == STARTER for model in models)
+    def _get(self) -> None:
+        if self._model is not None:
+            self._line.say(_OFFER, f"Asking for {self._model.name}…")
+            self._controllers.getting.get_recommended(self._model)
+
+    def _dismiss(self) -> None:
+        self._dismissed = True
         self._show()
+
+    def _on_not_queued(self) -> None:
+        """The hub cannot be asked now: the offer stands again."""
+        self._show()
+
+    def _on_queued(self, choice: Recommended, ids: tuple[str, ...]) -> None:
+        self._model, self._wanted = choice, ids
+        self._line.withdraw(_OFFER)
+        self._show_coming()
+
+    # --- while it comes ------------------------------------------------------------------
 
     def _on_downloads(self, downloads: tuple[Download, ...]) -> None:
-        self._downloading = any(one.state in ACTIVE for one in downloads)
+        self._downloads = {one.id: one for one in downloads}
+        if not self._wanted and self._only_starter:
+            # one that was asked for before a restart
+            going = [one.id for one in downloads if one.state is not DownloadState.DONE]
+            self._wanted = tuple(going)
+        self._show_coming()
         self._show()
+
+    def _show_coming(self) -> None:
+        mine = [self._downloads[one] for one in self._wanted if one in self._downloads]
+        if self._wanted and self._downloads and not mine:
+            # cancelled on the page about models
+            self._wanted = ()
+        if not mine:
+            self._line.withdraw(_COMING)
+            return
+        first = mine[0]
+        left = [one for one in mine if one.state is not DownloadState.DONE]
+        if not left:
+            self._wanted = ()
+            self._line.withdraw(_COMING)
+            self._came = first.path
+            self._controllers.installed.look()
+            return
+        name = self._model.name if self._model is not None else first.wanted.title
+        self._line.say(_COMING, self._progress(name, mine, left), self._actions(left))
+
+    @staticmethod
+    def _progress(name: str, mine: list[Download], left: list[Download]) -> str:
+        size = sum(one.wanted.size for one in mine)
+        share = sum(one.received for one in mine) / max(1, size)
+        words = [f"{name}, {share:.0%} of {size_text(size)}"]
+        stopped = next((one for one in left if one.state is DownloadState.FAILED), None)
+        running = next((one for one in left if one.state is DownloadState.RUNNING), None)
+        if stopped is not None:
+            words.append(stopped.reason.text if stopped.reason is not None else "stopped")
+        elif running is not None and running.speed > 0:
+            rest = sum(one.wanted.size - one.received for one in left)
+            words.append(f"{time_text(rest / running.speed)} left")
+        elif all(one.state is DownloadState.PAUSED for one in left):
+            words.append("paused")
+        elif any(one.state is DownloadState.CHECKING for one in left):
+            words.append("checking")
+        elif left[0].reason is not None:
+            words.append(left[0].reason.text)
+        return ", ".join(words)
+
+    def _actions(self, left: list[Download]) -> list[Action]:
+        downloads = self._controllers.downloads
+        going = [one.id for one in left if one.state in ACTIVE]
+        still = [one.id for one in left if one.state not in ACTIVE]
+
+        def all_of(act: Callable[[str], None], ids: list[str]) -> Callable[[], object]:
+            def run() -> None:
+                for one in ids:
+                    act(one)
+
+            return run
+
+        if going:
+            return [("Pause", all_of(downloads.pause, going))]
+        failed = any(one.state is DownloadState.FAILED for one in left)
+        name = "Try again" if failed else "Resume"
+        return [(name, all_of(downloads.resume, still))]
+
+    # --- when it is here -----------------------------------------------------------------
+
+    def _on_installed(self, models: list[InstalledModel]) -> None:
+        self._installed = models
+        self._only_starter = all(model.source == STARTER for model in models)
+        self._starter = next((one.ref.name for one in models if one.source == STARTER), "")
+        if self._came:
+            self._take_over()
+        self._show()
+
+    def _take_over(self) -> None:
+        """A new chat is answered by it at once; one that goes on says so first."""
+        found = next((one for one in self._installed if one.ref.key == self._came), None)
+        if found is None:
+            return
+        self._came = ""
+        ref = found.ref
+        self._controllers.installed.use_for_new(ref)
+        if self._empty:
+            self._controllers.models.choose(ref)
+            return
+        self._line.say(
+            _HERE,
+            f"{ref.name} is here. New chats use it.",
+            [("Use it in this chat", lambda: self._use(ref))],
+            lambda: None,
+        )
+
+    def _use(self, ref: ModelRef) -> None:
+        self._line.withdraw(_HERE)
+        self._controllers.models.choose(ref)
 
     def _on_chat(self, _chat: Chat, page: BranchPage, _same: bool) -> None:
         self._empty = not page.messages
+        if self._empty:
+            self._line.withdraw(_HERE)
         self._show()
 
     def _on_message(self, _chat_id: str) -> None:
@@ -89,14 +199,6 @@ class Suggesting(QObject):
         self._show()
 
     def _on_suggested(self, model: Recommended) -> None:
-        self._model = model
-        self._line.suggest(model)
-        self._show()
-
-    def _get(self) -> None:
-        if self._model is not None:
-            self._getting.get_recommended(self._model)
-
-    def _dismiss(self) -> None:
-        self._dismissed = True
+        if not self._wanted:
+            self._model = model
         self._show()

@@ -9,6 +9,7 @@ from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
 from headstart.core.chat_tree import RemovedBranch
 from headstart.core.downloads import Download
+from headstart.core.events import PromptSize
 from headstart.core.settings import Settings
 from headstart.core.text import count_words, shortened, size_text
 from headstart.core.values import FinishReason, TurnStats
@@ -18,6 +19,7 @@ from headstart.ui.inspector import wiring as inspector
 from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
+from headstart.ui.window.help import keys_of
 from headstart.ui.window.notify import Notifier
 from headstart.ui.window.open_chat_view import OpenChatView
 from headstart.ui.window.sight import Sight
@@ -25,6 +27,8 @@ from headstart.ui.window.suggestion import Suggesting
 
 # below this share of the context a notice that it is full is out of date
 NEARLY_FULL = 0.8
+# tokens of a reply from which on its speed says something
+TELLING = 24
 
 if TYPE_CHECKING:
     from headstart.ui.window.main_window import MainWindow
@@ -34,6 +38,7 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     sidebar.connect(window.sidebar, controllers, window.commands)
     transcript.connect(window.transcript, window.find_bar, controllers, window.commands)
     composer.connect(window.composer, window.attachments, controllers, preferences)
+    composer.connect_queue(window.queued, window.composer, controllers)
     inspector.connect(window.inspector, controllers, preferences)
     _connect_header(window, controllers)
     _connect_pages(window, controllers)
@@ -46,21 +51,72 @@ def connect(window: MainWindow, controllers: Controllers, preferences: Preferenc
     window.transcript.copy_requested.connect(
         lambda message, form: window.transfer.copy(controllers.open.id, form, message)
     )
-    window.composer.submitted.connect(window.submit)
-    window.composer.edit.history = window.asked_before
+    window.composer.submitted.connect(window.sending.submit)
+    window.composer.edit.history = window.sending.asked_before
     window.keyboard.connect_to(controllers)
     window.transcript.host.part_opened.connect(window.attachments.show_part)
     window.transcript.host.save_requested.connect(window.transfer.save_code)
     window.transcript.host.link_hover_changed.connect(window.composer.set_hint)
     window.inspector.prefix.sizes_requested.connect(window.sizes.open)
     view = OpenChatView(window, controllers)
+    _connect_context(window, controllers)
     _connect_notices(window, controllers)
+    _connect_gain(window, controllers, view)
     _connect_settings(window, controllers, preferences, view)
+
+
+def _connect_context(window: MainWindow, controllers: Controllers) -> None:
+    """One figure for how full the context is: what the next prompt takes, as far as it is known, or
+    what the last one took."""
+    used: tuple[int, int] = (0, 0)
+    sized: PromptSize | None = None
+
+    def show() -> None:
+        if sized is not None:
+            window.composer.set_context(sized.tokens, sized.size, sized.limit)
+            window.inspector.set_context(sized.tokens, sized.size)
+        else:
+            window.composer.set_context(*used)
+            window.inspector.set_context(*used)
+
+    def on_used(tokens: int, size: int) -> None:
+        nonlocal used, sized
+        if (tokens, size) != used and size:
+            # what was known before of the next prompt is older
+            sized = None
+        used = (tokens, size)
+        show()
+
+    def on_sized(size: PromptSize | None) -> None:
+        nonlocal sized
+        sized = size
+        show()
+
+    controllers.reply.context_changed.connect(on_used)
+    controllers.attaching.sized.connect(on_sized)
+
+
+def _connect_gain(window: MainWindow, controllers: Controllers, view: OpenChatView) -> None:
+    """What drafting gains is said once for each model and draft."""
+
+    def on_stats(stats: TurnStats | None) -> None:
+        speculation = None if stats is None else stats.speculation
+        if stats is None or speculation is None or stats.generated_tokens < TELLING:
+            return
+        if speculation.accepted:
+            view.tell_gain(window.inspector.speculation.draft_name, stats.against_plain)
+
+    controllers.branch.stats_shown.connect(on_stats)
 
 
 def _connect_header(window: MainWindow, controllers: Controllers) -> None:
     header, models = window.header, controllers.models
     header.set_commands(window.commands)
+    header.drafting_wanted.connect(window.show_drafting)
+    header.title.rename_wanted.connect(lambda: window.sidebar.begin_rename(controllers.open.id))
+    window.inspector.overview.model_wanted.connect(header.pill.choices.popup)
+    window.dialogs.panel_wanted.connect(window.panels.open_branches)
+    window.dialogs.panel_closed.connect(window.panels.close_branches)
     header.pill.model_chosen.connect(models.choose)
     header.pill.file_chosen.connect(models.open_file)
     header.pill.menu_opening.connect(models.list)
@@ -72,14 +128,24 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages = window.pages
 
     def say(text: str) -> None:
-        toast = pages.toast if pages.on_models else window.toast
-        toast.show_text(text)
+        if pages.on_models:
+            pages.toast.show_text(text)
+        elif not pages.elsewhere:
+            window.toast.show_text(text)
 
     def show() -> None:
         window.sidebar.set_models(pages.line, pages.on_models)
-        window.panels.set_page(pages.on_models)
+        window.panels.set_page(pages.elsewhere, alone=pages.on_settings)
 
-    Suggesting(window.suggestion, controllers, window.commands)
+    def show_settings() -> None:
+        page = window.settings.make()
+        pages.show_settings(page)
+        page.search.setFocus()
+
+    Suggesting(window.note, controllers, window.commands)
+    window.settings.opened.connect(show_settings)
+    window.settings.keys = lambda: keys_of(window.commands)
+    window.settings.closed.connect(pages.show_chat)
     pages.changed.connect(show)
     Sight(window, controllers.folders)
     pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
@@ -182,8 +248,11 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
     )
     controllers.pictures.saved.connect(lambda path: toast.show_text(f"Saved to {path}"))
     controllers.transfer.sorted.connect(window.take_files)
+    window.transfer.chat_wanted.connect(window.open_chat)
     controllers.backups.made.connect(
-        lambda path: toast.show_text(f"Backed up to {path}") if path else None
+        lambda path, size: (
+            toast.show_text(f"Backed up: {size_text(size)} to {path}") if path else None
+        )
     )
     window.settings.command_wanted.connect(window.commands.run)
     window.settings.restore_wanted.connect(window.transfer.restore)
@@ -201,16 +270,15 @@ def _connect_settings(
             controllers.models.show()
         take_over(settings)
         view.show_draft()
-        window.apply_theme()
 
     def take_over(settings: Settings) -> None:
         window.inspector.set_settings(settings)
-        window.transcript.set_tinted(settings.show_origins)
-        window.transcript.set_stats(settings.show_stats)
+        window.transcript.host.set_tinted(settings.show_origins)
+        window.transcript.set_stats(settings.stats_shown)
         window.composer.set_prefills_ahead(settings.prefix.prefill_ahead)
+        window.looks.apply()
 
     take_over(preferences.current)
     preferences.listen(on_settings)
     preferences.on_error(lambda problem: window.show_problem(problem.message, problem.remedy))
-    window.looks.changed.connect(window.apply_theme)
     controllers.updates.found.connect(window.news.offer)

@@ -1,0 +1,113 @@
+"""The draft that is taken where nobody chose one: the installed one that gains most, remembered for
+each model. On the event loop's thread; files are read on a worker thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from headstart.chat.answering.judging import judged
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core import fit
+from headstart.core.draft_choice import Candidate, best
+from headstart.core.errors import ModelProblem
+from headstart.core.fit import Pair, automatic_context
+from headstart.core.heads import OWN_LAYERS
+from headstart.core.model_ref import ModelRef
+from headstart.core.settings import EngineSettings, Settings
+from headstart.core.values import TurnStats
+from headstart.engine.memory import memory
+from headstart.hub.cards import read_card
+
+# of a reply, tokens from which its speed says something
+_TELLING = 24
+
+
+class AutomaticDraft:
+    def __init__(self, models: Models, preferences: Preferences) -> None:
+        self._models = models
+        self._preferences = preferences
+        # by target: what there is to choose from
+        self._known: dict[str, list[Candidate]] = {}
+        self._taken: dict[str, str] = {}
+        self._engine = preferences.current.engine
+        preferences.listen(self._on_settings)
+
+    async def key_for(self, target: ModelRef) -> str:
+        """The key of the draft, OWN_LAYERS, or "" where nothing pays."""
+        known = self._known.get(target.key)
+        if known is None:
+            # once for each model, and again when others came: before a reply there is no time
+            installed, heads = await self._models.installed(), await self._models.heads()
+            known = await asyncio.to_thread(self._candidates, target, installed, heads)
+            self._known[target.key] = known
+        gains = await asyncio.to_thread(self._models.shelf.drafts.gains, target.key)
+        measured = [
+            Candidate(one.key, one.works, one.share, gains.get(one.key, one.measured))
+            for one in known
+        ]
+        chosen = best(measured)
+        key = "" if chosen is None else chosen.key
+        if self._taken.get(target.key) != key:
+            self._taken[target.key] = key
+            await asyncio.to_thread(self._models.shelf.drafts.take, target.key, key)
+        return key
+
+    def forget(self) -> None:
+        """Models came or went: there may be others to choose from."""
+        self._known.clear()
+
+    def _on_settings(self, settings: Settings) -> None:
+        if settings.engine != self._engine:
+            self._engine = settings.engine
+            self.forget()
+
+    def taken_for(self, target: ModelRef) -> str:
+        """What was taken for it last, without a look at anything; "" for none."""
+        known = self._taken.get(target.key)
+        return self._models.shelf.drafts.last(target.key) if known is None else known
+
+    async def learn(self, target: ModelRef, draft: ModelRef | None, stats: TurnStats) -> None:
+        """A reply was written with this draft."""
+        gain, tokens = stats.against_plain, stats.generated_tokens
+        if draft is None or gain is None or tokens < _TELLING:
+            return
+        key = OWN_LAYERS if draft.key == target.key else draft.key
+        await asyncio.to_thread(self._models.shelf.drafts.note, target.key, key, gain, tokens)
+
+    def _candidates(
+        self, target: ModelRef, installed: Sequence[ModelRef], heads: Sequence[ModelRef]
+    ) -> list[Candidate]:
+        engine = self._preferences.current.engine
+        whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
+        try:
+            choices = judged(target, list(installed), list(heads), whys, engine)
+        except (ModelProblem, OSError):
+            # it is told when it is loaded
+            return []
+        sizes = {model.key: model for model in installed}
+        found = []
+        for choice in choices:
+            if choice.verdict.works == "no":
+                continue
+            model = sizes.get(choice.key)
+            if model is not None and not _fits_beside(target, model, engine):
+                continue
+            share = None if model is None else model.size / max(1, target.size)
+            found.append(Candidate(choice.key, choice.verdict.works, share))
+        return found
+
+
+def _fits_beside(target: ModelRef, draft: ModelRef, engine: EngineSettings) -> bool:
+    """Whether both fit, and the model keeps the context that it has without the draft."""
+    try:
+        alone = Pair(read_card(target).shape)
+        both = Pair(alone.target, read_card(draft).shape)
+    except (ModelProblem, OSError):
+        return False
+    free = memory()
+    context = engine.context_length or automatic_context(alone, engine, free)
+    if not engine.context_length and automatic_context(both, engine, free) < context:
+        return False
+    return fit.judge(both.need(context, engine), free) != "no"

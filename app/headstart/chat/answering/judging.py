@@ -1,0 +1,112 @@
+"""What drafts are worth, each with a verdict and a reason. Reads files: for worker threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from headstart.core import fit
+from headstart.core.errors import ModelProblem
+from headstart.core.fit import Pair, automatic_context
+from headstart.core.heads import OWN_LAYERS, HeadFacts, HeadKind
+from headstart.core.model_ref import ModelRef
+from headstart.core.servers import ServerModel
+from headstart.core.settings import EngineSettings
+from headstart.core.told import Told, about, told
+from headstart.engine.memory import memory
+from headstart.engine.speculation.compatibility import Verdict, judge
+from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
+from headstart.hub.cards import read_card
+from headstart.hub.heads import head_shape, own_layers, read_head
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChoice:
+    """`key` and `name`: what the settings call it, and the window. `taken`: it is the automatic
+    choice."""
+
+    key: str
+    name: str
+    verdict: Verdict
+    taken: bool = False
+
+
+def judged_for(
+    target: ServerModel,
+    installed: list[ModelRef],
+    whys: Mapping[str, Told],
+    engine: EngineSettings,
+) -> list[DraftChoice]:
+    """What can draft here for a server's model, small ones first: of that nothing is known."""
+    free = memory()
+
+    def verdict_of(model: ModelRef) -> Verdict:
+        why = whys.get(model.key)
+        if why is not None:
+            return Verdict("no", (why,))
+        card = read_card(model)
+        context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
+        need = fit.need(card.shape, min(context, card.context_length or context), engine)
+        if fit.judge(need, free) == "no":
+            why = told("draft-needs-memory", need=need.total, free=free.available)
+            return Verdict("no", (why,))
+        notes = (told("draft-for-server", host=target.host), told("draft-fits", need=need.total))
+        return Verdict("yes", notes)
+
+    small = sorted(installed, key=lambda model: model.size)
+    choices = [DraftChoice(one.key, one.name, _read(verdict_of, one)) for one in small]
+    return sorted(choices, key=lambda choice: choice.verdict.works == "no")
+
+
+def drafts_itself(target: ModelRef) -> bool:
+    try:
+        return own_layers(target).usable
+    except (ModelProblem, OSError):
+        return False
+
+
+def judged(
+    target: ModelRef,
+    installed: list[ModelRef],
+    heads: list[ModelRef],
+    whys: Mapping[str, Told],
+    engine: EngineSettings,
+) -> list[DraftChoice]:
+    """`whys`: of models that cannot run here, so that they cannot draft here either."""
+    card, free = read_card(target), memory()
+    context = engine.context_length or automatic_context(Pair(card.shape), engine, free)
+
+    def of_model(model: ModelRef) -> Verdict:
+        why = whys.get(model.key)
+        if why is not None:
+            return Verdict("no", (why,))
+        return judge(card, read_card(model), context, engine, free)
+
+    def of_head(model: ModelRef) -> Verdict:
+        facts = read_head(model)
+        if facts is None:
+            return Verdict("no", (told("head-not-run-here"),))
+        return judge_head(card, facts, head_shape(model), context, engine, free)
+
+    def of_itself() -> Verdict | None:
+        own = own_layers(target)
+        if not own.usable:
+            return why_no_own_layers(own.there, own.told)
+        facts = HeadFacts(HeadKind.OWN, 0)
+        return judge_head(card, facts, card.shape.as_own_draft, context, engine, free)
+
+    itself = of_itself()
+    choices = [] if itself is None else [DraftChoice(OWN_LAYERS, "Own layers", itself)]
+    for verdict, models in ((of_head, heads), (of_model, installed)):
+        choices += [DraftChoice(one.key, one.name, _read(verdict, one)) for one in models]
+    order = {"yes": 0, "by text": 1, "no": 2}
+    return sorted(choices, key=lambda choice: order[choice.verdict.works])
+
+
+def _read(judged: Callable[[ModelRef], Verdict], model: ModelRef) -> Verdict:
+    try:
+        return judged(model)
+    except ModelProblem as problem:
+        return Verdict("no", (about("draft-unreadable", problem.told),))
+    except OSError as error:
+        return Verdict("no", (told("draft-unreadable", problem=error.strerror or error),))

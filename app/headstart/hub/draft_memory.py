@@ -1,0 +1,70 @@
+"""What is remembered of the drafts of each model: how much faster it wrote with them, and which one
+was taken. Both are known by their content. Worker threads."""
+
+from __future__ import annotations
+
+from headstart.core.draft_choice import Measured
+from headstart.core.heads import OWN_LAYERS
+from headstart.hub.kept_list import Kept, KeptList, Known
+
+
+class DraftMemory:
+    def __init__(self, kept: KeptList) -> None:
+        self._list = kept
+
+    def gains(self, key: str) -> dict[str, Measured]:
+        """What drafts for a model gained, by their keys."""
+        with self._list.lock:
+            kept = self._list.load()
+            known = _known_of(key, kept)
+            if known is None:
+                return {}
+            contents = {path: seen.content for path, seen in kept.seen.items()}
+            found = {path: known.drafts.get(content) for path, content in contents.items()}
+            found[OWN_LAYERS] = known.drafts.get(OWN_LAYERS)
+            return {one: Measured(*gain) for one, gain in found.items() if gain is not None}
+
+    def note(self, key: str, draft: str, gain: float, tokens: int) -> Measured:
+        """A reply of so many tokens was so much faster with this draft."""
+        with self._list.lock:
+            kept = self._list.load()
+            known, content = _known_of(key, kept), _content_of(draft, kept)
+            if known is None or not content:
+                return Measured(gain, tokens)
+            new = Measured(*known.drafts.get(content, (1.0, 0))).with_reply(gain, tokens)
+            known.drafts[content] = (round(new.gain, 3), new.tokens)
+            self._list.save()
+            return new
+
+    def last(self, key: str) -> str:
+        """The key of the draft that was taken for a model last; "" for none."""
+        with self._list.lock:
+            kept = self._list.load()
+            known = _known_of(key, kept)
+            content = "" if known is None else known.draft
+            if content == OWN_LAYERS:
+                return content
+            paths = (path for path, seen in kept.seen.items() if seen.content == content)
+            return next(paths, "") if content else ""
+
+    def take(self, key: str, draft: str) -> None:
+        """This one is taken from now on; "" for none."""
+        with self._list.lock:
+            kept = self._list.load()
+            known = _known_of(key, kept)
+            content = _content_of(draft, kept) if draft else ""
+            if known is not None and known.draft != content:
+                known.draft = content
+                self._list.save()
+
+
+def _known_of(key: str, kept: Kept) -> Known | None:
+    seen = kept.seen.get(key)
+    return None if seen is None else kept.known.get(seen.content)
+
+
+def _content_of(draft: str, kept: Kept) -> str:
+    if draft == OWN_LAYERS:
+        return draft
+    seen = kept.seen.get(draft)
+    return "" if seen is None else seen.content

@@ -1,0 +1,88 @@
+"""The small file in which the shelf keeps what it knows. Worker threads."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from headstart.core.files import write_whole
+from headstart.core.installed import About
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was read of a place, and the state of the files then."""
+
+    state: tuple[int, int]
+    name: str
+    content: str
+    about: About
+    size: int
+    # what is wrong with the file, as `Told.stored` writes it
+    trouble: str = ""
+
+
+@dataclass(slots=True)
+class Known:
+    """What stays with a model's bytes."""
+
+    # by which measurements know it: as the file was called when it was first seen
+    signature: str
+    name: str = ""
+    notes: str = ""
+    last_used: float = 0.0
+    paths: list[str] = field(default_factory=list)
+    # what drafts for it gained, by their contents, and the one that was taken last
+    drafts: dict[str, tuple[float, int]] = field(default_factory=dict)
+    draft: str = ""
+
+
+@dataclass(slots=True)
+class Kept:
+    seen: dict[str, Seen] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
+
+
+class KeptList:
+    """Whoever loads, changes and saves it holds `lock`. Without a `path` nothing is kept."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.lock = threading.RLock()
+        self._kept: Kept | None = None
+
+    def load(self) -> Kept:
+        if self._kept is None:
+            self._kept = Kept()
+            if self._path is None:
+                return self._kept
+            try:
+                self._kept = msgspec.json.decode(self._path.read_bytes(), type=Kept)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                # it may be there again at the next start: nothing is written over it
+                log.warning("the list of models cannot be read: %s", type(error).__name__)
+                self._path = None
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                # names and notes are lost to this version; everything else is found again
+                log.warning("the list of models cannot be read: %s", type(error).__name__)
+                with contextlib.suppress(OSError):
+                    self._path.replace(self._path.with_name(self._path.name + ".damaged"))
+        return self._kept
+
+    def save(self) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._path, msgspec.json.encode(self.load()))
+        except OSError as error:
+            log.warning("the list of models cannot be written: %s", error)

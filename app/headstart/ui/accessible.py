@@ -1,0 +1,91 @@
+"""The window for who hears it: the roles of widgets of our own. Nothing of this is asked for while
+nobody reads the window. Main thread."""
+
+from __future__ import annotations
+
+import functools
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QAccessibleStateChangeEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
+
+Spoken = QAccessible.Role
+_ROLE = "accessibleRole"
+# in the place of a role
+_FOLD = -1
+_PRESS = "Press"
+
+
+def be(widget: QWidget, role: Spoken) -> None:
+    """Have a widget be read as this."""
+    widget.setProperty(_ROLE, role.value)
+    _forget(widget)
+
+
+def be_fold(button: QAbstractButton) -> None:
+    """Have a button that is down while something is shown be read as expanded or collapsed."""
+    button.setProperty(_ROLE, _FOLD)
+    _forget(button)
+    button.toggled.connect(lambda _on: _tell_state(button))
+
+
+@functools.cache
+def install() -> None:
+    """Once for the program."""
+    QAccessible.installFactory(_face)
+
+
+class FoldFace(QAccessibleWidget):
+    """A button that shows and hides what is below it."""
+
+    def __init__(self, button: QAbstractButton) -> None:
+        super().__init__(button, Spoken.Button)
+        self._button = button
+
+    def text(self, kind: QAccessible.Text) -> str:
+        if kind == QAccessible.Text.Name:
+            return self._button.accessibleName() or self._button.text()
+        return super().text(kind)
+
+    def state(self) -> QAccessible.State:
+        state = super().state()
+        state.expandable = 1
+        state.expanded = int(self._button.isChecked())
+        state.collapsed = int(not self._button.isChecked())
+        return state
+
+    def actionNames(self) -> list[str]:
+        return [_PRESS]
+
+    def doAction(self, name: str) -> None:
+        if name == _PRESS:
+            self._button.click()
+
+
+def _forget(widget: QWidget) -> None:
+    """It was read as something else before."""
+    if QAccessible.isActive():
+        face = QAccessible.queryAccessibleInterface(widget)
+        if face is not None:
+            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(face))
+
+
+def _face(_kind: str, thing: QObject) -> QAccessibleInterface | None:
+    role = thing.property(_ROLE) if isinstance(thing, QWidget) else None
+    if role is None:
+        return None
+    if isinstance(thing, QAbstractButton) and role == _FOLD:
+        return FoldFace(thing)
+    assert isinstance(thing, QWidget)
+    return QAccessibleWidget(thing, Spoken(role))
+
+
+def _tell_state(button: QAbstractButton) -> None:
+    if QAccessible.isActive():
+        changed = QAccessible.State()
+        changed.expanded = 1
+        QAccessible.updateAccessibility(QAccessibleStateChangeEvent(button, changed))

@@ -1,0 +1,94 @@
+"""What waits until the reply before it is written: a line for each, above the message. Main
+thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.queue import Queued
+from headstart.ui.tool import dress, small_tool
+
+
+class QueuedLine(QFrame):
+    edited = Signal()
+    removed = Signal()
+
+    def __init__(self, one: Queued, number: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("queued")
+        self.setAccessibleName(f"Waiting message {number}: {one.words}")
+        label = QLabel("Next" if number == 1 else f"Then, {number}", self)
+        label.setObjectName("quiet")
+        words = ElidedLabel(one.words, self, 80)
+        words.setToolTip(one.text)
+        self.edit = small_tool(self, "pencil", name="Edit this message")
+        self.remove = small_tool(self, "x", name="Do not send this message")
+        self.edit.clicked.connect(self.edited)
+        self.remove.clicked.connect(self.removed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 3, 6, 3)
+        row.setSpacing(8)
+        row.addWidget(label)
+        row.addWidget(words, 1)
+        row.addWidget(self.edit)
+        row.addWidget(self.remove)
+
+    def refresh_theme(self) -> None:
+        dress(self.edit, "pencil")
+        dress(self.remove, "x")
+
+
+class QueuedRows(QWidget):
+    """Hidden while nothing waits; emits the number of one."""
+
+    edited = Signal(int)
+    removed = Signal(int)
+    send_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(4)
+        self.lines: list[QueuedLine] = []
+        # for who stopped the reply, and wants what waits to go all the same
+        self.send = QPushButton("Send what waits", self)
+        self.send.setObjectName("row")
+        self.send.clicked.connect(self.send_wanted)
+        self.send.hide()
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.send)
+        self._column.addLayout(row)
+        self._writing = False
+        self.hide()
+
+    def show_queue(self, queue: Sequence[Queued]) -> None:
+        for line in self.lines:
+            self._column.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+        self.lines = []
+        for number, one in enumerate(queue):
+            line = QueuedLine(one, number + 1, self)
+            line.edited.connect(lambda number=number: self.edited.emit(number))
+            line.removed.connect(lambda number=number: self.removed.emit(number))
+            self._column.insertWidget(number, line)
+            self.lines.append(line)
+        self.setVisible(bool(queue))
+        self._show_send()
+
+    def set_writing(self, writing: bool) -> None:
+        self._writing = writing
+        self._show_send()
+
+    def refresh_theme(self) -> None:
+        for line in self.lines:
+            line.refresh_theme()
+
+    def _show_send(self) -> None:
+        self.send.setVisible(bool(self.lines) and not self._writing)

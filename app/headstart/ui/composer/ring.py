@@ -1,0 +1,68 @@
+"""How much of the context is used: a ring with the figure beside it. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from headstart.core.text import tokens_text
+from headstart.ui import theme
+
+_RING, _GAP = 14, 6
+
+
+class ContextRing(QWidget):
+    """Hidden while nothing is known."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        # tokens
+        self.used = self._size = 0
+        self._over = False
+        self.text = ""
+        self.hide()
+
+    def show_use(self, used: int, size: int, limit: int = 0) -> None:
+        """Tokens; more than `limit` leave no room for a reply (0: nobody knows)."""
+        self.used, self._size = used, size
+        self._over = bool(limit) and used > limit
+        self.text = f"{tokens_text(used)} of {tokens_text(size)}" if size else ""
+        if self._over:
+            self.text += ": too many"
+        told = f"{used:,} of {size:,} tokens of the context"
+        self.setToolTip(
+            f"{told}; {limit:,} leave room for a reply"
+            if self._over
+            else f"{told}: what the model gets with this message, and what it can hold"
+        )
+        self.setAccessibleName(f"Context: {used:,} of {size:,} tokens" if size else "Context")
+        self.setVisible(bool(size))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(theme.text_font(theme.SMALL_SIZE))
+        width = _RING + 4 + _GAP + metrics.horizontalAdvance(self.text)
+        return QSize(width, max(_RING + 4, metrics.height()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_RING + 4, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colours = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ring = QRectF(2, (self.height() - _RING) / 2, _RING, _RING)
+        painter.setPen(QPen(QColor(colours.edge), 2.5))
+        painter.drawEllipse(ring)
+        share = min(1.0, self.used / max(1, self._size))
+        colour = QColor(colours.warning if self._over or share > 0.9 else colours.accent)
+        painter.setPen(QPen(colour, 2.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        painter.drawArc(ring, 90 * 16, -round(360 * 16 * share))
+        painter.setFont(theme.text_font(theme.SMALL_SIZE))
+        painter.setPen(QColor(colours.warning if self._over else colours.quiet))
+        left = _RING + 4 + _GAP
+        words = self.rect().adjusted(left, 0, 0, 0)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), self.text)
+        painter.end()

@@ -1,0 +1,124 @@
+"""The next message waits: it is sent when the reply that is being written has ended. Main
+thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from headstart.chat.branches import Branches
+from headstart.chat.broadcast import Broadcast
+from headstart.chat.changes import ReplyEnded
+from headstart.chat.conversation import Conversation
+from headstart.chat.replies import Replies
+from headstart.core.parts import OtherPart
+from headstart.core.values import FinishReason, Message, MessageStatus
+from headstart.ui.controllers.consent import Consent
+from headstart.ui.open_chat import OpenChat
+from headstart.ui.queue import Queued
+from headstart.ui.tasks import Tasks
+
+
+class QueueController(QObject):
+    changed = Signal(tuple)  # of Queued: what waits in the open chat
+    taken_back = Signal(str)  # a text that is to stand in the message again
+
+    def __init__(
+        self,
+        verbs: tuple[Conversation, Replies, Branches],
+        open_chat: OpenChat,
+        consent: Consent,
+        tasks: Tasks,
+        broadcast: Broadcast,
+    ) -> None:
+        super().__init__()
+        self._conversation, self._replies, self._branches = verbs
+        self._open = open_chat
+        self._consent = consent
+        self._tasks = tasks
+        # chats whose reply was stopped for what waits
+        self._interrupted: set[str] = set()
+        open_chat.opened.connect(self._show)
+        broadcast.on(ReplyEnded, self._on_ended)
+
+    def add(self, text: str) -> None:
+        """Have what stands in the message sent later; it leaves the message."""
+        self._take_in(text, first=False)
+
+    def interrupt(self, text: str) -> None:
+        """End the reply that is being written, and send this (or what waits first) at once."""
+        chat_id = self._open.id
+        if text.strip() or self._open.parts:
+            self._take_in(text, first=True)
+        if self._open.queue.of(chat_id):
+            self._interrupted.add(chat_id)
+            self._replies.stop(chat_id)
+
+    def remove(self, number: int) -> None:
+        self._open.queue.take(self._open.id, number)
+        self._changed(self._open.id)
+
+    def edit(self, number: int) -> None:
+        """Put one back into the message, behind what stands there."""
+        one = self._open.queue.take(self._open.id, number)
+        if one is None:
+            return
+        if one.parts:
+            self._open.attach(self._open.id, (*self._open.parts, *one.parts))
+        text = "\n\n".join(filter(None, (self._open.unsent.strip(), one.text)))
+        self._changed(self._open.id)
+        self.taken_back.emit(text)
+
+    def send_first(self) -> None:
+        """What waits is sent although the reply before it was stopped."""
+        chat_id = self._open.id
+        if self._replies.reply_in(chat_id) is None:
+            self._send(chat_id)
+
+    def _take_in(self, text: str, first: bool) -> None:
+        chat_id, parts = self._open.id, self._open.parts
+        self._open.queue.add(chat_id, Queued(text.strip(), tuple(parts)), first)
+        self._open.clear()
+        self._changed(chat_id)
+
+    def _changed(self, chat_id: str) -> None:
+        self._open.written.emit(chat_id)
+        self._show()
+
+    def _show(self) -> None:
+        self.changed.emit(self._open.queue.of(self._open.id))
+
+    def _on_ended(self, change: ReplyEnded) -> None:
+        if self._open.queue.of(change.chat_id):
+            self._tasks.spawn(self._go_on(change))
+
+    async def _go_on(self, change: ReplyEnded) -> None:
+        """Not after the user stopped a reply, or it failed: they may want to say something else."""
+        wanted = change.chat_id in self._interrupted
+        self._interrupted.discard(change.chat_id)
+        message = await self._branches.message(change.chat_id, change.message_id)
+        done = message is None or _is_done(message)
+        if (done or wanted) and self._replies.reply_in(change.chat_id) is None:
+            self._send(change.chat_id)
+
+    def _send(self, chat_id: str) -> None:
+        one = self._open.queue.take(chat_id)
+        if one is not None:
+            self._changed(chat_id)
+            self._consent.asking(lambda: self._sent(chat_id, one.text, one.parts, one))
+
+    async def _sent(self, chat_id: str, text: str, parts: Sequence[OtherPart], one: Queued) -> None:
+        try:
+            await self._conversation.send(chat_id, text, parts)
+        except BaseException:
+            # what was not sent waits on
+            self._open.queue.add(chat_id, one, first=True)
+            self._changed(chat_id)
+            raise
+
+
+def _is_done(message: Message) -> bool:
+    """Whether it ended by itself: also where a reply may be no longer."""
+    longest = message.stats is not None and message.stats.finish is FinishReason.LENGTH
+    return message.status is MessageStatus.COMPLETE or longest

@@ -1,0 +1,58 @@
+"""Where Tab goes in areas that decide it themselves. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QWidget
+
+
+def takes_tab(widget: QWidget) -> bool:
+    takes = bool(widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value)
+    return takes and widget.isEnabled() and widget.isVisible()
+
+
+def stops_in(area: QWidget) -> list[QWidget]:
+    """What the keyboard can come to inside of `area`, as one reads; buttons, and what can have the
+    focus."""
+    found = [
+        widget
+        for widget in area.findChildren(QWidget)
+        if widget.isEnabled()
+        and widget.isVisible()
+        and (isinstance(widget, QAbstractButton) or widget.focusPolicy() != Qt.FocusPolicy.NoFocus)
+        and widget.focusProxy() is None
+    ]
+    places = {id(widget): widget.mapTo(area, widget.rect().topLeft()) for widget in found}
+    return sorted(found, key=lambda one: (places[id(one)].y() // 8, places[id(one)].x()))
+
+
+def step_among(stops: Sequence[QWidget], focus: QWidget | None, forward: bool) -> bool:
+    """Give the focus to the next one; False where there is none."""
+    at = next((number for number, one in enumerate(stops) if one is focus), -1)
+    number = at + (1 if forward else -1)
+    if at < 0 or not 0 <= number < len(stops):
+        return False
+    focus_by_tab(stops[number], forward)
+    return True
+
+
+def leave_area(area: QWidget, forward: bool) -> bool:
+    """Give the focus to what comes after (before) `area` and everything in it."""
+    at: QWidget | None = area
+    while True:
+        assert at is not None
+        at = at.nextInFocusChain() if forward else at.previousInFocusChain()
+        if at is None or at is area:
+            return False
+        if not area.isAncestorOf(at) and at.window() is area.window() and takes_tab(at):
+            focus_by_tab(at, forward)
+            return True
+
+
+def focus_by_tab(widget: QWidget, forward: bool) -> None:
+    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+    # the frame of the focus is for who uses the keyboard
+    widget.window().setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+    widget.setFocus(reason)

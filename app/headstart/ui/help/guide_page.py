@@ -1,0 +1,112 @@
+"""The guide, shown in the program: its pages at the left, and what one of them says. Main
+thread."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QImage, QResizeEvent, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QWidget
+
+from headstart.core.resources import guide
+from headstart.ui import theme
+from headstart.ui.sheet import Sheet
+
+_LINK = re.compile(r"^\d+\. \[(?P<title>[^\]]+)\]\((?P<file>[\w-]+\.md)\)", re.MULTILINE)
+_FILE = int(Qt.ItemDataRole.UserRole)
+_NAMES = 200
+# pictures beside the words, as wide as these at most
+_PICTURE = 640
+GONE = "The guide is not here. It belongs to the program: installing it again brings it back."
+
+
+class GuideText(QTextBrowser):
+    """Only pictures of the guide are read, nothing is fetched."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setOpenLinks(False)
+        self.setAccessibleName("Guide")
+        self.document().setDocumentMargin(18)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        text = name.toString() if isinstance(name, QUrl) else name
+        path = guide() / Path(text).name
+        if kind != QTextDocument.ResourceType.ImageResource.value or not path.is_file():
+            return None
+        image = QImage(str(path))
+        width = min(image.width(), _PICTURE, max(120, self.viewport().width() - 60))
+        mode = Qt.TransformationMode.SmoothTransformation
+        return image.scaled(QSize(width, 10_000), Qt.AspectRatioMode.KeepAspectRatio, mode)
+
+
+class GuideSheet(Sheet):
+    def __init__(self, parent: QWidget | None, page: str = "") -> None:
+        super().__init__("Guide", parent, (1020, 720))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.names = QListWidget(self)
+        self.names.setObjectName("settingsNames")
+        self.names.setAccessibleName("Pages of the guide")
+        self.names.setFixedWidth(theme.px(_NAMES))
+        self.names.setWordWrap(True)
+        self.text = GuideText(self)
+        self.text.anchorClicked.connect(self._follow)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(self.names)
+        row.addWidget(self.text, 1)
+        self.column.addLayout(row, 1)
+        for title, name in pages():
+            item = QListWidgetItem(title, self.names)
+            item.setData(_FILE, name)
+        self.names.currentItemChanged.connect(lambda *_: self._show())
+        self.show_page(page)
+
+    @property
+    def page(self) -> str:
+        """The file of the page that is shown."""
+        item = self.names.currentItem()
+        return str(item.data(_FILE)) if item is not None else ""
+
+    def show_page(self, name: str) -> None:
+        """A page by its file's name; the first one for none."""
+        for row in range(self.names.count()):
+            if self.names.item(row).data(_FILE) == name or (not name and row == 0):
+                self.names.setCurrentRow(row)
+                return
+        if not self.names.count():
+            self.text.setPlainText(GONE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # pictures are as wide as there is room
+        self._show()
+
+    def _show(self) -> None:
+        try:
+            words = (guide() / self.page).read_text(encoding="utf-8") if self.page else ""
+        except OSError:
+            words = GONE
+        colours = theme.current()
+        self.text.document().setDefaultStyleSheet(f"a {{ color: {colours.accent_text}; }}")
+        self.text.document().setDefaultFont(theme.reading_font())
+        if words:
+            self.text.setMarkdown(words)
+
+    def _follow(self, url: QUrl) -> None:
+        name = Path(url.path()).name
+        if url.scheme() in ("http", "https"):
+            QDesktopServices.openUrl(url)
+        elif name.endswith(".md"):
+            self.show_page(name)
+
+
+def pages() -> list[tuple[str, str]]:
+    """Titles and files of the pages, in the order of the guide's own list."""
+    try:
+        text = (guide() / "README.md").read_text(encoding="utf-8")
+    except OSError:
+        return []
+    return [(match["title"], match["file"]) for match in _LINK.finditer(text)]

@@ -1,0 +1,70 @@
+"""Reporting a problem: a folder with everything that a report needs, which the user reads before it
+goes anywhere. Nothing is sent. Main thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton, QWidget
+
+from headstart.ui import theme
+from headstart.ui.file_dialog import file_dialog
+from headstart.ui.sheet import Sheet
+
+ABOUT = (
+    "This is all that a report would have: versions, settings without names or texts of yours, and "
+    "the log, in which kinds of errors stand and no words of any chat. Read it first; nothing is "
+    "sent from here."
+)
+
+
+class ReportSheet(Sheet):
+    """Emits `wanted` when the text is asked for, and `saved` with a folder for it."""
+
+    wanted = Signal()
+    saved = Signal(str)
+
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__("Report a problem", parent, (760, 600))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.text = QPlainTextEdit("Reading the log…", self)
+        self.text.setReadOnly(True)
+        self.text.setFont(theme.code_font(12))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setAccessibleName("What a report would have")
+        self.copy = QPushButton("Copy", self)
+        self.save = QPushButton("Save to a folder…", self)
+        self.save.setObjectName("primary")
+        for button in (self.copy, self.save):
+            button.setAutoDefault(False)
+            button.setEnabled(False)
+        self.copy.clicked.connect(self._on_copy)
+        self.save.clicked.connect(self._ask)
+        self.said = self.word()
+        self.column.addWidget(self.word(ABOUT))
+        self.column.addWidget(self.text, 1)
+        self.column.addWidget(self.said)
+        self.buttons(self.copy, self.save)
+
+    def show_text(self, text: str) -> None:
+        self.text.setPlainText(text)
+        for button in (self.copy, self.save):
+            button.setEnabled(True)
+
+    def show_saved(self, folder: str) -> None:
+        self.said.setText(f"Saved to {folder}")
+        QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text.toPlainText())
+        self.said.setText("Copied")
+
+    def _ask(self) -> None:
+        place = QStandardPaths.StandardLocation.DocumentsLocation
+        start = QStandardPaths.writableLocation(place) or str(Path.home())
+        dialog = file_dialog(self.window(), "A folder for the report", start)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self.saved)
+        dialog.open()

@@ -1,0 +1,37 @@
+"""How inventive replies are: the temperature as people think of it. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from headstart.core.settings_fields import FieldInfo
+from headstart.ui.fields import SliderField
+
+
+class CreativityField(SliderField):
+    """A slider between two words, with the temperature beside its title."""
+
+    def __init__(self, info: FieldInfo, parent: QWidget | None = None) -> None:
+        super().__init__(info, parent)
+        self._title.rename("Creativity")
+        self.slider.setAccessibleName("Creativity")
+
+    def _lay_out(self) -> None:
+        self._title.setMinimumWidth(0)
+        self._value.setObjectName("quiet")
+        exact, inventive = QLabel("exact", self), QLabel("inventive", self)
+        for word in (exact, inventive):
+            word.setObjectName("quiet")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self._title, 0, 0)
+        grid.addWidget(self._value, 0, 1)
+        grid.addWidget(self._reset, 0, 2)
+        grid.addWidget(self.slider, 1, 0, 1, 3)
+        grid.addWidget(exact, 2, 0)
+        grid.addWidget(inventive, 2, 1, 1, 2, self._value.alignment())
+
+    def _words(self, value: float) -> str:
+        return f"temperature {super()._words(value)}"

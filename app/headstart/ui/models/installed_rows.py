@@ -1,0 +1,83 @@
+"""Rows of the models that lie here: the name with how it is stored, its size at the right, and what
+else is known of it in small letters below. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from headstart.core.events import ResidentModel
+from headstart.core.installed import InstalledModel
+from headstart.core.text import size_text
+from headstart.ui import theme
+from headstart.ui.models.words import SOURCES
+
+MODEL, LOADED = int(Qt.ItemDataRole.UserRole) + 1, int(Qt.ItemDataRole.UserRole) + 2
+Index = QModelIndex | QPersistentModelIndex
+_INSET, _GAP = 12, 8
+
+
+def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
+    """What stands below its name."""
+    facts = [model.about.parameters, SOURCES[model.source]]
+    if model.ref.format == "mlx":
+        facts.insert(0, "MLX")
+    if loaded is not None:
+        beside = " with its draft" if loaded.draft is not None else ""
+        facts.append(f"in memory{beside}: {size_text(loaded.size)}")
+    if model.why_not is not None:
+        facts.append("cannot be used")
+    return " · ".join(fact for fact in facts if fact)
+
+
+def spoken(model: InstalledModel, loaded: ResidentModel | None) -> str:
+    """The row for who hears it."""
+    pieces = [model.ref.name, model.about.quantization, size_text(model.ref.size)]
+    return ", ".join([piece for piece in pieces if piece] + facts_of(model, loaded).split(" · "))
+
+
+class InstalledDelegate(QStyledItemDelegate):
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(200, theme.px(theme.TALL_ROW) + 4)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        model: InstalledModel = index.data(MODEL)
+        colours, area, flags = theme.current(), option.rect, QStyle.StateFlag
+        chosen = bool(option.state & flags.State_Selected)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground = QRectF(area).adjusted(2, 1, -2, -1)
+        if chosen or option.state & flags.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.selected if chosen else colours.hover))
+            painter.drawRoundedRect(ground, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        if option.state & flags.State_HasFocus and option.state & flags.State_KeyboardFocusChange:
+            painter.setPen(QPen(QColor(colours.accent), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(ground.adjusted(1, 1, -1, -1), 7, 7)
+        name_font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.DemiBold)
+        small = theme.text_font(theme.SMALL_SIZE)
+        line, few = QFontMetrics(name_font), QFontMetrics(small)
+        left, right = area.left() + _INSET, area.right() - _INSET
+        top = area.top() + (area.height() - line.height() - few.height() - 2) // 2
+        size = size_text(model.ref.size)
+        right_of_name = right - few.horizontalAdvance(size) - _GAP
+        stored = model.about.quantization
+        if stored and stored not in model.ref.name:
+            right_of_name -= few.horizontalAdvance(stored) + _GAP
+        else:
+            stored = ""
+        elide, usable = Qt.TextElideMode.ElideRight, model.why_not is None
+        name = line.elidedText(model.ref.name, elide, max(20, right_of_name - left))
+        painter.setFont(name_font)
+        painter.setPen(QColor(colours.ink if usable else colours.quiet))
+        painter.drawText(left, top + line.ascent(), name)
+        painter.setFont(small)
+        painter.setPen(QColor(colours.quiet))
+        beside = left + line.horizontalAdvance(name) + _GAP
+        painter.drawText(beside, top + line.ascent(), stored)
+        painter.drawText(right - few.horizontalAdvance(size), top + line.ascent(), size)
+        facts = few.elidedText(facts_of(model, index.data(LOADED)), elide, right - left)
+        painter.drawText(left, top + line.height() + 2 + few.ascent(), facts)
+        painter.restore()

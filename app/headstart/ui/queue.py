@@ -1,0 +1,50 @@
+"""Messages that wait until the reply before them is written. Main thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headstart.core.parts import OtherPart
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    text: str
+    parts: tuple[OtherPart, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What is shown of it in one line."""
+        names = [part.name for part in self.parts if part.name]
+        return " ".join(self.text.split()) or ", ".join(names)
+
+
+class Queue:
+    """By chat, in the order in which they are going to be sent."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[Queued]] = {}
+
+    def of(self, chat_id: str) -> tuple[Queued, ...]:
+        return tuple(self._waiting.get(chat_id, ()))
+
+    def add(self, chat_id: str, one: Queued, first: bool = False) -> None:
+        waiting = self._waiting.setdefault(chat_id, [])
+        waiting.insert(0 if first else len(waiting), one)
+
+    def take(self, chat_id: str, number: int = 0) -> Queued | None:
+        """Out of the queue; None where there is none with this number."""
+        waiting = self._waiting.get(chat_id, [])
+        if not 0 <= number < len(waiting):
+            return None
+        one = waiting.pop(number)
+        if not waiting:
+            self._waiting.pop(chat_id, None)
+        return one
+
+    def forget(self, chat_id: str) -> None:
+        self._waiting.pop(chat_id, None)
+
+    def text_of(self, chat_id: str) -> str:
+        """All of them as one text, for what is kept of it should the program end."""
+        return "\n\n".join(one.text for one in self.of(chat_id) if one.text)

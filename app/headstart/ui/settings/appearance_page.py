@@ -1,0 +1,226 @@
+"""Looks: theme, text and column with a sample of both, and how much is said of a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWidget
+
+from headstart.core.settings import TEXT_SIZES, Settings
+from headstart.core.settings import Theme as ThemeChoice
+from headstart.core.settings_fields import describe
+from headstart.ui import theme
+from headstart.ui.flow import FlowLayout
+from headstart.ui.segments import Segments
+from headstart.ui.settings.form import Page
+
+_CARD = QSize(146, 82)
+_SAMPLE = (
+    "Air scatters short waves of light more than long ones, so blue reaches you from every side."
+)
+
+
+class ThemeCard(QAbstractButton):
+    """A small window in the colours of a theme."""
+
+    def __init__(self, choice: ThemeChoice, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._choice = choice
+        self.setText(title)
+        self.setCheckable(True)
+        self.setAccessibleName(f"Theme: {title}")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_CARD.width() + 8, _CARD.height() + 8 + 6 + theme.px(20))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        card = QRectF(4, 4, _CARD.width(), _CARD.height())
+        halves = {"light": (theme.LIGHT,), "dark": (theme.DARK,)}.get(
+            self._choice, (theme.LIGHT, theme.DARK)
+        )
+        for number, colours in enumerate(halves):
+            painter.save()
+            left = card.left() + number * card.width() / 2
+            width = card.width() / len(halves)
+            painter.setClipRect(QRectF(left, card.top(), width, card.height()))
+            _paint_window(painter, card, colours)
+            painter.restore()
+        now = theme.current()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(now.edge), 1))
+        painter.drawRoundedRect(card, 8, 8)
+        if self.isChecked() or self.hasFocus():
+            painter.setPen(QPen(QColor(now.accent if self.isChecked() else now.ink), 2))
+            painter.drawRoundedRect(card.adjusted(-3, -3, 3, 3), 10, 10)
+        weight = QFont.Weight.Medium if self.isChecked() else QFont.Weight.Normal
+        painter.setFont(theme.text_font(theme.TEXT_SIZE, weight))
+        painter.setPen(QColor(now.ink if self.isChecked() else now.quiet))
+        words = QRectF(0, card.bottom() + 10, self.width(), theme.px(20))
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignCenter), self.text())
+        painter.end()
+
+
+def _paint_window(painter: QPainter, card: QRectF, colours: theme.Theme) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colours.ground))
+    painter.drawRoundedRect(card, 8, 8)
+    painter.setBrush(QColor(colours.side))
+    painter.drawRoundedRect(QRectF(card.left(), card.top(), 36, card.height()), 8, 8)
+    painter.setBrush(QColor(colours.edge))
+    for top, width in ((12, 18), (22, 13), (32, 18)):
+        painter.drawRoundedRect(QRectF(card.left() + 8, card.top() + top, width, 4), 2, 2)
+    painter.setBrush(QColor(colours.bubble))
+    painter.drawRoundedRect(QRectF(card.left() + 92, card.top() + 12, 42, 12), 5, 5)
+    painter.setBrush(QColor(colours.edge))
+    for top, width in ((34, 70), (44, 50)):
+        painter.drawRoundedRect(QRectF(card.left() + 48, card.top() + top, width, 4), 2, 2)
+    painter.setBrush(QColor(colours.raised))
+    painter.setPen(QPen(QColor(colours.accent), 1))
+    painter.drawRoundedRect(QRectF(card.left() + 48, card.top() + 60, 86, 13), 5, 5)
+
+
+class Sample(QWidget):
+    """A question and the beginning of a reply, as they are shown now."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("A sample of the text")
+
+    def sizeHint(self) -> QSize:
+        return QSize(400, 3 * theme.line_height() + theme.px(70))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colours, font = theme.current(), theme.reading_font()
+        painter, metrics = QPainter(self), QFontMetrics(font)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width = min(self.width() - 32, theme.column_width())
+        left = (self.width() - width) // 2
+        words = "Why is the sky blue?"
+        line = theme.line_height()
+        bubble = QRectF(0, 14, metrics.horizontalAdvance(words) + 28, line + 14)
+        bubble.moveRight(left + width)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.bubble))
+        painter.drawRoundedRect(bubble, theme.RADIUS_BUBBLE, theme.RADIUS_BUBBLE)
+        painter.setPen(QColor(colours.ink))
+        painter.setFont(font)
+        painter.drawText(bubble, int(Qt.AlignmentFlag.AlignCenter), words)
+        y = int(bubble.bottom()) + 12
+        rest = _SAMPLE
+        while rest and y + line <= self.height():
+            count = len(rest)
+            while count > 1 and metrics.horizontalAdvance(rest[:count]) > width:
+                count = rest.rfind(" ", 0, count - 1) if " " in rest[: count - 1] else count - 1
+            painter.drawText(left, y + metrics.ascent(), rest[:count])
+            rest, y = rest[count:].lstrip(), y + line
+        painter.end()
+
+
+class AppearancePage(Page):
+    """Calls `change` with the fields to replace."""
+
+    text_size_changed = Signal(int)
+
+    def __init__(
+        self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
+    ) -> None:
+        super().__init__("Appearance", parent)
+        fields = describe(Settings)
+        self._change = change
+        self.cards: dict[str, ThemeCard] = {}
+        place = QWidget(self)
+        row = FlowLayout(place)
+        for choice, title in fields["theme"].labels.items():
+            card = self.cards[choice] = ThemeCard(_theme(choice), title, self)
+            card.clicked.connect(lambda _checked=False, choice=choice: self._choose_theme(choice))
+            row.addWidget(card)
+        self.column.addWidget(place)
+        self._choose_card(settings.theme)
+        section = self.section("Reading")
+        section.row("Text size", self._size(settings), "Ctrl+plus and Ctrl+minus, Ctrl+0 for 100 %")
+        for name in ("column_width", "line_spacing"):
+            info = fields[name]
+            segments = Segments(info.title, info.labels, self)
+            segments.set_value(getattr(settings, name))
+            segments.chosen.connect(lambda value, name=name: self._set(**{name: value}))
+            section.row(info.title, segments)
+        section.field(
+            fields["text_font"], settings.text_font, lambda value: self._set(text_font=value),
+            "Code is always JetBrains Mono",
+        )  # fmt: skip
+        self._sample = Sample(self)
+        section.wide(self._sample)
+        section = self.section("Replies")
+        section.field(
+            fields["stats_shown"], settings.stats_shown, lambda value: self._set(stats_shown=value)
+        )
+        section.field(
+            fields["show_origins"], settings.show_origins,
+            lambda value: self._set(show_origins=value),
+            "Colours what a draft wrote, and what was repeated",
+        )  # fmt: skip
+        self.finish()
+
+    def _size(self, settings: Settings) -> QWidget:
+        place = QWidget(self)
+        row = QHBoxLayout(place)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        small, large = QLabel("A", place), QLabel("A", place)
+        small.setObjectName("quiet")
+        self.size_slider = QSlider(Qt.Orientation.Horizontal, place)
+        self.size_slider.setRange(0, len(TEXT_SIZES) - 1)
+        self.size_slider.setPageStep(1)
+        self.size_slider.setAccessibleName("Text size")
+        self._percent = QLabel(place)
+        self._percent.setMinimumWidth(44)
+        self._percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.set_text_size(settings.text_size)
+        self.size_slider.valueChanged.connect(self._on_size)
+        place.setFocusProxy(self.size_slider)
+        for widget in (small, self.size_slider, large, self._percent):
+            row.addWidget(widget, 1 if widget is self.size_slider else 0)
+        return place
+
+    def set_text_size(self, percent: int) -> None:
+        """It was changed by a key, too."""
+        nearest = min(range(len(TEXT_SIZES)), key=lambda one: abs(TEXT_SIZES[one] - percent))
+        self.size_slider.blockSignals(True)
+        self.size_slider.setValue(nearest)
+        self.size_slider.blockSignals(False)
+        self._percent.setText(f"{percent} %")
+
+    def refresh_theme(self) -> None:
+        super().refresh_theme()
+        for card in self.cards.values():
+            card.updateGeometry()
+            card.update()
+        self._sample.updateGeometry()
+        self._sample.update()
+
+    def _on_size(self, step: int) -> None:
+        self._percent.setText(f"{TEXT_SIZES[step]} %")
+        self._set(text_size=TEXT_SIZES[step])
+
+    def _set(self, **changes: object) -> None:
+        self._change(**changes)
+        self._sample.updateGeometry()
+        self._sample.update()
+
+    def _choose_theme(self, choice: str) -> None:
+        self._choose_card(choice)
+        self._change(theme=choice)
+
+    def _choose_card(self, choice: str) -> None:
+        for one, card in self.cards.items():
+            card.setChecked(one == choice)
+
+
+def _theme(name: str) -> ThemeChoice:
+    return "light" if name == "light" else "dark" if name == "dark" else "system"

@@ -1,0 +1,102 @@
+"""How models run on this computer, for who wants to decide it: each setting says what it is
+automatically, and whether the loaded model has it yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from headstart.chat.answering.loading import LoadedState
+from headstart.core.settings import EngineSettings, Sampling, Settings, changed
+from headstart.core.settings_fields import describe
+from headstart.ui.settings.form import Page, Row, Section
+from headstart.ui.settings.general_page import SamplingRows
+
+STATES: dict[LoadedState, str] = {
+    "nothing": "No model is loaded: the next one gets these settings.",
+    "same": "The loaded model has these settings.",
+    "other": (
+        "The loaded model still has the settings from before. It is loaded again at the next "
+        "message, or now; chats stay as they are."
+    ),
+}
+# what most people decide, if anything
+COMMON = ("check_memory", "context_length", "gpu_layers")
+_SAMPLING = ("top_p", "top_k", "min_p", "repeat_penalty")
+
+
+class EngineRows:
+    """Rows for engine settings, on two pages; calls `change` with new ones."""
+
+    def __init__(self, engine: EngineSettings, change: Callable[..., None]) -> None:
+        self._engine = engine
+        self._change = change
+        self._rows: dict[str, tuple[Row, str]] = {}
+
+    def add(self, section: Section, names: tuple[str, ...]) -> None:
+        for name in names:
+            info = describe(EngineSettings)[name]
+            control = section.field(info, getattr(self._engine, name), partial(self.change, name))
+            row = control.parentWidget()
+            assert isinstance(row, Row)
+            self._rows[name] = row, row.about.text()
+
+    def change(self, name: str, value: object) -> None:
+        chosen = value if isinstance(value, str | bool) else int(float(str(value)))
+        self._engine = changed(self._engine, **{name: chosen})
+        self._change(engine=self._engine)
+
+    def about(self, name: str) -> str:
+        """The words below a setting."""
+        return self._rows[name][0].about.text()
+
+    def follow(self, settings: Settings) -> None:
+        """They were changed elsewhere."""
+        self._engine = settings.engine
+
+    def set_automatic(self, words: Mapping[str, str]) -> None:
+        """What each automatic setting is on this computer."""
+        for name, (row, about) in self._rows.items():
+            row.set_about(". ".join(filter(None, (about, words.get(name, "")))))
+
+
+class ExpertPage(Page):
+    reload_requested = Signal()
+
+    def __init__(
+        self,
+        rows: EngineRows,
+        numbers: SamplingRows,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("Expert", parent)
+        self.column.addWidget(
+            self.word(
+                "Automatic is right for nearly everybody. What is changed here is measured anew."
+            )
+        )
+        section = self.section("Engine")
+        rows.add(section, tuple(one for one in describe(EngineSettings) if one not in COMMON))
+        self._state = QLabel(self)
+        self._state.setObjectName("quiet")
+        self._state.setWordWrap(True)
+        self.reload_button = QPushButton("Load now", self)
+        self.reload_button.setAutoDefault(False)
+        self.reload_button.clicked.connect(self.reload_requested)
+        line = QHBoxLayout()
+        line.addWidget(self._state, 1)
+        line.addWidget(self.reload_button)
+        section.wide(line)
+        section = self.section("Sampling of new chats")
+        for name in _SAMPLING:
+            info = describe(Sampling)[name]
+            numbers.add(section, info, info.description[:1].upper() + info.description[1:])
+        self.finish()
+        self.set_state("nothing")
+
+    def set_state(self, state: LoadedState) -> None:
+        self._state.setText(STATES[state])
+        self.reload_button.setVisible(state == "other")

@@ -1,0 +1,252 @@
+"""Settings as a page in the place of everything else: a list at its left, a search over all of it.
+
+What is changed applies at once; every value is checked where settings change.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from headstart.core.matching import score
+from headstart.core.settings import Settings
+from headstart.ui import icons, theme
+from headstart.ui.entry import SideEntry
+from headstart.ui.fields import clearable, give_room, keep_wheel_away
+from headstart.ui.settings.appearance_page import AppearancePage
+from headstart.ui.settings.cache_page import CachePage
+from headstart.ui.settings.drafting_page import DraftingPage
+from headstart.ui.settings.expert_page import EngineRows, ExpertPage
+from headstart.ui.settings.files_page import FilesPage
+from headstart.ui.settings.form import Entry, Page
+from headstart.ui.settings.general_page import GeneralPage, SamplingRows
+from headstart.ui.settings.models_page import ModelsSettingsPage
+from headstart.ui.settings.privacy_page import PrivacyPage
+from headstart.ui.settings.servers_page import ServersPage
+from headstart.ui.settings.shortcuts_page import Keys, ShortcutsPage
+from headstart.ui.sheet import calm
+
+_ENTRY = int(Qt.ItemDataRole.UserRole)
+# comes after everything that has the words in its title
+_NOT_IN_TITLE = 1_000_000
+_ICONS = {
+    "general": "settings",
+    "appearance": "palette",
+    "models": "box",
+    "drafting": "zap",
+    "cache": "database",
+    "files": "folder-open",
+    "servers": "server",
+    "privacy": "shield",
+    "shortcuts": "keyboard",
+    "expert": "sliders-horizontal",
+}
+
+
+class SettingsPage(QWidget):
+    """Emits `changed` with the fields to replace, as a dict for `Preferences.update`."""
+
+    changed = Signal(dict)
+    closed = Signal()
+    guide_wanted = Signal()
+    about_wanted = Signal()
+    shown = Signal(str)  # the name of a page
+
+    def __init__(self, settings: Settings, keys: Keys, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.engine = EngineRows(settings.engine, self._tell)
+        self.numbers = SamplingRows(settings.sampling, self._tell)
+        self.general = GeneralPage(settings, self.numbers, self._tell, self)
+        self.appearance = AppearancePage(settings, self._tell, self)
+        self.models = ModelsSettingsPage(settings.library, self.engine, self._tell, self)
+        self.drafting = DraftingPage(settings, self._tell, self)
+        self.cache = CachePage(settings, self._tell, self)
+        self.files = FilesPage(settings.mirror_folder, self._tell, self)
+        self.servers = ServersPage(settings.connections, self)
+        self.privacy = PrivacyPage(settings, self._tell, self)
+        self.shortcuts = ShortcutsPage(keys, self)
+        self.expert = ExpertPage(self.engine, self.numbers, self)
+        self.pages: dict[str, Page] = {name: getattr(self, name) for name in _ICONS}
+        self._stack = QStackedWidget(self)
+        for page in self.pages.values():
+            self._stack.addWidget(page)
+        self._build()
+        keep_wheel_away(self)
+        give_room(self)
+        calm(self)
+        self.refresh_theme()
+        self.show_page("general")
+
+    def _build(self) -> None:
+        side = self._side = QFrame(self)
+        side.setObjectName("settingsList")
+        self.back = SideEntry("Back to chats", "arrow-left", side)
+        self.back.set_note("Esc")
+        self.back.clicked.connect(self.closed)
+        self.search = QLineEdit(side)
+        self.search.setObjectName("searchBox")
+        self.search.setPlaceholderText("Search settings")
+        self.search.setAccessibleName("Search settings")
+        self._glass = QAction(icons.icon("search"), "Search", self.search)
+        self.search.addAction(self._glass, QLineEdit.ActionPosition.LeadingPosition)
+        clearable(self.search)
+        self.search.textChanged.connect(self._find)
+        self.search.installEventFilter(self)
+        self.names = QListWidget(side)
+        self.names.setObjectName("settingsNames")
+        self.names.setAccessibleName("Settings")
+        self.names.setWordWrap(True)
+        self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.names.currentItemChanged.connect(lambda item, _before: self._open(item))
+        self.nothing = QLabel("No setting is called that.", side)
+        self.nothing.setObjectName("quiet")
+        self.nothing.setWordWrap(True)
+        self.nothing.hide()
+        self._help = SideEntry("Help", "circle-help", side)
+        self._help.set_note("F1")
+        self._help.clicked.connect(self.guide_wanted)
+        self._about = SideEntry("About Headstart", "info", side)
+        self._about.clicked.connect(self.about_wanted)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(8, 8, 8, 8)
+        column.setSpacing(4)
+        for widget in (self.back, self.search, self.nothing):
+            column.addWidget(widget)
+        column.addWidget(self.names, 1)
+        for widget in (self._help, self._about):
+            column.addWidget(widget)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(side)
+        layout.addWidget(self._stack, 1)
+        self._fill()
+
+    # --- pages ---------------------------------------------------------------------------
+
+    @property
+    def page(self) -> str:
+        """The name of the page that is shown."""
+        shown = self._stack.currentWidget()
+        return next(name for name, page in self.pages.items() if page is shown)
+
+    def show_page(self, name: str) -> None:
+        """One of the pages, with the list as it is without a search."""
+        self.search.clear()
+        self._stack.setCurrentWidget(self.pages[name])
+        for row in range(self.names.count()):
+            item = self.names.item(row)
+            if item.data(_ENTRY) == (name, None):
+                self.names.setCurrentItem(item)
+        self.shown.emit(name)
+
+    def entries(self) -> list[tuple[str, Entry]]:
+        """Every setting, with the page that it is on."""
+        return [(name, entry) for name, page in self.pages.items() for entry in page.entries]
+
+    def show_entry(self, name: str, entry: Entry) -> None:
+        self._stack.setCurrentWidget(self.pages[name])
+        self.pages[name].show_row(entry.row)
+        self.shown.emit(name)
+
+    def follow(self, settings: Settings) -> None:
+        """They were changed elsewhere: the next change here is made to what they are now."""
+        for part in (self.engine, self.numbers, self.drafting, self.cache):
+            part.follow(settings)
+        self.general.updates.follow(settings.updates)
+        self.servers.set_connections(settings.connections)
+        self.models.set_library(settings.library)
+        self.files.set_mirror(settings.mirror_folder)
+        self.appearance.set_text_size(settings.text_size)
+
+    def refresh_theme(self) -> None:
+        self._side.setFixedWidth(theme.sidebar_width())
+        self._glass.setIcon(icons.icon("search"))
+        for page in self.pages.values():
+            page.refresh_theme()
+        self._fill_icons()
+
+    # --- the search ----------------------------------------------------------------------
+
+    def _find(self, words: str) -> None:
+        wanted = words.strip()
+        if not wanted:
+            self._fill()
+            return
+        found = []
+        for number, (name, entry) in enumerate(self.entries()):
+            page = self.pages[name].title
+            # all words anywhere, the title first
+            points = score(wanted, entry.title)
+            if points is None and not _has_words(wanted, f"{entry.title} {entry.about} {page}"):
+                continue
+            found.append((_NOT_IN_TITLE if points is None else points, number, name, entry))
+        found.sort(key=lambda one: one[:2])
+        self.names.blockSignals(True)
+        self.names.clear()
+        for _points, _number, name, entry in found:
+            item = QListWidgetItem(f"{entry.title}\n{self.pages[name].title}", self.names)
+            item.setData(_ENTRY, (name, entry))
+        self.names.blockSignals(False)
+        self.nothing.setVisible(not found)
+
+    def _fill(self) -> None:
+        self.nothing.hide()
+        self.names.blockSignals(True)
+        self.names.clear()
+        for name, page in self.pages.items():
+            item = QListWidgetItem(page.title, self.names)
+            item.setData(_ENTRY, (name, None))
+            if self._stack.currentWidget() is page:
+                self.names.setCurrentItem(item)
+        self.names.blockSignals(False)
+        self._fill_icons()
+
+    def _fill_icons(self) -> None:
+        for row in range(self.names.count()):
+            item = self.names.item(row)
+            name, entry = item.data(_ENTRY)
+            if entry is None:
+                item.setIcon(icons.icon(_ICONS[name]))
+
+    def _open(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        name, entry = item.data(_ENTRY)
+        if entry is None:
+            self._stack.setCurrentWidget(self.pages[name])
+            self.shown.emit(name)
+        else:
+            self.show_entry(name, entry)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.search and isinstance(event, QKeyEvent):
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Down:
+                self.names.setFocus()
+                return True
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Return:
+                if self.names.count():
+                    self.names.setCurrentRow(0)
+                    self._open(self.names.item(0))
+                return True
+        return super().eventFilter(watched, event)
+
+    def _tell(self, **changes: object) -> None:
+        self.changed.emit(changes)
+
+
+def _has_words(wanted: str, text: str) -> bool:
+    folded = text.casefold()
+    return all(word in folded for word in wanted.casefold().split())

@@ -1,0 +1,26 @@
+"""Every key of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from headstart.ui.settings.form import Page
+
+# a group, and in it what is done and by which keys
+Keys = Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+class ShortcutsPage(Page):
+    def __init__(self, keys: Keys, parent: QWidget | None = None) -> None:
+        super().__init__("Shortcuts", parent)
+        for title, rows in keys:
+            section = self.section(title)
+            for what, by in rows:
+                label = QLabel(by, self)
+                label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                label.setObjectName("quietText")
+                section.row(what, label)
+        self.finish()

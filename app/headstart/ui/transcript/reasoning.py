@@ -1,0 +1,86 @@
+"""What a model thought before its reply: a line that folds, and the text below it. Main thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QWidget
+
+from headstart.core.values import TurnStats
+from headstart.ui import icons
+from headstart.ui.accessible import be_fold
+from headstart.ui.tool import dress, small_tool
+from headstart.ui.transcript.block_stack import GAP, BlockStack, Span
+from headstart.ui.transcript.blocks import BlockHost
+from headstart.ui.transcript.streaming import StreamingMarkdown
+from headstart.ui.transcript.words import reasoning_text
+
+# room left of it
+_INDENT = 20
+
+
+class Reasoning:
+    """Its widgets are children of `parent`; `resized` is told that it is higher or lower."""
+
+    def __init__(self, host: BlockHost, parent: QWidget, resized: Callable[[], object]) -> None:
+        self.stack = BlockStack(host, parent)
+        self._markdown = StreamingMarkdown()
+        self._resized = resized
+        self._shown = ""
+        self.open = False
+        self.toggle = small_tool(
+            parent, "chevron-right", "Thought", "Show or hide the reasoning", tab=False
+        )
+        self.toggle.setCheckable(True)
+        be_fold(self.toggle)
+        self.toggle.clicked.connect(self._on_toggle)
+        self.toggle.hide()
+
+    @property
+    def text(self) -> str:
+        return self._shown
+
+    def show(self, text: str, stats: TurnStats | None, writing: bool) -> None:
+        """The reasoning so far; `writing`: more of it comes."""
+        if text != self._shown:
+            grow(self._markdown, self.stack, self._shown, text)
+            self._shown = text
+        self.toggle.setVisible(bool(text))
+        if text:
+            said = reasoning_text(text, stats, writing)
+            if said != self.toggle.text():
+                self.toggle.setText(said)
+
+    def place(self, y: int, width: int, near: Span) -> int:
+        if self.toggle.isHidden():
+            return y
+        hint = self.toggle.sizeHint()
+        self.toggle.setGeometry(-4, y, min(width, hint.width()), hint.height())
+        y += hint.height() + 4
+        if self.open:
+            return self.stack.lay_out(width - _INDENT, _INDENT, y, near) + GAP
+        self.stack.hide()
+        return y
+
+    def refresh_theme(self) -> None:
+        self.stack.refresh()
+        dress(self.toggle, self._icon)
+
+    @property
+    def _icon(self) -> str:
+        return "chevron-down" if self.open else "chevron-right"
+
+    def _on_toggle(self) -> None:
+        self.open = not self.open
+        self.toggle.setIcon(icons.icon(self._icon))
+        self._resized()
+
+
+def grow(markdown: StreamingMarkdown, stack: BlockStack, old: str, new: str) -> None:
+    """Have a stack show a text that was another one, or the beginning of this one."""
+    if new.startswith(old):
+        changed = markdown.append(new[len(old) :])
+    else:
+        markdown.reset(new)
+        changed = 0
+    stack.set_blocks(markdown.blocks, changed)

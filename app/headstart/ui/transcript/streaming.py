@@ -1,0 +1,79 @@
+"""The blocks of a reply while it grows, and when it is whole. Pure, no Qt."""
+
+from __future__ import annotations
+
+from headstart.core.markdown.json_answer import indented_json
+from headstart.ui.transcript.markdown import Block, Kind, parse
+
+
+def parse_reply(text: str, growing: bool = False) -> list[Block]:
+    """As `parse`; a text that is JSON from beginning to end is one block of code, indented."""
+    shown = indented_json(text, growing)
+    if shown is None:
+        return parse(text, growing=growing)
+    return [Block(Kind.CODE, 0, text, text=shown, language="json", open=growing, written=text)]
+
+
+class StreamingMarkdown:
+    """Blocks of a text that grows. `append` says which block is the first that changed."""
+
+    def __init__(self, text: str = "") -> None:
+        self.reset(text)
+
+    def reset(self, text: str, growing: bool = False) -> None:
+        """Begin again with another text."""
+        self.text = text
+        self.blocks = parse_reply(text, growing)
+
+    def append(self, more: str) -> int:
+        if not more:
+            return len(self.blocks)
+        self.text += more
+        json_before = bool(self.blocks) and bool(self.blocks[0].written)
+        short = len(self.blocks) <= 1
+        if json_before or (short and indented_json(self.text, growing=True) is not None):
+            return self._take(parse_reply(self.text, growing=True), 0)
+        kept = max(0, len(self.blocks) - 2)
+        while kept and self.blocks[kept].kind is Kind.TABLE:
+            # parts of a table have no head of their own
+            kept -= 1
+        block = self.blocks[kept] if kept < len(self.blocks) else None
+        start = 0 if block is None else block.start
+        # indented code is only told from its line's beginning
+        start = self.text.rfind("\n", 0, start) + 1
+        number = 0 if block is None else block.number
+        fresh = parse(self.text[start:], start, growing=True, number=number)
+        if fresh and block is not None and fresh[0].kind is Kind.ITEM:
+            fresh[0] = _replaced(fresh[0], block)
+        return self._take(fresh, kept)
+
+    def finished(self) -> list[Block]:
+        """The whole text, parsed once more: a late definition reaches back to any block."""
+        return parse_reply(self.text)
+
+    def adopt(self, fresh: list[Block]) -> int:
+        """Take the blocks of `finished`; says the first that is another one."""
+        return self._take(fresh, 0)
+
+    def finish(self) -> int:
+        return self.adopt(self.finished())
+
+    def _take(self, fresh: list[Block], kept: int) -> int:
+        same = 0
+        for one, other in zip(self.blocks[kept:], fresh, strict=False):
+            if one != other:
+                break
+            same += 1
+        if not kept and same == len(self.blocks) == len(fresh):
+            return same
+        self.blocks[kept:] = fresh
+        return kept + same
+
+
+def _replaced(item: Block, before: Block) -> Block:
+    """An item that was parsed as the first of a list goes on with the list that it is in."""
+    if before.kind is not Kind.ITEM or item.start != before.start:
+        return item
+    return Block(
+        item.kind, item.start, item.source, item.html, number=item.number, tight=before.tight
+    )

@@ -1,0 +1,282 @@
+"""Opens every page and sheet of the window, in several sizes, and says what is wrong with it:
+`python -m tests.support.walk OUT [WIDTHxHEIGHT ...]`. QT_SCALE_FACTOR is taken from the
+environment; OUT gets a JSON list of [where, what]."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import qasync
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QScrollArea,
+    QScrollBar,
+    QWidget,
+)
+
+from headstart.assembly import App, close_app, open_app
+from headstart.home import Home
+from headstart.launch import make_application
+from headstart.ui.elided import ElidedLabel
+from headstart.ui.sheet import sheet_over
+from tests.support import conversation_files as files
+from tests.ui.looks import fill
+
+SIZES = ((720, 480), (1024, 700), (1366, 768), (1440, 900), (1920, 1080))
+CONTROLS = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider,
+            QPlainTextEdit, QAbstractItemView)  # fmt: skip
+Found = tuple[str, str]
+
+
+def visible(window: QWidget) -> Iterator[QWidget]:
+    """What a user sees: of a window with a sheet over it, the sheet."""
+    top = sheet_over(window) or window
+    for widget in top.findChildren(QWidget):
+        if widget.isVisible() and widget.width() and widget.height():
+            yield widget
+
+
+def faults(window: QWidget) -> list[str]:
+    """Controls that are cut, off the screen or without a name."""
+    found = []
+    for widget in visible(window):
+        if isinstance(widget, QScrollBar) or widget.objectName().startswith("qt_"):
+            continue
+        name = _name(widget)
+        if isinstance(widget, (*CONTROLS, QLabel)):
+            if _off(widget, window):
+                found.append(f"off the screen: {name}")
+            elif _cut(widget):
+                found.append(f"cut: {name}")
+        if isinstance(widget, CONTROLS) and not _is_named(widget):
+            found.append(f"unnamed: {name}")
+    return found
+
+
+def _name(widget: QWidget) -> str:
+    said = widget.accessibleName()
+    if not said and isinstance(widget, QAbstractButton | QLabel | QLineEdit):
+        said = widget.text()
+    inside = widget.parentWidget()
+    return f"{type(widget).__name__} {str(said)[:60]!r} in {type(inside).__name__}"
+
+
+def _is_named(widget: QWidget) -> bool:
+    inside = widget.parentWidget()
+    if isinstance(inside, QAbstractSpinBox | QComboBox | QAbstractItemView):
+        # a field's own editor is read as the field
+        return True
+    if widget.accessibleName():
+        return True
+    return isinstance(widget, QAbstractButton) and bool(widget.text().strip())
+
+
+def _off(widget: QWidget, window: QWidget) -> bool:
+    """Wider than what is around it; or lower, where nothing scrolls there."""
+    area = widget.parentWidget()
+    scrolls = False
+    while area is not None and not area.isWindow():
+        around = area.parentWidget()
+        if around is not None:
+            inside = QRect(widget.mapTo(area, QPoint()), widget.size())
+            scrolling = around.parentWidget()
+            if isinstance(scrolling, QScrollArea) and scrolling.viewport() is around:
+                scrolls = True
+                left = area.mapTo(around, QPoint()).x() + inside.left()
+                if left < -1 or left + inside.width() > around.width() + 1:
+                    return True
+            elif isinstance(area, QAbstractItemView):
+                return False
+        area = around
+    place = QRect(widget.mapTo(window, QPoint()), widget.size())
+    room = window.rect().adjusted(-1, -1, 1, 1)
+    if _in_transcript(widget):
+        return place.left() < room.left() or place.right() > room.right()
+    if scrolls:
+        return place.left() < room.left() or place.right() > room.right()
+    return not room.contains(place)
+
+
+def _in_transcript(widget: QWidget) -> bool:
+    around: QWidget | None = widget
+    while around is not None:
+        if around.accessibleName() in ("Messages", "Conversation"):
+            return True
+        around = around.parentWidget()
+    return False
+
+
+def _cut(widget: QWidget) -> bool:
+    """Its words do not fit, and nothing tells them."""
+    if widget.toolTip():
+        return False
+    if isinstance(widget, ElidedLabel):
+        return widget.text() != widget.full_text
+    if isinstance(widget, QLabel) and widget.text() and widget.pixmap().isNull():
+        if widget.wordWrap():
+            return widget.heightForWidth(widget.width()) > widget.height() + 2
+        return widget.sizeHint().width() > widget.width() + 1
+    if isinstance(widget, QAbstractButton) and widget.text() and type(widget).__module__ != "":
+        words = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
+        return words > widget.width()
+    return False
+
+
+def remains(window: QWidget) -> list[str]:
+    """Buttons that look as if the pointer or the keyboard were there, after a page was left."""
+    found = []
+    for widget in window.findChildren(QAbstractButton):
+        there = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))
+        hovered = widget.underMouse() and not there
+        if widget.isVisible() and (hovered or widget.hasFocus() or widget.isDown()):
+            found.append(f"remains: {_name(widget)}")
+    return found
+
+
+class Walk:
+    def __init__(self, app: App, out: list[Found]) -> None:
+        self.app, self.out = app, out
+        self.where = ""
+        self.pictures: Path | None = None
+
+    async def settle(self) -> None:
+        await self.app.controllers.settle()
+        await asyncio.sleep(0.03)
+
+    async def look(self, name: str) -> None:
+        await self.settle()
+        window = self.app.window
+        self.out += [(f"{self.where} {name}", fault) for fault in faults(window)]
+        if self.pictures is not None:
+            window.grab().save(str(self.pictures / f"{self.where.replace(' ', '-')}-{name}.png"))
+
+    async def leave(self) -> None:
+        """Back to the chat, as with Esc."""
+        window = self.app.window
+        for _ in range(4):
+            if sheet_over(window) is None and not window.pages.elsewhere:
+                break
+            window.escape()
+            await self.settle()
+        self.out += [(f"{self.where} after it", fault) for fault in remains(window)]
+
+
+async def pages(walk: Walk, chat: str, file: Path) -> None:
+    app, window = walk.app, walk.app.window
+    run = window.commands.run
+
+    def settings(name: str) -> Callable[[], object]:
+        return lambda: window.settings.open(name)
+
+    window.new_chat()
+    await walk.look("greeting")
+    window.open_chat(chat)
+    await walk.look("chat")
+    window.transcript.verticalScrollBar().setValue(0)
+    await walk.look("chat top")
+    window.panels.open_inspector()
+    for name, fold in window.inspector.folds.items():
+        fold.set_open(True)
+        await walk.look(f"inspector {name}")
+    run("view.inspector")
+    run("chat.branches")
+    await walk.look("branches")
+    window.panels.close_branches()
+    for name in (
+        "general", "appearance", "models", "drafting", "cache", "files", "servers", "privacy",
+        "shortcuts", "expert",
+    ):  # fmt: skip
+        settings(name)()
+        await walk.look(f"settings {name}")
+        await walk.leave()
+    run("models.show")
+    page = window.pages.models
+    assert page is not None
+    for tab in range(3):
+        page.tabs.setCurrentIndex(tab)
+        await walk.look(f"models {page.tabs.tabText(tab).split()[0]}")
+    await walk.leave()
+    sheets: dict[str, Callable[[], object]] = {
+        name: (lambda name=name: run(name))  # type: ignore[misc]
+        for name in (
+            "chat.export", "chats.export", "chats.trash", "chats.archive", "prompts.open",
+            "help.guide", "help.privacy", "help.about", "help.report", "app.news", "cache.sizes",
+            "folder.new", "app.palette",
+        )
+    }  # fmt: skip
+    sheets["import"] = lambda: window.transfer.import_files([str(file)])
+    sheets["folder"] = lambda: window.order.open_settings("Law")
+    items = window.transcript.column.items
+    first, last = items[0].message.id, items[-1].message.id
+    sheets["insert"] = lambda: window.dialogs.ask_insert(first)
+    sheets["compare"] = lambda: app.controllers.versions.compare(last)
+    sheets["server"] = lambda: window.settings.open("servers").servers.add_button.click()
+    for name, opens in sheets.items():
+        window.open_chat(chat)
+        await walk.settle()
+        opens()
+        await walk.look(name)
+        await walk.leave()
+
+
+async def walk_all(app: App, sizes: list[tuple[int, int]], pictures: Path | None) -> list[Found]:
+    walk = Walk(app, [])
+    walk.pictures = pictures
+    chat = await fill(app)
+    app.controllers.folders.make("Law")
+    app.controllers.chat_list.list()
+    file = Path(tempfile.mkdtemp()) / "conversations.json"
+    chats = [files.chatgpt(conversation_id=f"{n}", title=f"Chat number {n}") for n in range(4)]
+    file.write_bytes(files.dumps([*chats, {"mapping": 3}]))
+    for theme in ("light", "dark"):
+        app.services.preferences.update(theme=theme)
+        for width, height in sizes:
+            app.window.resize(width, height)
+            walk.where = f"{theme} {width}x{height}"
+            await pages(walk, chat, file)
+    return walk.out
+
+
+def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None = None) -> None:
+    application = make_application()
+    loop = qasync.QEventLoop(application, already_running=False)
+    asyncio.set_event_loop(loop)
+    found: list[Found] = []
+
+    async def run() -> None:
+        with tempfile.TemporaryDirectory() as place:
+            app = await open_app(Home(Path(place) / "home"))
+            app.window.show()
+            await app.storage.ready()
+            await app.controllers.settle()
+            try:
+                found.extend(await walk_all(app, sizes, pictures))
+            finally:
+                await close_app(app)
+
+    with loop:
+        loop.run_until_complete(run())
+    out.write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    wanted = [tuple(map(int, one.split("x"))) for one in sys.argv[2:] if "x" in one[:5]]
+    shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
+    main(Path(sys.argv[1]), wanted or list(SIZES), shots)  # type: ignore[arg-type]

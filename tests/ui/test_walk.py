@@ -1,0 +1,33 @@
+"""Every page and sheet in every size, scale and look: nothing cut, off the screen or unnamed, and
+nothing that looks as if the pointer or the keyboard were still there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def _walk(out: Path, scale: str, *sizes: str) -> list[list[str]]:
+    """In a process of its own: Qt takes the scale once."""
+    environment = {**os.environ, "QT_SCALE_FACTOR": scale, "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-m", "tests.support.walk", str(out), *sizes]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=1500)
+    found: list[list[str]] = json.loads(out.read_text())
+    return found
+
+
+def test_in_the_smallest_window_everything_is_there(tmp_path: Path) -> None:
+    assert _walk(tmp_path / "found.json", "1", "720x480") == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("scale", ["1", "1.5", "2"])
+def test_everything_is_there_in_every_size(tmp_path: Path, scale: str) -> None:
+    assert _walk(tmp_path / "found.json", scale) == []
