@@ -26,6 +26,7 @@ from headstart.core.resources import resources
 from headstart.core.started_with import StartedWith
 from headstart.core.told import told
 from headstart.home import Home
+from headstart.reserve import reserve_heap
 from headstart.storage.crash_log import CrashLog
 from headstart.storage.crash_log import details as crash_details
 from headstart.storage.starts import StartsFile
@@ -100,6 +101,7 @@ def make_application() -> QApplication:
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
+    reserve_heap()
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Headstart")
     application.setApplicationVersion(__version__)

@@ -69,7 +69,7 @@ async def test_from_a_search_to_a_reply_with_what_was_downloaded(
         assert "Small 1B" in app.window.header.pill.full_text
         reply = await ask(app, "Hello")
         assert reply.status is not MessageStatus.FAILED
-        assert reply.model == "Small-1B-Q4_1"
+        assert reply.model == "Small 1B"
 
 
 async def test_a_restart_in_the_middle_goes_on_by_itself(
