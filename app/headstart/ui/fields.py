@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QValidator
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QSlider,
     QSpinBox,
     QToolButton,
@@ -236,7 +238,22 @@ def give_room(panel: QWidget) -> None:
 
 
 def clearable(field: QLineEdit) -> None:
-    """Have a field be emptied by a button, which is named as others in it are."""
+    """Have a field be emptied by a button; all buttons in it are named by their text.
+
+    Their actions cannot be asked for: PySide would take one for the button's own, and lose it with
+    the button's wrapper."""
     field.setClearButtonEnabled(True)
     for button in field.findChildren(QToolButton):
         button.setAccessibleName(button.text() or "Clear")
+
+
+def show_value(control: QWidget, value: object) -> None:
+    """Have a control show a value; one that shows it already stays as it is, typed text too."""
+    if isinstance(control, QAbstractButton) and control.isChecked() != bool(value):
+        control.setChecked(bool(value))
+    elif isinstance(control, QComboBox) and control.currentData() != value:
+        control.setCurrentIndex(control.findData(value))
+    elif isinstance(control, QSpinBox | QDoubleSpinBox) and control.value() != value:
+        control.setProperty("value", value)
+    elif isinstance(control, QPlainTextEdit) and control.toPlainText() != value:
+        control.setPlainText(str(value))

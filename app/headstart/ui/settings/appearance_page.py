@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWidget
 
@@ -125,14 +125,13 @@ class Sample(QWidget):
 class AppearancePage(Page):
     """Calls `change` with the fields to replace."""
 
-    text_size_changed = Signal(int)
-
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Appearance", parent)
+        super().__init__("Appearance", settings, parent)
         fields = describe(Settings)
         self._change = change
+        self._segments: dict[str, Segments] = {}
         self.cards: dict[str, ThemeCard] = {}
         place = QWidget(self)
         row = FlowLayout(place)
@@ -148,20 +147,26 @@ class AppearancePage(Page):
             info = fields[name]
             segments = Segments(info.title, info.labels, self)
             segments.set_value(getattr(settings, name))
+            self._segments[name] = segments
             segments.chosen.connect(lambda value, name=name: self._set(**{name: value}))
             section.row(info.title, segments)
         section.field(
-            fields["text_font"], settings.text_font, lambda value: self._set(text_font=value),
+            fields["text_font"],
+            lambda settings: settings.text_font,
+            lambda value: self._set(text_font=value),
             "Code is always JetBrains Mono",
         )  # fmt: skip
         self._sample = Sample(self)
         section.wide(self._sample)
         section = self.section("Replies")
         section.field(
-            fields["stats_shown"], settings.stats_shown, lambda value: self._set(stats_shown=value)
+            fields["stats_shown"],
+            lambda settings: settings.stats_shown,
+            lambda value: self._set(stats_shown=value),
         )
         section.field(
-            fields["show_origins"], settings.show_origins,
+            fields["show_origins"],
+            lambda settings: settings.show_origins,
             lambda value: self._set(show_origins=value),
             "Colours what a draft wrote, and what was repeated",
         )  # fmt: skip
@@ -188,8 +193,14 @@ class AppearancePage(Page):
             row.addWidget(widget, 1 if widget is self.size_slider else 0)
         return place
 
+    def follow(self, settings: Settings) -> None:
+        super().follow(settings)
+        self.set_text_size(settings.text_size)
+        self._choose_card(settings.theme)
+        for name, segments in self._segments.items():
+            segments.set_value(getattr(settings, name))
+
     def set_text_size(self, percent: int) -> None:
-        """It was changed by a key, too."""
         nearest = min(range(len(TEXT_SIZES)), key=lambda one: abs(TEXT_SIZES[one] - percent))
         self.size_slider.blockSignals(True)
         self.size_slider.setValue(nearest)

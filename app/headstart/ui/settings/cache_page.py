@@ -1,4 +1,4 @@
-"""What is kept of prompts that were computed."""
+"""Settings of the prompt cache, with its sizes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,12 @@ class CachePage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Prompt cache", parent)
-        self._prefix = settings.prefix
+        super().__init__("Prompt cache", settings, parent)
         self._change = change
         self.column.addWidget(self.word(ABOUT))
         section = self.section()
         for name, info in describe(PrefixSettings).items():
-            value = getattr(settings.prefix, name)
-            section.field(info, value, partial(self._set, name))
+            section.field(info, partial(_value_of, name), partial(self._set, name))
         sizes = QPushButton("Sizes and clearing…", self)
         sizes.clicked.connect(self.sizes_requested)
         line = QHBoxLayout()
@@ -43,11 +41,10 @@ class CachePage(Page):
         section.wide(line, title="What is kept")
         self.finish()
 
-    def follow(self, settings: Settings) -> None:
-        """They were changed elsewhere."""
-        self._prefix = settings.prefix
-
     def _set(self, name: str, value: object) -> None:
         chosen = value if isinstance(value, bool) else int(float(str(value)))
-        self._prefix = changed(self._prefix, **{name: chosen})
-        self._change(prefix=self._prefix)
+        self._change(prefix=changed(self.settings.prefix, **{name: chosen}))
+
+
+def _value_of(name: str, settings: Settings) -> object:
+    return getattr(settings.prefix, name)

@@ -24,39 +24,37 @@ class DraftingPage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Drafting", parent)
-        self._speculation = settings.speculation
+        super().__init__("Drafting", settings, parent)
         self._change = change
         self.column.addWidget(self.word(ABOUT))
         fields = describe(Speculation)
         section = self.section("In all chats")
-        own = self._speculation
         section.field(
-            _switch("enabled", "Drafting"), own.enabled, lambda on: self._set(enabled=on),
+            _switch("enabled", "Drafting"), lambda settings: settings.speculation.enabled,
+            lambda on: self._set(enabled=on),
             "Several tokens at once, where that is faster",
         )  # fmt: skip
         section.field(
-            _switch("draft", "Choose the draft automatically"), own.draft == AUTOMATIC,
+            _switch("draft", "Choose the draft automatically"),
+            lambda settings: settings.speculation.draft == AUTOMATIC,
             lambda on: self._set(draft=AUTOMATIC if on else ""),
             "For each model the installed draft that gained most; off: no draft model",
         )  # fmt: skip
         section.field(
-            _switch("prompt_lookup", "Reuse repeated text"), own.prompt_lookup,
+            _switch("prompt_lookup", "Reuse repeated text"),
+            lambda settings: settings.speculation.prompt_lookup,
             lambda on: self._set(prompt_lookup=on),
             "Drafts copies of earlier text, without a model",
         )  # fmt: skip
         section.field(
-            fields["earlier_chats"], own.earlier_chats, lambda on: self._set(earlier_chats=on)
+            fields["earlier_chats"],
+            lambda settings: settings.speculation.earlier_chats,
+            lambda on: self._set(earlier_chats=on),
         )
         self.finish()
 
-    def follow(self, settings: Settings) -> None:
-        """They were changed elsewhere."""
-        self._speculation = settings.speculation
-
     def _set(self, **changes: object) -> None:
-        self._speculation = changed(self._speculation, **changes)
-        self._change(speculation=self._speculation)
+        self._change(speculation=changed(self.settings.speculation, **changes))
 
 
 def _switch(name: str, title: str) -> FieldInfo:

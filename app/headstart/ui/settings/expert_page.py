@@ -1,5 +1,5 @@
-"""How models run on this computer, for who wants to decide it: each setting says what it is
-automatically, and whether the loaded model has it yet."""
+"""Expert settings: the engine and sampling. Each row says its automatic value, and a line whether
+the loaded model has these settings yet."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EngineRows:
     def add(self, section: Section, names: tuple[str, ...]) -> None:
         for name in names:
             info = describe(EngineSettings)[name]
-            control = section.field(info, getattr(self._engine, name), partial(self.change, name))
+            control = section.field(info, partial(_value_of, name), partial(self.change, name))
             row = control.parentWidget()
             assert isinstance(row, Row)
             self._rows[name] = row, row.about.text()
@@ -54,11 +54,11 @@ class EngineRows:
         return self._rows[name][0].about.text()
 
     def follow(self, settings: Settings) -> None:
-        """They were changed elsewhere."""
+        """They were changed, here or elsewhere; the rows follow with their pages."""
         self._engine = settings.engine
 
     def set_automatic(self, words: Mapping[str, str]) -> None:
-        """What each automatic setting is on this computer."""
+        """Show the value of each automatic setting on this computer."""
         for name, (row, about) in self._rows.items():
             row.set_about(". ".join(filter(None, (about, words.get(name, "")))))
 
@@ -68,14 +68,15 @@ class ExpertPage(Page):
 
     def __init__(
         self,
+        settings: Settings,
         rows: EngineRows,
         numbers: SamplingRows,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("Expert", parent)
+        super().__init__("Expert", settings, parent)
         self.column.addWidget(
             self.word(
-                "Automatic is right for nearly everybody. What is changed here is measured anew."
+                "Automatic suits nearly everybody. After a change, speeds are measured again."
             )
         )
         section = self.section("Engine")
@@ -100,3 +101,7 @@ class ExpertPage(Page):
     def set_state(self, state: LoadedState) -> None:
         self._state.setText(STATES[state])
         self.reload_button.setVisible(state == "other")
+
+
+def _value_of(name: str, settings: Settings) -> object:
+    return getattr(settings.engine, name)

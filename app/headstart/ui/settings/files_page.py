@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.transfer.backup import SUFFIX, Copy
+from headstart.core.settings import Settings
 from headstart.core.text import size_text
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.file_dialog import file_dialog
@@ -46,9 +47,9 @@ class FilesPage(Page):
     restore_requested = Signal(str)
 
     def __init__(
-        self, mirror: str, change: Callable[..., None], parent: QWidget | None = None
+        self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Files", parent)
+        super().__init__("Files", settings, parent)
         self._change = change
         section = self.section("Chats in files")
         section.wide(
@@ -97,8 +98,12 @@ class FilesPage(Page):
         section = self.section("Automatic copies", COPIES)
         section.wide(self.copies, line)
         self.finish()
-        self.set_mirror(mirror)
+        self.set_mirror(settings.mirror_folder)
         self._show_buttons()
+
+    def follow(self, settings: Settings) -> None:
+        super().follow(settings)
+        self.set_mirror(settings.mirror_folder)
 
     def set_mirror(self, folder: str) -> None:
         self.folder.set_full_text(folder or "No folder")

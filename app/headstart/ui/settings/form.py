@@ -1,5 +1,5 @@
-"""What the pages of settings are made of: sections as cards, rows with a title, a word below it,
-and a control at the right."""
+"""Parts of the pages of settings: sections as cards, rows with a title, a word below it, and a
+control at the right."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.settings import Settings
 from headstart.core.settings_fields import FieldInfo
 from headstart.ui import theme
-from headstart.ui.fields import choice_box, number_box
+from headstart.ui.fields import choice_box, number_box, show_value
 from headstart.ui.switch import Switch
 
 # px at 100 %: of a page's column, and of a control
@@ -116,9 +117,16 @@ class Section(QFrame):
         return place
 
     def field(
-        self, info: FieldInfo, value: object, change: Callable[[object], None], about: str = ""
+        self,
+        info: FieldInfo,
+        value_of: Callable[[Settings], object],
+        change: Callable[[object], None],
+        about: str = "",
     ) -> QWidget:
-        """A row for a setting, from its own description."""
+        """A row for a setting, from its own description; it shows `value_of` the settings, whoever
+        changes them."""
+        value = value_of(self._page.settings)
+        change = self._page.by_user(change)
         word = about or _sentence(info.description)
         control: QWidget
         if isinstance(value, bool):
@@ -134,6 +142,7 @@ class Section(QFrame):
         # the word stands below the title: a tool tip would say it twice
         control.setToolTip("")
         self.row(info.title, control, word)
+        self._page.watch(control, value_of)
         return control
 
     def _add(self, widget: QWidget) -> None:
@@ -148,9 +157,13 @@ class Section(QFrame):
 class Page(QScrollArea):
     """A page that scrolls where it does not fit; `column` takes what it has."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = title
+        self.settings = settings
+        # controls, and what of the settings they show
+        self._watched: list[tuple[QWidget, Callable[[Settings], object]]] = []
+        self._following = False
         self.entries: list[Entry] = []
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -188,6 +201,22 @@ class Page(QScrollArea):
         if about:
             self.column.addWidget(self.word(about))
         return section
+
+    def watch(self, control: QWidget, value_of: Callable[[Settings], object]) -> None:
+        """Have a control show this of the settings from now on."""
+        self._watched.append((control, value_of))
+
+    def by_user(self, change: Callable[[object], None]) -> Callable[[object], None]:
+        """`change`, left out while the page follows the settings."""
+        return lambda value: None if self._following else change(value)
+
+    def follow(self, settings: Settings) -> None:
+        """They were changed, here or elsewhere."""
+        self.settings = settings
+        self._following = True
+        for control, value_of in self._watched:
+            show_value(control, value_of(settings))
+        self._following = False
 
     def finish(self) -> None:
         self.column.addStretch(1)

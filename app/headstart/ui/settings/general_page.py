@@ -1,4 +1,4 @@
-"""How new chats begin, and whether a newer version is looked for."""
+"""General settings: the beginning of new chats, and updates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from headstart.core.settings import Sampling, SamplingChoice, Settings, changed
 from headstart.core.settings_fields import FieldInfo, describe
-from headstart.ui.fields import ResetButton, number_box
+from headstart.ui.fields import ResetButton, number_box, show_value
 from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection
 from headstart.ui.wrapping import TextEdit
@@ -25,7 +25,9 @@ class SamplingRows:
     def __init__(self, sampling: SamplingChoice, change: Callable[..., None]) -> None:
         self.sampling = sampling
         self._change = change
+        self._following = False
         self.boxes: dict[str, QWidget] = {}
+        self.resets: dict[str, ResetButton] = {}
 
     def add(self, section: Section, info: FieldInfo, about: str) -> None:
         chosen = getattr(self.sampling, info.name)
@@ -33,9 +35,12 @@ class SamplingRows:
         reset.setEnabled(chosen is not None)
 
         def choose(value: float) -> None:
+            if self._following:
+                return
             self.set(info.name, int(value) if info.integer else value)
             reset.setEnabled(True)
 
+        self.resets[info.name] = reset
         box = self.boxes[info.name] = number_box(
             info, info.default if chosen is None else chosen, choose
         )
@@ -57,8 +62,14 @@ class SamplingRows:
         section.row(info.title, field, about)
 
     def follow(self, settings: Settings) -> None:
-        """They were changed elsewhere."""
+        """They were changed, here or elsewhere."""
         self.sampling = settings.sampling
+        for name, box in self.boxes.items():
+            chosen = getattr(self.sampling, name)
+            self.resets[name].setEnabled(chosen is not None)
+            self._following = True
+            show_value(box, describe(Sampling)[name].default if chosen is None else chosen)
+            self._following = False
 
     def set(self, name: str, value: float | None) -> None:
         self.sampling = changed(self.sampling, **{name: value})
@@ -75,7 +86,7 @@ class GeneralPage(Page):
         change: Callable[..., None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("General", parent)
+        super().__init__("General", settings, parent)
         fields, sampling = describe(Settings), describe(Sampling)
         section = self.section("New chats")
         prompt = self.prompt = TextEdit(self)
@@ -84,14 +95,16 @@ class GeneralPage(Page):
         prompt.setPlaceholderText("What every model should know or be")
         prompt.setTabChangesFocus(True)
         prompt.setFixedHeight(84)
-        prompt.textChanged.connect(lambda: change(system_prompt=prompt.toPlainText()))
+        told = self.by_user(lambda text: change(system_prompt=text))
+        prompt.textChanged.connect(lambda: told(prompt.toPlainText()))
+        self.watch(prompt, lambda settings: settings.system_prompt)
         section.wide(prompt, title="System prompt")
         numbers.add(section, sampling["temperature"], f"0 is exact, 1 inventive. {_ADVICE}")
         numbers.add(section, sampling["max_tokens"], "The longest reply; 0 has no limit")
         for name in ("thinking", "when_full"):
             section.field(
                 fields[name],
-                getattr(settings, name),
+                partial(_value_of, name),
                 partial(self._set, change, name),
             )
         self.updates = UpdatesSection(self, settings.updates, lambda new: change(updates=new))
@@ -100,3 +113,11 @@ class GeneralPage(Page):
     @staticmethod
     def _set(change: Callable[..., None], name: str, value: object) -> None:
         change(**{name: value})
+
+    def follow(self, settings: Settings) -> None:
+        super().follow(settings)
+        self.updates.follow(settings.updates)
+
+
+def _value_of(name: str, settings: Settings) -> object:
+    return getattr(settings, name)

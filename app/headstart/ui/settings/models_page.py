@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton, QWidget
 
 from headstart.core.library_settings import LibrarySettings
-from headstart.core.settings import changed
+from headstart.core.settings import Settings, changed
 from headstart.core.settings_fields import describe
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.expert_page import COMMON, EngineRows
@@ -32,19 +32,19 @@ class ModelsSettingsPage(Page):
 
     def __init__(
         self,
-        library: LibrarySettings,
+        settings: Settings,
         rows: EngineRows,
         change: Callable[..., None],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__("Models", parent)
-        self._library = library
+        super().__init__("Models", settings, parent)
+        library = self._library = settings.library
         self._change = change
         fields = describe(LibrarySettings)
         section = self.section("Memory")
         rows.add(section, COMMON)
         minutes, unload = fields["unload_minutes"], self._setter("unload_minutes")
-        section.field(minutes, library.unload_minutes, unload)
+        section.field(minutes, partial(_value_of, minutes.name), unload)
         section = self.section("Folders", WHERE)
         self.folders = QListWidget(self)
         self.folders.setAccessibleName("Folders where models are looked for")
@@ -61,11 +61,13 @@ class ModelsSettingsPage(Page):
         buttons.addStretch(1)
         section.wide(self.folders, buttons, title="Folders with models")
         section.field(
-            fields["other_programs"], library.other_programs, partial(self._set, "other_programs")
+            fields["other_programs"],
+            partial(_value_of, "other_programs"),
+            partial(self._set, "other_programs"),
         )
         section = self.section("Downloads")
         for name in ("parallel", "limit_mb"):
-            section.field(fields[name], getattr(library, name), self._setter(name))
+            section.field(fields[name], partial(_value_of, name), self._setter(name))
         section = self.section("Hugging Face")
         self.token = TokenRow(self)
         self.token.set_kept(library.has_token)
@@ -74,7 +76,9 @@ class ModelsSettingsPage(Page):
         self.finish()
         self._show_folders()
 
-    def set_library(self, library: LibrarySettings) -> None:
+    def follow(self, settings: Settings) -> None:
+        super().follow(settings)
+        library = settings.library
         if library != self._library:
             self._library = library
             self._show_folders()
@@ -115,3 +119,7 @@ class ModelsSettingsPage(Page):
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(self.add_folder)
         dialog.open()
+
+
+def _value_of(name: str, settings: Settings) -> object:
+    return getattr(settings.library, name)

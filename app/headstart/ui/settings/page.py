@@ -24,6 +24,7 @@ from headstart.core.settings import Settings
 from headstart.ui import icons, theme
 from headstart.ui.entry import SideEntry
 from headstart.ui.fields import clearable, give_room, keep_wheel_away
+from headstart.ui.focus import focus_by_tab, stops_in, takes_tab
 from headstart.ui.settings.appearance_page import AppearancePage
 from headstart.ui.settings.cache_page import CachePage
 from headstart.ui.settings.drafting_page import DraftingPage
@@ -70,14 +71,14 @@ class SettingsPage(QWidget):
         self.numbers = SamplingRows(settings.sampling, self._tell)
         self.general = GeneralPage(settings, self.numbers, self._tell, self)
         self.appearance = AppearancePage(settings, self._tell, self)
-        self.models = ModelsSettingsPage(settings.library, self.engine, self._tell, self)
+        self.models = ModelsSettingsPage(settings, self.engine, self._tell, self)
         self.drafting = DraftingPage(settings, self._tell, self)
         self.cache = CachePage(settings, self._tell, self)
-        self.files = FilesPage(settings.mirror_folder, self._tell, self)
-        self.servers = ServersPage(settings.connections, self)
+        self.files = FilesPage(settings, self._tell, self)
+        self.servers = ServersPage(settings, self)
         self.privacy = PrivacyPage(settings, self._tell, self)
-        self.shortcuts = ShortcutsPage(keys, self)
-        self.expert = ExpertPage(self.engine, self.numbers, self)
+        self.shortcuts = ShortcutsPage(settings, keys, self)
+        self.expert = ExpertPage(settings, self.engine, self.numbers, self)
         self.pages: dict[str, Page] = {name: getattr(self, name) for name in _ICONS}
         self._stack = QStackedWidget(self)
         for page in self.pages.values():
@@ -152,6 +153,13 @@ class SettingsPage(QWidget):
                 self.names.setCurrentItem(item)
         self.shown.emit(name)
 
+    def next_pane(self) -> None:
+        """The keyboard goes from the list to the page that is shown, and back."""
+        page, focus = self._stack.currentWidget(), self.window().focusWidget()
+        inside = page is not None and focus is not None and page.isAncestorOf(focus)
+        stops = [] if page is None or inside else [one for one in stops_in(page) if takes_tab(one)]
+        focus_by_tab(stops[0] if stops else self.names, True)
+
     def entries(self) -> list[tuple[str, Entry]]:
         """Every setting, with the page that it is on."""
         return [(name, entry) for name, page in self.pages.items() for entry in page.entries]
@@ -162,14 +170,11 @@ class SettingsPage(QWidget):
         self.shown.emit(name)
 
     def follow(self, settings: Settings) -> None:
-        """They were changed elsewhere: the next change here is made to what they are now."""
-        for part in (self.engine, self.numbers, self.drafting, self.cache):
-            part.follow(settings)
-        self.general.updates.follow(settings.updates)
-        self.servers.set_connections(settings.connections)
-        self.models.set_library(settings.library)
-        self.files.set_mirror(settings.mirror_folder)
-        self.appearance.set_text_size(settings.text_size)
+        """They were changed, here or elsewhere: the next change is made to what they are now."""
+        self.engine.follow(settings)
+        self.numbers.follow(settings)
+        for page in self.pages.values():
+            page.follow(settings)
 
     def refresh_theme(self) -> None:
         self._side.setFixedWidth(theme.sidebar_width())

@@ -1,4 +1,4 @@
-"""What stays on this computer, what leaves it and when, and how long deleted chats are kept."""
+"""Privacy: data that stays on this computer or leaves it, and the days of deleted chats."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class PrivacyPage(Page):
     def __init__(
         self, settings: Settings, change: Callable[..., None], parent: QWidget | None = None
     ) -> None:
-        super().__init__("Privacy", parent)
+        super().__init__("Privacy", settings, parent)
         section = self.section("Deleted chats")
         section.field(
             describe(Settings)["trash_days"],
-            settings.trash_days,
+            lambda settings: settings.trash_days,
             lambda value: change(trash_days=int(float(str(value)))),
         )
         trash = QPushButton("Recently deleted…", self)

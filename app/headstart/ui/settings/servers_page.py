@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from headstart.chat.servers import Offered
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby, normal_url
+from headstart.core.settings import Settings
 from headstart.core.text import count_words
 from headstart.ui import icons
 from headstart.ui.asking import DangerQuestion
@@ -52,8 +53,8 @@ class ServersPage(Page):
     look_requested = Signal()
     use_requested = Signal(object)  # Nearby
 
-    def __init__(self, connections: Sequence[Connection], parent: QWidget | None = None) -> None:
-        super().__init__("Servers", parent)
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__("Servers", settings, parent)
         self._connections: list[Connection] = []
         self._results: dict[str, str] = {}
         self.column.addWidget(self.word(ABOUT))
@@ -86,7 +87,7 @@ class ServersPage(Page):
         section.wide(place, line)
         self.use_buttons: list[QPushButton] = []
         self.finish()
-        self.set_connections(connections)
+        self.set_connections(settings.connections)
 
     def set_nearby(self, found: Sequence[Nearby]) -> None:
         """Programs on this computer that answer, each to be added with a click."""
@@ -111,6 +112,10 @@ class ServersPage(Page):
             self.use_buttons.append(use)
         self._looked.setText("" if found else NONE_FOUND)
         self._looked.show()
+
+    def follow(self, settings: Settings) -> None:
+        super().follow(settings)
+        self.set_connections(settings.connections)
 
     def set_connections(self, connections: Sequence[Connection]) -> None:
         at = self._list.currentRow()

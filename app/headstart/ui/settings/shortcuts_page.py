@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
+from headstart.core.settings import Settings
 from headstart.ui.settings.form import Page
 
 # a group, and in it what is done and by which keys
@@ -14,8 +15,8 @@ Keys = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 
 class ShortcutsPage(Page):
-    def __init__(self, keys: Keys, parent: QWidget | None = None) -> None:
-        super().__init__("Shortcuts", parent)
+    def __init__(self, settings: Settings, keys: Keys, parent: QWidget | None = None) -> None:
+        super().__init__("Shortcuts", settings, parent)
         for title, rows in keys:
             section = self.section(title)
             for what, by in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton
 
 from headstart.core.settings import changed
@@ -74,8 +74,13 @@ class UpdatesSection(QObject):
             self._replace(address=text)
 
     def follow(self, settings: UpdateSettings) -> None:
-        """They were changed elsewhere."""
-        self._settings = settings
+        """They were changed, here or elsewhere."""
+        if settings != self._settings:
+            self._settings = settings
+            with QSignalBlocker(self.box):
+                self.box.setChecked(settings.look)
+            self.address.setText(settings.address)
+            self._refresh()
 
     def _replace(self, **changes: object) -> None:
         self._settings = changed(self._settings, **changes)

@@ -7,9 +7,10 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from headstart.ui import icons
+from headstart.ui.fields import clearable
 
 # from the last key until it is looked for
 _PAUSE_MS = 90
@@ -26,7 +27,6 @@ class SearchBox(QLineEdit):
         self.setObjectName("searchBox")
         self.setPlaceholderText("Search")
         self.setAccessibleName("Search all chats")
-        self.setClearButtonEnabled(True)
         # what can be filtered by: names of models, folders and tags
         self.names: Callable[[], tuple[Sequence[str], Sequence[str], Sequence[str]]] = lambda: (
             (), (), ()
@@ -37,10 +37,7 @@ class SearchBox(QLineEdit):
         self._filter = QAction(icons.icon("sliders-horizontal"), "Filters", self)
         self._filter.triggered.connect(self._open_filters)
         self.addAction(self._filter, places.TrailingPosition)
-        # their actions cannot be asked for: PySide would take an action for the button's own, and
-        # lose it with the button's wrapper
-        for button in self.findChildren(QToolButton):
-            button.setAccessibleName(button.text() or "Clear")
+        clearable(self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_PAUSE_MS)
