@@ -14,6 +14,7 @@ from headstart.assembly import App
 from headstart.core.model_ref import ModelRef
 from headstart.ui.models.page import ModelsPage
 from headstart.ui.models.results import ITEM
+from headstart.ui.window.notices import Banner, Toast
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer, Repo
 
@@ -57,6 +58,17 @@ def open_page(app: App) -> ModelsPage:
     page = app.window.pages.models
     assert page is not None
     return page
+
+
+def banner_of(app: App) -> Banner:
+    """Banner of the page that is shown in the place of the chat."""
+    assert app.window.pages.place is not None
+    return app.window.pages.place.banner
+
+
+def toast_of(app: App) -> Toast:
+    assert app.window.pages.place is not None
+    return app.window.pages.place.toast
 
 
 async def search(app: App, words: str) -> list[str]:

@@ -329,6 +329,8 @@ class Settings(Struct, frozen=True):
     told_version: str = ""
     # models with drafts whose gain was told, by their keys
     told_gains: Annotated[tuple[str, ...], Meta(max_length=100)] = ()
+    # the repository of the model that was offered and sent away
+    offer_dismissed: str = ""
     # none at its end
     open_place: ReadingPlace | None = None
     mirror_folder: Annotated[

@@ -1,4 +1,4 @@
-"""What an empty chat shows: a question, and at first some examples to click. Main thread."""
+"""The greeting of an empty chat: a question, and at first some examples to click. Main thread."""
 
 from __future__ import annotations
 

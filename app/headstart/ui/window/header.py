@@ -70,7 +70,8 @@ class Header(QFrame):
             row.addWidget(button)
         layout.addLayout(row)
         self._room = True
-        self._named = ""
+        # of the button of branches, as its command has it
+        self._branches = self._branch_keys = ""
         self.refresh_theme()
 
     def tab_order(self) -> list[QWidget]:
@@ -86,13 +87,12 @@ class Header(QFrame):
 
     def set_title(self, title: str) -> None:
         """A chat that was not begun needs none: “New chat” says nothing."""
-        self._named = title
         self.title.setToolTip(title)
         self.title.set_full_text(title)
         self.title.setVisible(title != NEW_CHAT)
 
     def set_begun(self, begun: bool) -> None:
-        """Whether there is a chat: an empty one has nothing to find, export or branch."""
+        """Show the buttons of a chat with messages: an empty one has nothing to find or export."""
         for button in (self.find_button, self.branches, self.export_button):
             button.setVisible(begun)
         self.setProperty("bare", not begun)
@@ -110,10 +110,8 @@ class Header(QFrame):
         self.branches.setAccessibleName(many if count > 1 else "Branches of this chat")
         self.branches.setToolTip(f"{many} ({self._branch_keys})" if count > 1 else self._branches)
 
-    _branches = _branch_keys = ""
-
     def show_host(self, host: str, here: bool = False) -> None:
-        """Who else gets the text of this chat; "" for nobody. `here`: another program on this
+        """Name the host that gets the text of this chat; "" for none. `here`: a program on this
         computer."""
         short = shortened(host, HOST_LENGTH)
         self.remote.set_full_text(f"on {short}")
@@ -131,7 +129,7 @@ class Header(QFrame):
         )
 
     def show_draft(self, name: str, gain: str) -> None:
-        """What drafts in this chat ("" for nothing), and how much faster that is, if it is."""
+        """Show the draft of this chat ("" for none) and its gain, where it has one."""
         words = f"Drafting {gain}" if gain else "Drafting"
         self.draft_pill.setText(words if name else "")
         told = f"{name} drafts" + (f": {gain} faster" if gain else "")

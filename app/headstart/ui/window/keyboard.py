@@ -90,7 +90,7 @@ class Keyboard(QObject):
         """From pane to pane, as one reads: the chats, the transcript, the message, the panel."""
         window = self._window
         if window.pages.elsewhere:
-            window.pages.focus_first()
+            window.pages.next_pane()
             return
         panes: list[tuple[QWidget, Callable[[], object]]] = [
             (window.sidebar, lambda: window.sidebar.view.setFocus(_BY_KEY)),

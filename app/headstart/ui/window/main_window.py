@@ -220,9 +220,12 @@ class MainWindow(QMainWindow):
         self.pages.show_chat()
         self.find_bar.open(selected if "\n" not in selected else "")
 
-    def show_problem(self, message: str, remedy: str) -> None:
-        banner = self.pages.banner if self.pages.on_models else self.banner
+    def show_problem(self, message: str, remedy: str) -> Banner:
+        """Tell it where the user looks; returns where that is."""
+        place = self.pages.place
+        banner = self.banner if place is None else place.banner
         banner.show_text("problem", f"{message} {remedy}".strip())
+        return banner
 
     def remember(self) -> None:
         """Size, chat and place in it, for the next start; a private chat is not named."""
@@ -247,7 +250,7 @@ class MainWindow(QMainWindow):
     # --- looks ---------------------------------------------------------------------------
 
     def show_greeting(self, shown: bool) -> None:
-        """Whether the open chat has nothing to read."""
+        """Show the greeting in the place of the transcript, or leave it."""
         if shown and self.panels.branches_open:
             # there are none
             self.panels.close_branches()

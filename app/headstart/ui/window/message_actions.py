@@ -1,4 +1,4 @@
-"""What can be done about a message: every command of its row and its menu, with what it calls."""
+"""Commands of messages: all of the row and the menu, with what they call."""
 
 from __future__ import annotations
 

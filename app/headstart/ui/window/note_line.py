@@ -44,7 +44,7 @@ class NoteLine(QFrame):
 
     @property
     def kind(self) -> str:
-        """Of the note that is shown; "" for none."""
+        """Kind of the note that is shown; "" for none."""
         return next(reversed(self._notes), "")
 
     def say(

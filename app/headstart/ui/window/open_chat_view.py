@@ -1,4 +1,4 @@
-"""What the window shows of the open chat: its title, who answers, what drafts, a greeting."""
+"""The open chat in the window: its title, its model, its draft, a greeting."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ class OpenChatView(QObject):
         self._open = controllers.open
         self._model: AnyModel | None = None
         self._empty = True
-        # models and drafts whose gain was told, once each
-        self._told: set[tuple[str, str]] = set()
         branch, models = controllers.branch, controllers.models
         branch.chat_shown.connect(self._show)
         branch.chat_changed.connect(self._show_title)
@@ -50,7 +48,7 @@ class OpenChatView(QObject):
         self._show_greeting()
 
     def show_draft(self) -> None:
-        """What drafts in this chat, and what it gains."""
+        """Show the draft of this chat, and its gain."""
         panel = self._window.inspector.speculation
         value, model = panel.value, self._model
         # what a server does not check is not drafted

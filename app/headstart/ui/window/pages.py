@@ -1,5 +1,5 @@
-"""What stands in the middle of the window: the chat, the page about models, or the settings; the
-others are made when they are first opened."""
+"""Pages in the middle of the window: the chat, the models, the settings; the latter are made when
+they are first opened."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
@@ -18,10 +19,36 @@ from headstart.ui.window.notices import Banner, Toast
 
 if TYPE_CHECKING:
     from headstart.ui.models.page import ModelsPage
+    from headstart.ui.settings.page import SettingsPage
 
 
 # while models are looked at, so often it is seen what is there; about 15 ms in another thread
 LOOK_MS = 4000
+
+
+class Place(QWidget):
+    """A page in the place of the chat, with what it has to say: the chat has its own."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.banner = Banner(self)
+        # at the foot of all of it
+        self._inside = QWidget(self)
+        self.toast = Toast(self._inside)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self._inside, 1)
+        self._column = QVBoxLayout(self._inside)
+        self._column.setContentsMargins(0, 0, 0, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.toast.place()
+
+    def put(self, page: QWidget) -> None:
+        self._column.addWidget(page)
 
 
 class Pages(QStackedWidget):
@@ -41,11 +68,10 @@ class Pages(QStackedWidget):
         self._downloads: Sequence[Download] = ()
         self._loaded: Sequence[ResidentModel] = ()
         self.models: ModelsPage | None = None
-        # what the page about models has to say; the chat has its own
-        self.banner = Banner(self)
-        self._place = QWidget(self)
-        self.toast = Toast(self._place)
-        self.addWidget(self.chat)
+        self.settings: SettingsPage | None = None
+        self._models_place, self._settings_place = Place(self), Place(self)
+        for page in (self.chat, self._models_place, self._settings_place):
+            self.addWidget(page)
         # files come and go by other programs' doing
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK_MS)
@@ -56,16 +82,27 @@ class Pages(QStackedWidget):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the chat is not what is shown."""
+        """True while another page than the chat is shown."""
         return self.currentWidget() is not self.chat
 
     @property
     def on_models(self) -> bool:
-        return self.currentWidget() is self._place
+        return self.currentWidget() is self._models_place
 
     @property
     def on_settings(self) -> bool:
-        return self.elsewhere and not self.on_models
+        return self.currentWidget() is self._settings_place
+
+    @property
+    def place(self) -> Place | None:
+        """The page that tells what happens now; None for the chat."""
+        if self.on_models:
+            return self._models_place
+        return self._settings_place if self.elsewhere else None
+
+    @property
+    def toasts(self) -> tuple[Toast, ...]:
+        return self._models_place.toast, self._settings_place.toast
 
     @property
     def line(self) -> str:
@@ -87,18 +124,19 @@ class Pages(QStackedWidget):
             self.flush()
             self.changed.emit()
 
-    def show_settings(self, page: QWidget) -> None:
+    def show_settings(self, page: SettingsPage) -> None:
         """The page of settings, which its opener makes."""
-        if self.indexOf(page) < 0:
-            self.addWidget(page)
-        self.setCurrentWidget(page)
+        if self.settings is None:
+            self.settings = page
+            self._settings_place.put(page)
+        self.setCurrentWidget(self._settings_place)
         self._looking.stop()
         self.flush()
         self.changed.emit()
 
     def show_models(self) -> ModelsPage:
         page = self.models or self._make()
-        self.setCurrentWidget(self._place)
+        self.setCurrentWidget(self._models_place)
         self._controllers.installed.look()
         self._looking.start()
         self._controllers.downloads.list()
@@ -106,13 +144,16 @@ class Pages(QStackedWidget):
         page.focus_first()
         return page
 
-    def focus_first(self) -> None:
-        """Where one begins on the page that is shown."""
+    def next_pane(self) -> None:
+        """The keyboard goes to another part of the page that is shown."""
         if self.on_models and self.models is not None:
             self.models.focus_first()
+        elif self.on_settings and self.settings is not None:
+            self.settings.next_pane()
 
     def refresh_theme(self) -> None:
-        self.banner.refresh_theme()
+        for place in (self._models_place, self._settings_place):
+            place.banner.refresh_theme()
         if self.models is not None:
             self.models.refresh_theme()
 
@@ -130,12 +171,7 @@ class Pages(QStackedWidget):
         page.installed.set_loaded(self._loaded)
         page.closed.connect(self.show_chat)
         page.installed.file_wanted.connect(self.file_wanted)
-        layout = QVBoxLayout(self._place)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.banner)
-        layout.addWidget(page, 1)
-        self.addWidget(self._place)
+        self._models_place.put(page)
         self._controllers.discover.show_recommended()
         return page
 

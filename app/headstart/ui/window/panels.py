@@ -34,6 +34,8 @@ class Panels(QObject):
         self._wants_inspector = preferences.current.show_inspector
         self._wants_branches = False
         self._elsewhere = self._alone = False
+        # a panel at the right gives its room to the chats, until it is opened once more
+        self._yields = False
 
     @property
     def wide(self) -> bool:
@@ -67,8 +69,6 @@ class Panels(QObject):
         wanted = self._preferences.current.show_sidebar and not self._alone
         self._sidebar.setVisible(wanted and not (right and narrow))
         self.changed.emit()
-
-    _yields = False
 
     def show_sidebar(self) -> None:
         if not self._sidebar.isVisible():

@@ -24,7 +24,7 @@ class Sending:
         self._controllers = controllers
 
     def asked_before(self) -> list[str]:
-        """What the user wrote in the open chat, as far as it is here."""
+        """Messages of the user in the open chat, as far as they are loaded."""
         items = self._window.transcript.column.items
         return [item.message.text for item in items if item.message.role is Role.USER]
 

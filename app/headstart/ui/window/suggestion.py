@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from headstart.chat.preferences import Preferences
 from headstart.core.downloads import ACTIVE, Download, DownloadState
 from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import ModelRef
@@ -24,15 +25,22 @@ _OFFER, _COMING, _HERE = "offer", "coming", "here"
 class Suggesting(QObject):
     """Decides what the line says."""
 
-    def __init__(self, line: NoteLine, controllers: Controllers, commands: Commands) -> None:
+    def __init__(
+        self,
+        line: NoteLine,
+        controllers: Controllers,
+        commands: Commands,
+        preferences: Preferences,
+    ) -> None:
         super().__init__(line)
         self._line = line
         self._controllers = controllers
         self._commands = commands
+        self._preferences = preferences
         self._model: Recommended | None = None
         self._starter = ""
         self._only_starter = self._empty = False
-        self._dismissed = self._asked = False
+        self._asked = False
         self._installed: list[InstalledModel] = []
         # what was asked for here: the ids of its downloads, the model's first
         self._wanted: tuple[str, ...] = ()
@@ -51,12 +59,14 @@ class Suggesting(QObject):
 
     def _show(self) -> None:
         busy = bool(self._wanted) or any(one.state in ACTIVE for one in self._downloads.values())
-        wanted = self._only_starter and not busy and not self._dismissed
+        wanted = self._only_starter and not busy
         if wanted and not self._asked:
             self._asked = True
             self._controllers.discover.suggest()
         model = self._model
-        if model is None or not (wanted and self._empty):
+        # another model would be news
+        known = model is None or model.repo == self._preferences.current.offer_dismissed
+        if model is None or known or not (wanted and self._empty):
             self._line.withdraw(_OFFER)
             return
         tiny = f"{self._starter} is a tiny model to try out. " if self._starter else ""
@@ -76,7 +86,8 @@ class Suggesting(QObject):
             self._controllers.getting.get_recommended(self._model)
 
     def _dismiss(self) -> None:
-        self._dismissed = True
+        if self._model is not None:
+            self._preferences.update(offer_dismissed=self._model.repo)
         self._show()
 
     def _on_not_queued(self) -> None:
@@ -179,7 +190,7 @@ class Suggesting(QObject):
             return
         self._line.say(
             _HERE,
-            f"{ref.name} is here. New chats use it.",
+            f"{ref.name} is installed. New chats use it.",
             [("Use it in this chat", lambda: self._use(ref))],
             lambda: None,
         )

@@ -12,6 +12,7 @@ from headstart.core.downloads import Download
 from headstart.core.events import PromptSize
 from headstart.core.settings import Settings
 from headstart.core.text import count_words, shortened, size_text
+from headstart.core.told import Told
 from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
@@ -20,6 +21,7 @@ from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
 from headstart.ui.window.consent import ask_consent
 from headstart.ui.window.help import keys_of
+from headstart.ui.window.notices import Toast
 from headstart.ui.window.notify import Notifier
 from headstart.ui.window.open_chat_view import OpenChatView
 from headstart.ui.window.sight import Sight
@@ -97,7 +99,7 @@ def _connect_context(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_gain(window: MainWindow, controllers: Controllers, view: OpenChatView) -> None:
-    """What drafting gains is said once for each model and draft."""
+    """Tell the gain of drafting once for each model and draft."""
 
     def on_stats(stats: TurnStats | None) -> None:
         speculation = None if stats is None else stats.speculation
@@ -128,10 +130,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     pages = window.pages
 
     def say(text: str) -> None:
-        if pages.on_models:
-            pages.toast.show_text(text)
-        elif not pages.elsewhere:
-            window.toast.show_text(text)
+        _toast(window).show_text(text)
 
     def show() -> None:
         window.sidebar.set_models(pages.line, pages.on_models)
@@ -142,7 +141,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
         pages.show_settings(page)
         page.search.setFocus()
 
-    Suggesting(window.note, controllers, window.commands)
+    Suggesting(window.note, controllers, window.commands, window.preferences)
     window.settings.opened.connect(show_settings)
     window.settings.keys = lambda: keys_of(window.commands)
     window.settings.closed.connect(pages.show_chat)
@@ -160,8 +159,8 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     notifier = Notifier(window)
 
     def on_done(download: Download) -> None:
-        say(f"{download.wanted.title} is here")
-        notifier.tell("Download finished", f"{download.wanted.title} is here.")
+        say(f"{download.wanted.title} is installed")
+        notifier.tell("Download finished", f"{download.wanted.title} is installed.")
 
     def on_failed(download: Download) -> None:
         why = download.reason.text if download.reason is not None else ""
@@ -176,17 +175,17 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
 
 
 def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
-    banner, toast = window.banner, window.toast
+    banner = window.banner
 
     def show_deleted(chat_ids: list[str], title: str) -> None:
         restore = partial(controllers.chat_list.restore, chat_ids)
         many = count_words(len(chat_ids), "chat")
         text = f"Deleted “{shortened(title, 40)}”" if len(chat_ids) == 1 else f"Deleted {many}"
-        toast.show_text(text, restore, about=chat_ids[0])
+        _toast(window).show_text(text, restore, about=chat_ids[0])
 
     def show_archived(chat_ids: list[str]) -> None:
         back = partial(controllers.folders.archive, chat_ids, archived=False)
-        toast.show_text(f"Archived {count_words(len(chat_ids), 'chat')}", back)
+        _toast(window).show_text(f"Archived {count_words(len(chat_ids), 'chat')}", back)
 
     controllers.folders.archived.connect(show_archived)
 
@@ -212,10 +211,10 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
             banner.withdraw()
 
     def show_smaller(fits: SmallerContext) -> None:
-        window.show_problem(fits.told.message, fits.told.remedy)
+        told = window.show_problem(fits.told.message, fits.told.remedy)
         kv = "" if fits.told.code != "does-not-fit-kv" else f" and {fits.kv_type}"
         label = f"Use {fits.context:,} tokens{kv}"
-        banner.offer(label, partial(controllers.models.use_smaller, fits))
+        told.offer(label, partial(controllers.models.use_smaller, fits))
 
     controllers.reply.context_changed.connect(on_context)
     controllers.branch.stats_shown.connect(on_stats)
@@ -228,34 +227,43 @@ def _connect_notices(window: MainWindow, controllers: Controllers) -> None:
 
     def show_removed(removed: RemovedBranch, count: int) -> None:
         undo = partial(controllers.versions.put_back, removed)
-        toast.show_text(f"Deleted {count_words(count, 'message')}", undo)
+        _toast(window).show_text(f"Deleted {count_words(count, 'message')}", undo)
 
     controllers.versions.removed.connect(show_removed)
     controllers.versions.branched_off.connect(window.open_chat)
-    controllers.chat_list.left_trash.connect(toast.withdraw)
+    for toast in (window.toast, *window.pages.toasts):
+        controllers.chat_list.left_trash.connect(toast.withdraw)
     controllers.models.unloaded.connect(
-        lambda name, other: toast.show_text(f"{name} was unloaded to make room for {other}")
+        lambda name, other: _toast(window).show_text(
+            f"{name} was unloaded to make room for {other}"
+        )
     )
     controllers.models.smaller_fits.connect(show_smaller)
 
     def on_exported(path: str, count: int) -> None:
         many = f"{count_words(count, 'chat')} exported to" if count != 1 else "Exported to"
-        toast.show_text(f"{many} {path}")
+        _toast(window).show_text(f"{many} {path}")
 
     controllers.transfer.exported.connect(on_exported)
     controllers.attaching.refused.connect(
         lambda told: window.show_problem(told.message, told.remedy)
     )
-    controllers.pictures.saved.connect(lambda path: toast.show_text(f"Saved to {path}"))
+    controllers.pictures.saved.connect(lambda path: _toast(window).show_text(f"Saved to {path}"))
     controllers.transfer.sorted.connect(window.take_files)
     window.transfer.chat_wanted.connect(window.open_chat)
     controllers.backups.made.connect(
         lambda path, size: (
-            toast.show_text(f"Backed up: {size_text(size)} to {path}") if path else None
+            _toast(window).show_text(f"Backed up: {size_text(size)} to {path}") if path else None
         )
     )
     window.settings.command_wanted.connect(window.commands.run)
     window.settings.restore_wanted.connect(window.transfer.restore)
+
+
+def _toast(window: MainWindow) -> Toast:
+    """The one that is in sight."""
+    place = window.pages.place
+    return window.toast if place is None else place.toast
 
 
 def _connect_settings(
@@ -280,5 +288,9 @@ def _connect_settings(
 
     take_over(preferences.current)
     preferences.listen(on_settings)
-    preferences.on_error(lambda problem: window.show_problem(problem.message, problem.remedy))
+
+    def on_error(problem: Told) -> None:
+        window.show_problem(problem.message, problem.remedy)
+
+    preferences.on_error(on_error)
     controllers.updates.found.connect(window.news.offer)
