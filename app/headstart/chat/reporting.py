@@ -1,4 +1,4 @@
-"""What a report of a problem has: versions, settings without anything of the user's own, and the
+"""The text of a problem report: versions, settings without anything of the user's own, and the
 log, which has no words of chats. Nothing is sent. On the event loop's thread; files on a worker."""
 
 from __future__ import annotations
@@ -7,25 +7,18 @@ import asyncio
 import platform
 import sys
 from pathlib import Path
+from typing import Annotated, Literal, get_args, get_origin
 
 import msgspec
+from msgspec import Struct
 
 from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
-from headstart.core.settings import Settings
 
 # characters of the log, the last ones
 _MOST = 200_000
-# what may name a person, a file, a server or a chat
-_OWN = frozenset(
-    (
-        "system_prompt", "presets", "prompts", "connections", "models", "model", "model_files",
-        "open_chat", "open_place", "mirror_folder", "last_folder", "told_gains", "folders", "kept",
-        "address", "bias", "stop", "schema", "values", "draft",
-    )
-)  # fmt: skip
 
 
 class Reporting:
@@ -75,15 +68,22 @@ class Reporting:
         return text[-_MOST:].replace(str(Path.home()), "~")
 
 
-def _shown(settings: Settings) -> dict[str, object]:
-    def without(values: object) -> object:
-        if isinstance(values, dict):
-            return {name: without(value) for name, value in values.items() if name not in _OWN}
-        return values
-
-    found = without(msgspec.to_builtins(settings))
-    assert isinstance(found, dict)
+def _shown(settings: Struct) -> dict[str, object]:
+    """Numbers, switches and choices: a text may name a person, a file, a server or a chat."""
+    found: dict[str, object] = {}
+    for field in msgspec.structs.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, Struct):
+            found[field.name] = _shown(value)
+        elif isinstance(value, bool | int | float) or _is_choice(field.type):
+            found[field.name] = value
     return found
+
+
+def _is_choice(kind: object) -> bool:
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return get_origin(kind) is Literal
 
 
 def _free(folder: Path) -> Path:
