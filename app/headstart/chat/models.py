@@ -76,6 +76,10 @@ class Models:
         why = select.cannot_run(model.format, self._preferences.current.engine.backend)
         return None if why is None else told(why)
 
+    def whys(self, models: Sequence[ModelRef]) -> dict[str, Told]:
+        """`why_not` of those that cannot run here, by their keys."""
+        return {model.key: why for model in models if (why := self.why_not(model)) is not None}
+
     async def open_file(self, path: Path) -> ModelRef:
         """Check a file or folder and list it from now on; raises ModelProblem.
 

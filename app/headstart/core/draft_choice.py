@@ -26,7 +26,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How much faster replies were with a draft, over so many tokens."""
+    """Gain of a draft: the speed of replies over plain decoding, and over how many tokens."""
 
     gain: float = 1.0
     tokens: int = 0
@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def expected(self) -> float:
-        """How many times faster replies are going to be."""
+        """Speed of the next replies over plain decoding."""
         known = min(1.0, self.measured.tokens / KNOWN)
         return known * self.measured.gain + (1 - known) * self._promise
 

@@ -13,7 +13,7 @@ TreeBranches = Literal["auto", "always", "never"]
 
 
 class Speculation(Struct, frozen=True, omit_defaults=True):
-    """How tokens are drafted. The text stays the target's, whatever is chosen here."""
+    """Settings of drafting. The text stays the target's, whatever is chosen here."""
 
     enabled: bool = True
     # the key of a model ref, or a word of `heads`; empty is none

@@ -1,5 +1,5 @@
-"""What is remembered of the drafts of each model: how much faster it wrote with them, and which one
-was taken. Both are known by their content. Worker threads."""
+"""Gains of the drafts of each model: how much faster it wrote with them. Both are known by their
+content. Worker threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class DraftMemory:
         self._list = kept
 
     def gains(self, key: str) -> dict[str, Measured]:
-        """What drafts for a model gained, by their keys."""
+        """Gains of a model's drafts, by their keys."""
         with self._list.lock:
             kept = self._list.load()
             known = _known_of(key, kept)
@@ -35,27 +35,6 @@ class DraftMemory:
             known.drafts[content] = (round(new.gain, 3), new.tokens)
             self._list.save()
             return new
-
-    def last(self, key: str) -> str:
-        """The key of the draft that was taken for a model last; "" for none."""
-        with self._list.lock:
-            kept = self._list.load()
-            known = _known_of(key, kept)
-            content = "" if known is None else known.draft
-            if content == OWN_LAYERS:
-                return content
-            paths = (path for path, seen in kept.seen.items() if seen.content == content)
-            return next(paths, "") if content else ""
-
-    def take(self, key: str, draft: str) -> None:
-        """This one is taken from now on; "" for none."""
-        with self._list.lock:
-            kept = self._list.load()
-            known = _known_of(key, kept)
-            content = _content_of(draft, kept) if draft else ""
-            if known is not None and known.draft != content:
-                known.draft = content
-                self._list.save()
 
 
 def _known_of(key: str, kept: Kept) -> Known | None:

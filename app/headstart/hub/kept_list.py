@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Seen:
-    """What was read of a place, and the state of the files then."""
+    """Facts read at a location, and the state of the files then."""
 
     state: tuple[int, int]
     name: str
@@ -31,7 +31,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Known:
-    """What stays with a model's bytes."""
+    """Facts that stay with a model's bytes, wherever they lie."""
 
     # by which measurements know it: as the file was called when it was first seen
     signature: str
@@ -39,9 +39,8 @@ class Known:
     notes: str = ""
     last_used: float = 0.0
     paths: list[str] = field(default_factory=list)
-    # what drafts for it gained, by their contents, and the one that was taken last
+    # what drafts for it gained, by their contents
     drafts: dict[str, tuple[float, int]] = field(default_factory=dict)
-    draft: str = ""
 
 
 @dataclass(slots=True)
@@ -51,7 +50,7 @@ class Kept:
 
 
 class KeptList:
-    """Whoever loads, changes and saves it holds `lock`. Without a `path` nothing is kept."""
+    """`lock` is held while it is loaded, changed and saved. Without a `path` nothing is saved."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

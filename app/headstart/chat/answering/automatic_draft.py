@@ -1,5 +1,5 @@
-"""The draft that is taken where nobody chose one: the installed one that gains most, remembered for
-each model. On the event loop's thread; files are read on a worker thread."""
+"""The draft that is taken where nobody chose one: the installed one that gains most; gains are
+remembered for each model. On the event loop's thread; files are read on a worker thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class AutomaticDraft:
         self._preferences = preferences
         # by target: what there is to choose from
         self._known: dict[str, list[Candidate]] = {}
-        self._taken: dict[str, str] = {}
         self._engine = preferences.current.engine
         preferences.listen(self._on_settings)
 
@@ -48,11 +47,7 @@ class AutomaticDraft:
             for one in known
         ]
         chosen = best(measured)
-        key = "" if chosen is None else chosen.key
-        if self._taken.get(target.key) != key:
-            self._taken[target.key] = key
-            await asyncio.to_thread(self._models.shelf.drafts.take, target.key, key)
-        return key
+        return "" if chosen is None else chosen.key
 
     def forget(self) -> None:
         """Models came or went: there may be others to choose from."""
@@ -62,11 +57,6 @@ class AutomaticDraft:
         if settings.engine != self._engine:
             self._engine = settings.engine
             self.forget()
-
-    def taken_for(self, target: ModelRef) -> str:
-        """What was taken for it last, without a look at anything; "" for none."""
-        known = self._taken.get(target.key)
-        return self._models.shelf.drafts.last(target.key) if known is None else known
 
     async def learn(self, target: ModelRef, draft: ModelRef | None, stats: TurnStats) -> None:
         """A reply was written with this draft."""
@@ -80,8 +70,8 @@ class AutomaticDraft:
         self, target: ModelRef, installed: Sequence[ModelRef], heads: Sequence[ModelRef]
     ) -> list[Candidate]:
         engine = self._preferences.current.engine
-        whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
         try:
+            whys = self._models.whys(installed)
             choices = judged(target, list(installed), list(heads), whys, engine)
         except (ModelProblem, OSError):
             # it is told when it is loaded
@@ -100,7 +90,7 @@ class AutomaticDraft:
 
 
 def _fits_beside(target: ModelRef, draft: ModelRef, engine: EngineSettings) -> bool:
-    """Whether both fit, and the model keeps the context that it has without the draft."""
+    """True where both fit, and the model keeps the context that it has without the draft."""
     try:
         alone = Pair(read_card(target).shape)
         both = Pair(alone.target, read_card(draft).shape)

@@ -42,12 +42,12 @@ class Drafts:
         engine = self._preferences.current.engine
         if isinstance(target, ServerModel) and target.checks_drafts:
             installed = await self._models.installed()
-            whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
+            whys = self._models.whys(installed)
             return await asyncio.to_thread(judged_for, target, installed, whys, engine)
         if not isinstance(target, ModelRef):
             return []
         installed, heads = await self._models.installed(), await self._models.heads()
-        whys = {model.key: why for model in installed if (why := self._models.why_not(model))}
+        whys = self._models.whys(installed)
         found = await asyncio.to_thread(judged, target, installed, heads, whys, engine)
         taken = await self.automatic.key_for(target)
         return [replace(one, taken=one.key == taken) for one in found]

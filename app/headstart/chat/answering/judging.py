@@ -1,4 +1,4 @@
-"""What drafts are worth, each with a verdict and a reason. Reads files: for worker threads."""
+"""Verdicts on drafts, each with a reason. Reads files: for worker threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def judged_for(
     whys: Mapping[str, Told],
     engine: EngineSettings,
 ) -> list[DraftChoice]:
-    """What can draft here for a server's model, small ones first: of that nothing is known."""
+    """Installed models that can draft for a server's, small ones first: nothing is known of it."""
     free = memory()
 
     def verdict_of(model: ModelRef) -> Verdict:

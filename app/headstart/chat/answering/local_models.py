@@ -114,7 +114,7 @@ def make_local_models(
             broadcast.tell(Calibrated(loader.loaded.pair, event))
 
     async def learn(change: ReplyEnded, loaded: LoadRequest) -> None:
-        """What the draft gained in a reply."""
+        """Remember the draft's gain in a reply."""
         answer = await branches.message(change.chat_id, change.message_id)
         if answer is not None and answer.stats is not None:
             await drafts.automatic.learn(loaded.model, loaded.draft, answer.stats)
