@@ -35,8 +35,9 @@ log = logging.getLogger(__name__)
 
 # a list that is older is asked for again when it is looked at
 FRESH_SECONDS = 60.0
-# how long a program on this computer may take to say what it offers
-LOOK_SECONDS = 2.0
+# for programs on this computer to say what they offer; the first question imports the library that
+# asks, which took 3 s beside other work
+LOOK_SECONDS = 8.0
 
 
 class ConsentNeeded(EnvironmentProblem):

@@ -71,7 +71,7 @@ class Connection(Struct, frozen=True):
 
     @property
     def is_here(self) -> bool:
-        """Whether another program on this computer answers."""
+        """True where another program on this computer answers."""
         name = urlsplit(self.url).hostname or ""
         if name in ("localhost", "localhost.localdomain") or name.endswith(".localhost"):
             return True
@@ -86,6 +86,8 @@ LOCAL_PROGRAMS: tuple[tuple[str, int], ...] = (
     ("Ollama", 11434),
     ("LM Studio", 1234),
     ("llama.cpp", 8080),
+    # of later versions
+    ("llama.cpp", 9931),
     ("vLLM", 8000),
     ("Jan", 1337),
     ("KoboldCpp", 5001),
