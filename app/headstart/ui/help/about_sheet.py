@@ -1,9 +1,10 @@
-"""What this program is: its version, what it is made of, and under which licences. Main thread."""
+"""About the program: its version, its libraries, and their licences. Main thread."""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 
 from PySide6.QtCore import Qt
 from PySide6.QtSvgWidgets import QSvgWidget
@@ -14,11 +15,8 @@ from headstart.core.resources import resources
 from headstart.ui.sheet import Sheet
 from headstart.ui.unexpected import versions
 
-# what it is built on, as its packages are called
-_PARTS = (
-    "PySide6", "llama-cpp-python", "huggingface-hub", "SQLAlchemy", "alembic", "qasync", "openai",
-    "markdown-it-py", "Pygments", "msgspec", "chardet", "keyring", "pypdf", "Jinja2",
-)  # fmt: skip
+# of a requirement, what ends its name
+_NAME = re.compile(r"[^\w.-]")
 
 
 class AboutSheet(Sheet):
@@ -52,22 +50,28 @@ class AboutSheet(Sheet):
 
 @functools.cache
 def licences() -> str:
-    """A line for each part: its name, version and licence; then the icons and fonts."""
-    lines = []
-    for part in _PARTS:
-        try:
-            data = importlib.metadata.metadata(part)
-        except importlib.metadata.PackageNotFoundError:
-            # a package of the program does not carry all of them
-            lines.append(part)
-            continue
-        licence = _field(data, "License-Expression") or _field(data, "License")
-        short = licence.strip().splitlines()[0][:60] if licence.strip() else ""
-        lines.append(", ".join(filter(None, (f"{part} {data['Version']}", short))))
+    """A line for each library: its name, version and licence; then what is no Python package."""
+    try:
+        wanted = importlib.metadata.requires("headstart") or []
+    except importlib.metadata.PackageNotFoundError:
+        wanted = []
+    # extras are for work on the program, and markers for other systems
+    names = sorted({_NAME.split(one)[0] for one in wanted if "extra ==" not in one})
+    lines = [line for line in map(_line_of, names) if line]
     lines += ["llama.cpp, MIT", "Lucide (icons), ISC", "Inter and JetBrains Mono, OFL-1.1"]
     return "\n".join(lines)
 
 
-def _field(data: importlib.metadata.PackageMetadata, name: str) -> str:
-    # it has no `get` before Python 3.13
-    return data[name] if name in data else ""  # noqa: SIM401
+def _line_of(name: str) -> str:
+    """ "" for a library that is not installed on this system."""
+    try:
+        data = importlib.metadata.metadata(name).json
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    classified = [one for one in data.get("classifier", ()) if one.startswith("License ::")]
+    licence = data.get("license_expression") or data.get("license") or ""
+    # some have their whole text there
+    short = str(licence).strip().partition("\n")[0][:60]
+    if not short and classified:
+        short = classified[0].rpartition(" :: ")[2]
+    return ", ".join(filter(None, (f"{name} {data['version']}", short)))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBr
 
 from headstart.core.resources import guide
 from headstart.ui import theme
+from headstart.ui.reading import show_markdown
 from headstart.ui.sheet import Sheet
 
 _LINK = re.compile(r"^\d+\. \[(?P<title>[^\]]+)\]\((?P<file>[\w-]+\.md)\)", re.MULTILINE)
@@ -29,7 +30,6 @@ class GuideText(QTextBrowser):
         super().__init__(parent)
         self.setOpenLinks(False)
         self.setAccessibleName("Guide")
-        self.document().setDocumentMargin(18)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         text = name.toString() if isinstance(name, QUrl) else name
@@ -51,6 +51,7 @@ class GuideSheet(Sheet):
         self.names.setAccessibleName("Pages of the guide")
         self.names.setFixedWidth(theme.px(_NAMES))
         self.names.setWordWrap(True)
+        self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text = GuideText(self)
         self.text.anchorClicked.connect(self._follow)
         row = QHBoxLayout()
@@ -89,11 +90,8 @@ class GuideSheet(Sheet):
             words = (guide() / self.page).read_text(encoding="utf-8") if self.page else ""
         except OSError:
             words = GONE
-        colours = theme.current()
-        self.text.document().setDefaultStyleSheet(f"a {{ color: {colours.accent_text}; }}")
-        self.text.document().setDefaultFont(theme.reading_font())
         if words:
-            self.text.setMarkdown(words)
+            show_markdown(self.text, words)
 
     def _follow(self, url: QUrl) -> None:
         name = Path(url.path()).name
