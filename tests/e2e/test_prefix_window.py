@@ -80,7 +80,7 @@ async def test_what_is_typed_is_read_meanwhile_and_the_composer_says_so(running:
         QTest.keyClicks(app.window.composer.edit, "Tell me a long story about the river and the ")
         label = app.window.composer.ahead
         await until(label.isVisible)
-        assert "read ahead" in label.full_text
+        assert "processed" in label.full_text
         QTest.keyClicks(app.window.composer.edit, "sea")
         app.window.composer.button.click()
         await until(lambda: app.controllers.reply.writing)
@@ -189,7 +189,7 @@ async def test_a_changed_system_prompt_is_named_as_the_reason(running: OpenApp) 
         await app.controllers.settle()
         answer = await ask(app, "And now?")
         assert answer.stats is not None
-        again = dict(figures_of(answer.stats))["Read again"]
+        again = dict(figures_of(answer.stats))["Recomputed"]
         begin = f"{answer.stats.prefix.recomputed:,} tokens: the system prompt changed"
         assert again.startswith(begin)
         widget = app.window.transcript.widget_of(answer.id)

@@ -21,7 +21,7 @@ def agree(window: QWidget) -> None:
 
 
 def refuse(window: QWidget) -> None:
-    """What Enter does."""
+    """Answer as Enter does."""
     question = asked(window)
     assert question is not None
     assert question.no.isDefault()

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -46,7 +47,7 @@ Found = tuple[str, str]
 
 
 def visible(window: QWidget) -> Iterator[QWidget]:
-    """What a user sees: of a window with a sheet over it, the sheet."""
+    """Widgets that a user sees: of a window with a sheet over it, the sheet's."""
     top = sheet_over(window) or window
     for widget in top.findChildren(QWidget):
         if widget.isVisible() and widget.width() and widget.height():
@@ -214,7 +215,7 @@ async def pages(walk: Walk, chat: str, file: Path) -> None:
         await walk.look(f"models {page.tabs.tabText(tab).split()[0]}")
     await walk.leave()
     sheets: dict[str, Callable[[], object]] = {
-        name: (lambda name=name: run(name))  # type: ignore[misc]
+        name: partial(run, name)
         for name in (
             "chat.export", "chats.export", "chats.trash", "chats.archive", "prompts.open",
             "help.guide", "help.privacy", "help.about", "help.report", "app.news", "cache.sizes",
@@ -276,7 +277,11 @@ def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None = None) 
     out.write_text(json.dumps(found, indent=1))
 
 
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
 if __name__ == "__main__":
-    wanted = [tuple(map(int, one.split("x"))) for one in sys.argv[2:] if "x" in one[:5]]
     shots = Path(os.environ["WALK_PICTURES"]) if "WALK_PICTURES" in os.environ else None
-    main(Path(sys.argv[1]), wanted or list(SIZES), shots)  # type: ignore[arg-type]
+    main(Path(sys.argv[1]), [_size(one) for one in sys.argv[2:]] or list(SIZES), shots)

@@ -31,7 +31,7 @@ def face(widget: QWidget) -> QAccessibleInterface:
 
 
 def names(view: QAbstractItemView) -> list[str]:
-    """Of the rows in the tree."""
+    """Names of the rows in the tree."""
     tree = face(view)
     rows = [tree.child(row) for row in range(tree.childCount())]
     return [row.text(Text.Name) for row in rows if row is not None]

@@ -52,14 +52,14 @@ async def test_a_dropped_export_is_shown_first_and_then_comes_in(
         await app.controllers.settle()
         window = app.window.transfer.importing
         assert window is not None
-        assert window.summary.text() == "1 new chat can come in."
+        assert window.summary.text() == "1 new chat can be imported."
         assert window.chats.topLevelItem(0).text(0) == "A vector, please"
         assert window.chats.topLevelItem(0).text(1) == "ChatGPT"
         assert "Left out 1" in window.tabs.tabText(1)
         assert "A vector, please" not in lines(app)
         QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
         await until(lambda: "A vector, please" in lines(app))
-        await until(lambda: window.summary.text().startswith("Came in: 1 new chat: 4 messages"))
+        await until(lambda: window.summary.text().startswith("Imported 1 new chat: 4 messages"))
         window.end.click()
         assert app.window.transfer.importing is None
         # once more: nothing is new
@@ -231,7 +231,7 @@ async def test_a_backup_is_made_and_restored_from_the_settings(
         window = app.window.transfer.importing
         assert window is not None
         assert window.windowTitle() == "Restore from a backup"
-        assert "1 new chat can come in" in window.summary.text()
+        assert "1 new chat can be imported" in window.summary.text()
         assert not window.settings.isHidden()
         QTest.mouseClick(window.take, Qt.MouseButton.LeftButton)
         await until(lambda: "A vector, please" in lines(app))
@@ -294,7 +294,7 @@ async def test_chats_of_a_file_are_chosen_and_the_first_is_opened(
         assert window.take.text() == "Import 2 chats"
         window.take.click()
         await until(window.open_it.isVisible)
-        assert window.summary.text().startswith("Came in: 2 new chats")
+        assert window.summary.text().startswith("Imported 2 new chats")
         names = [window.chats.topLevelItem(row).text(0) for row in range(2)]
         assert window.chats.topLevelItemCount() == 2
         assert names == ["Chat number 1", "Chat number 3"]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Annotated, get_args, get_origin
 
+import msgspec
 import pytest
-from PySide6.QtCore import QEvent, QLocale, QPointF, Qt
+from msgspec import Struct
+from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from headstart.chat import servers
-from headstart.home import Home
+from headstart.core.settings import Settings, changed
+from headstart.ui.help.report_sheet import ReportSheet
 from headstart.ui.sheet import sheet_over
 from headstart.ui.when import moment_text, when_text
 from tests.conftest import OpenApp, until
@@ -19,6 +23,8 @@ from tests.support.driver import stored_chats
 from tests.support.scripted_server import ScriptedServer
 from tests.support.sheets import refuse, write
 from tests.ui.looks import fill
+
+SECRET = "xylophone-marmalade"
 
 
 async def test_settings_are_found_by_any_of_their_words(running: OpenApp) -> None:
@@ -151,22 +157,52 @@ async def test_programs_on_this_computer_are_offered_as_servers(
             assert await app.services.servers.look_around() == []
 
 
-async def test_a_report_can_be_read_and_has_nothing_of_the_users_own(
-    running: OpenApp, home: Home
-) -> None:
+def _filled(kind: object) -> object:
+    """A value with a secret in every text that a user may write, for a type of the settings."""
+    if kind is str:
+        return SECRET
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _filled(inner[0])
+    if origin is tuple:
+        return (_filled(inner[0]),)
+    if origin is dict:
+        return {SECRET: _filled(inner[1])}
+    if inner and type(None) in inner:
+        return _filled(next(one for one in inner if one is not type(None)))
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        values = {}
+        for field in msgspec.structs.fields(kind):
+            value = _filled(field.type)
+            if value is not None:
+                values[field.name] = value
+        return _made(kind, values)
+    return None
+
+
+def _made(kind: type[Struct], values: dict[str, object]) -> Struct:
+    """One of this type whose other fields are as usual, or nothing much."""
+    usual = {
+        field.name: None
+        for field in msgspec.structs.fields(kind)
+        if field.required and field.name not in values
+    }
+    return kind(**usual, **values)
+
+
+async def test_a_report_can_be_read_and_has_nothing_of_the_users_own(running: OpenApp) -> None:
     async with running() as app:
-        app.services.preferences.update(
-            system_prompt="My secret plan", mirror_folder="/home/somebody/diary"
-        )
-        await stored_chats(app, "Between us")
+        app.services.preferences.current = _filled(Settings)
+        await stored_chats(app, SECRET)
         app.window.commands.run("help.report")
         sheet = app.window.help.sheet
-        assert sheet is not None
+        assert isinstance(sheet, ReportSheet)
         await app.controllers.settle()
         text = sheet.text.toPlainText()
         assert "Headstart" in text
-        for own in ("My secret plan", "somebody", "Between us"):
-            assert own not in text
+        assert '"text_size": 100' in text
+        assert '"theme": "system"' in text
+        assert SECRET not in text
 
 
 async def test_what_cannot_be_undone_waits_for_an_answer(running: OpenApp) -> None:
@@ -234,3 +270,94 @@ async def test_looks_are_the_same_at_every_start(running: OpenApp) -> None:
     assert len(everywhere) > 8
     for label in everywhere:
         assert len({one[label] for one in seen}) == 1, label
+
+
+async def test_pages_show_what_the_settings_are_whoever_changes_them(running: OpenApp) -> None:
+    async with running() as app:
+        preferences, page = app.services.preferences, app.window.settings.open()
+        current = preferences.current
+        page.general.prompt.setFocus()
+        preferences.update(
+            theme="dark",
+            thinking="high",
+            trash_days=7,
+            column_width="wide",
+            engine=changed(current.engine, context_length=4096, exact=True),
+            sampling=changed(current.sampling, temperature=1.25),
+            speculation=changed(current.speculation, prompt_lookup=False),
+            prefix=changed(current.prefix, most_gb=3),
+            library=changed(current.library, parallel=5),
+        )
+        told: list[dict[str, object]] = []
+        page.changed.connect(told.append)
+        assert page.appearance.cards["dark"].isChecked()
+        shown = {
+            control.accessibleName(): control
+            for control in page.findChildren(QWidget)
+            if control.accessibleName()
+        }
+        for name, value in (
+            ("Context length", 4096), ("Temperature", 1.25), ("Keep deleted chats", 7),
+            ("Max disk space", 3), ("Downloads at a time", 5),
+        ):  # fmt: skip
+            assert shown[name].property("value") == value, name
+        assert shown["Thinking"].property("currentText") == "High"
+        assert shown["Exact"].property("checked") is True
+        assert shown["Reuse repeated text"].property("checked") is False
+        assert shown["Column width: Wide"].property("checked") is True
+        # following changes nothing
+        assert told == []
+        # and the next change is made to what they are now
+        page.engine.change("threads", 1)
+        assert preferences.current.engine.context_length == 4096
+
+
+async def test_what_happens_is_told_on_the_page_that_is_looked_at(running: OpenApp) -> None:
+    async with running() as app:
+        window = app.window
+        for opens in (window.settings.open, window.pages.show_models):
+            opens()
+            place = window.pages.place
+            assert place is not None
+            window.show_problem("The disk is full.", "Delete something.")
+            assert place.banner.isVisible()
+            assert not window.banner.isVisible()
+            app.controllers.transfer.exported.emit("/home/you/chat.md", 1)
+            assert place.toast.isVisible()
+            assert place.rect().contains(place.toast.geometry())
+            window.escape()
+            assert window.pages.place is None
+        window.show_problem("The disk is full.", "Delete something.")
+        assert window.banner.isVisible()
+
+
+async def test_the_keyboard_goes_round_the_settings(running: OpenApp) -> None:
+    async with running() as app:
+        app.window.activateWindow()
+        page = app.window.settings.open("drafting")
+        page.names.setFocus()
+        app.window.commands.run("view.pane")
+        focus = app.window.focusWidget()
+        assert focus is not None
+        assert page.drafting.isAncestorOf(focus)
+        app.window.commands.run("view.pane")
+        assert page.names.hasFocus()
+
+
+async def test_a_click_beside_a_sheet_loses_nothing_that_was_typed(running: OpenApp) -> None:
+    async with running() as app:
+        window = app.window
+        for typed in (False, True):
+            window.order.new_folder()
+            sheet = sheet_over(window)
+            assert sheet is not None
+            shade = sheet.parentWidget()
+            assert shade is not None
+            if typed:
+                focus = window.focusWidget()
+                assert focus is not None
+                QTest.keyClicks(focus, "Trips")
+            QTest.mouseClick(shade, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+            assert (sheet_over(window) is sheet) is typed
+        window.escape()
+        assert sheet_over(window) is None

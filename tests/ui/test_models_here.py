@@ -20,7 +20,7 @@ from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, reply_done, use_sampling
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import HubServer
-from tests.support.models_page import open_page, search
+from tests.support.models_page import banner_of, open_page, search
 from tests.support.sheets import agree, asked
 
 
@@ -169,8 +169,8 @@ async def test_what_goes_wrong_is_told_where_the_user_looks(
         details = page.discover.details.details
         assert details is not None
         app.controllers.getting.get(details, details.variants[0])
-        await until(lambda: "accept their licence" in app.window.pages.banner.text())
-        assert app.window.pages.banner.isVisible()
+        await until(lambda: "accept their licence" in banner_of(app).text())
+        assert banner_of(app).isVisible()
         assert not app.window.banner.isVisible()
 
 

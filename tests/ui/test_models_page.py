@@ -16,7 +16,7 @@ from headstart.ui.models.results import ITEM
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
 from tests.support.hub_server import Fault, HubServer
-from tests.support.models_page import REPO, open_page, search
+from tests.support.models_page import REPO, banner_of, open_page, search, toast_of
 from tests.support.sheets import agree, asked, refuse
 
 
@@ -149,18 +149,18 @@ async def test_a_gate_asks_for_a_token_which_opens_it(
         assert details.token.isVisible()
         assert details.details is not None
         details.variants.chosen.emit(details.details.variants[0])
-        await until(lambda: "accept their licence" in app.window.pages.banner.text())
+        await until(lambda: "accept their licence" in banner_of(app).text())
         # a wrong one is not kept
         details.token.field.setText("hf_0")
         QTest.keyClick(details.token.field, Qt.Key.Key_Return)
-        await until(lambda: "does not know this token" in app.window.pages.banner.text())
+        await until(lambda: "does not know this token" in banner_of(app).text())
         assert not kept
         details.token.field.setText("hf_1")
         QTest.keyClick(details.token.field, Qt.Key.Key_Return)
         await app.controllers.settle()
         assert list(kept.values()) == ["hf_1"]
         assert details.token.field.text() == ""
-        assert not app.window.pages.toast.isHidden()
+        assert not toast_of(app).isHidden()
         # no file of ours has it
         assert b"hf_1" not in app.home.settings.read_bytes()
         (failed,) = app.services.downloads.all

@@ -80,7 +80,7 @@ class Extracted:
 
 
 def pages_without_text(text: str, pages: int) -> int:
-    """How many pages of `text`, which `Extracted.chosen` made, are pictures only."""
+    """The number of pages without text in what `Extracted.chosen` made of a file."""
     if pages == 1:
         return int(not text.strip())
     return len(_NO_TEXT.findall(text))

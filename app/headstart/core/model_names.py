@@ -1,4 +1,4 @@
-"""What people call a model, from the name of its file: “Qwen3.5 9B”. Pure."""
+"""Names of models as people say them, from the names of files: “Qwen3.5 9B”. Pure."""
 
 from __future__ import annotations
 

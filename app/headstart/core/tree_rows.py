@@ -56,7 +56,7 @@ def rows_of(nodes: Sequence[TreeNode]) -> list[TreeRow]:
 
 
 def branches_of(nodes: Sequence[TreeNode]) -> int:
-    """How many ways the chat goes: messages that nothing follows."""
+    """The number of ways through a chat: messages that nothing follows."""
     parents = {node.parent for node in nodes}
     return sum(node.id not in parents for node in nodes)
 

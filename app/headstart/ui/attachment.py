@@ -33,7 +33,7 @@ class Attachment:
 
     @property
     def warning(self) -> str:
-        """What a model would not get of it, in a few words; "" for nothing."""
+        """Text that a model would miss, in a few words; "" for none."""
         if not isinstance(self.part, FilePart):
             return ""
         missing = pages_without_text(self.part.text, self.part.pages)
@@ -45,7 +45,7 @@ class Attachment:
 
 
 def only_marks(part: FilePart) -> bool:
-    """Whether nothing of it can be read."""
+    """True for a file without any text."""
     chosen = part.pages if not part.chosen else len(numbers_of(part.chosen, part.pages))
     return pages_without_text(part.text, part.pages) >= chosen
 

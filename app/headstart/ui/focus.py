@@ -1,4 +1,4 @@
-"""Where Tab goes in areas that decide it themselves. Main thread."""
+"""Tab in areas that decide themselves where it goes. Main thread."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def takes_tab(widget: QWidget) -> bool:
 
 
 def stops_in(area: QWidget) -> list[QWidget]:
-    """What the keyboard can come to inside of `area`, as one reads; buttons, and what can have the
-    focus."""
+    """Stops of the keyboard inside of `area`, as one reads: buttons, and everything that can have
+    the focus."""
     found = [
         widget
         for widget in area.findChildren(QWidget)

@@ -1,5 +1,5 @@
-"""What a pointer is over: Qt is not told that it left a button whose menu or sheet opened, which
-would stay grey. Main thread."""
+"""Hover that Qt forgets: it is not told that the pointer left a button whose menu or sheet opened,
+which would stay grey. Main thread."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.core.resources import changelog
 from headstart.core.told import told
+from headstart.ui.reading import show_markdown
 from headstart.ui.sheet import Sheet
 from headstart.ui.window.notices import Banner
 
@@ -22,9 +23,8 @@ class NewsWindow(Sheet):
         self.text.setAccessibleName("Changes, the newest version first")
         # nothing in it leads anywhere, and nothing is fetched
         self.text.setOpenLinks(False)
-        self.text.document().setDocumentMargin(14)
         try:
-            self.text.setMarkdown(changelog().read_text(encoding="utf-8"))
+            show_markdown(self.text, changelog().read_text(encoding="utf-8"))
         except OSError:
             self.text.setPlainText(f"This is version {__version__}.")
         self.column.addWidget(self.text, 1)

@@ -143,7 +143,7 @@ class OpenChat(QObject):
         return Unsent(chat_id, both, (*parts, *self._parts.get(chat_id, ())))
 
     def clear(self) -> None:
-        """What stood in the open chat's composer is elsewhere now."""
+        """Empty the open chat's composer: its text is elsewhere now."""
         self._unsent.pop(self._chat.id, None)
         self._parts.pop(self._chat.id, None)
         self.sent.emit()

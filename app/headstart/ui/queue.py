@@ -14,7 +14,7 @@ class Queued:
 
     @property
     def words(self) -> str:
-        """What is shown of it in one line."""
+        """One line of it, for the list."""
         names = [part.name for part in self.parts if part.name]
         return " ".join(self.text.split()) or ", ".join(names)
 

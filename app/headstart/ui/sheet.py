@@ -1,5 +1,5 @@
 """Dialogs inside the window: a card over what is behind, which is dimmed and cannot be used
-meanwhile. Esc, or a click beside it, leaves. Main thread.
+meanwhile. Esc leaves, and a click beside it where nothing was typed. Main thread.
 
 Without a window around it (an error at the start) it is a window of its own.
 """
@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
+    QPlainTextEdit,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -65,9 +67,11 @@ class Sheet(QDialog):
         self.heading.set_full_text(title)
 
     @property
-    def inside(self) -> bool:
-        """Whether it is shown inside a window."""
-        return self._shade is not None
+    def is_written(self) -> bool:
+        """True where something was typed that a click beside the sheet would lose."""
+        lines = any(one.isModified() for one in self.findChildren(QLineEdit))
+        texts = self.findChildren(QPlainTextEdit)
+        return lines or any(one.document().isModified() for one in texts)
 
     def word(self, text: str = "") -> QLabel:
         """A quiet line that explains."""
@@ -210,7 +214,8 @@ class _Shade(QWidget):
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if not self.sheet.geometry().contains(event.position().toPoint()):
+        beside = not self.sheet.geometry().contains(event.position().toPoint())
+        if beside and not self.sheet.is_written:
             self.sheet.reject()
 
 

@@ -186,7 +186,7 @@ def text_font(size: int = TEXT_SIZE, weight: QFont.Weight = QFont.Weight.Normal)
 
 
 def reading_font() -> QFont:
-    """Of messages, and of what is written in the composer."""
+    """Font of messages, and of the composer."""
     return text_font(READING_SIZE)
 
 

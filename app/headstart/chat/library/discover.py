@@ -300,7 +300,7 @@ class Discover:
         return await asyncio.to_thread(ask)
 
     async def recommended_for(self, repo: str) -> Recommended | None:
-        """What the list of models to begin with says of a repository."""
+        """The entry of a repository in the list of models to begin with."""
         from headstart.hub.recommended import read_list
 
         models = await asyncio.to_thread(read_list)

@@ -37,7 +37,7 @@ def indented_json(text: str, growing: bool = False) -> str | None:
 
 
 def is_whole_json(text: str) -> bool:
-    """Whether it is at its end."""
+    """True for a text that is JSON to its end."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -95,6 +95,8 @@ class Composer(QFrame):
         layout.addWidget(self.edit)
         layout.addLayout(row)
         self._had_text = False
+        # a text is put here, and not typed
+        self._placing = False
         self._telling = QTimer(self)
         self._telling.setSingleShot(True)
         self._telling.setInterval(TELL_MS)
@@ -135,14 +137,14 @@ class Composer(QFrame):
         self.set_writing(self._writing)
 
     def set_context(self, used: int, size: int, limit: int = 0) -> None:
-        """How much of the context the chat takes with this message; 0 of 0: nobody knows."""
+        """Tokens of the context that the chat takes with this message; 0 of 0: unknown."""
         self.context.show_use(used, size, limit)
         self._show_hint(self._waiting_hint)
 
     def set_ahead(self, tokens: int) -> None:
-        """So much of what stands here has been read already."""
-        self.ahead.set_full_text(f"{count_words(tokens, 'token')} read ahead" if tokens else "")
-        self.ahead.setToolTip("What stands here was processed while you typed")
+        """Tokens of the message that are prefilled already."""
+        self.ahead.set_full_text(f"{count_words(tokens, 'token')} processed" if tokens else "")
+        self.ahead.setToolTip("Processed while you typed")
         self.ahead.setVisible(tokens > 0 and not self._writing)
 
     def set_prefills_ahead(self, on: bool) -> None:
@@ -150,8 +152,8 @@ class Composer(QFrame):
             self.set_ahead(0)
 
     def set_host(self, host: str, empty: bool) -> None:
-        """Who gets what is written here, other than this computer ("" for nobody), and whether the
-        chat is empty."""
+        """Name the host that gets the message ("" for this computer); `empty`: the chat has none
+        yet."""
         words = "Ask anything" if empty else "Message"
         self.edit.setPlaceholderText(f"{words}: goes to {host} when you send it" if host else words)
 
@@ -187,8 +189,6 @@ class Composer(QFrame):
         self._telling.stop()
         self.set_ahead(0)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
-
-    _placing = False
 
     def refresh_theme(self) -> None:
         self.set_writing(self._writing)

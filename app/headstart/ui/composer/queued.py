@@ -1,5 +1,5 @@
-"""What waits until the reply before it is written: a line for each, above the message. Main
-thread."""
+"""Messages that wait until the reply before them is written: a line for each, above the composer.
+Main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the context is used: a ring with the figure beside it. Main thread."""
+"""Context used: a ring with the number of tokens beside it. Main thread."""
 
 from __future__ import annotations
 

@@ -58,28 +58,26 @@ class GettingController(QObject):
         self.queued.emit([_said(one) for one in wanted])
 
     async def _draft_of(self, choice: Recommended) -> list[Wanted]:
-        """What drafts for it, by the list of models to begin with."""
+        """Its draft, by the list of models to begin with; the model is downloaded without it where
+        the hub does not give it."""
         if not choice.draft_repo:
             return []
-        draft = await self._discover.details(choice.draft_repo)
+        try:
+            draft = await self._discover.details(choice.draft_repo)
+        except EnvironmentProblem:
+            # drafts can be looked for on its page
+            return []
         found = matching(draft.variants, choice.draft_patterns)
         return [] if found is None else [draft.wanted(found)]
 
     async def _get_model(self, wanted: list[Wanted], details: Details, drafted: bool) -> None:
-        """With the draft that goes with it, unless the user chose one or one is here."""
+        """Download a model with its recommended draft, unless the user chose one."""
+        choice = None
         if not drafted:
-            wanted = [*wanted, *await self._recommended_draft(details)]
+            choice = await self._discover.recommended_for(details.repository.id)
+        if choice is not None:
+            wanted = [*wanted, *await self._draft_of(choice)]
         await self._get(wanted)
-
-    async def _recommended_draft(self, details: Details) -> list[Wanted]:
-        choice = await self._discover.recommended_for(details.repository.id)
-        if choice is None:
-            return []
-        try:
-            return await self._draft_of(choice)
-        except EnvironmentProblem:
-            # the model comes all the same; drafts are found on its page
-            return []
 
     async def _get(self, wanted: list[Wanted]) -> None:
         await self._downloads.add(wanted)

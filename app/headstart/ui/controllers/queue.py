@@ -71,7 +71,7 @@ class QueueController(QObject):
         self.taken_back.emit(text)
 
     def send_first(self) -> None:
-        """What waits is sent although the reply before it was stopped."""
+        """Send the first waiting message although the reply before it was stopped."""
         chat_id = self._open.id
         if self._replies.reply_in(chat_id) is None:
             self._send(chat_id)
@@ -119,6 +119,6 @@ class QueueController(QObject):
 
 
 def _is_done(message: Message) -> bool:
-    """Whether it ended by itself: also where a reply may be no longer."""
+    """True for a reply that ended by itself, or at its longest."""
     longest = message.stats is not None and message.stats.finish is FinishReason.LENGTH
     return message.status is MessageStatus.COMPLETE or longest

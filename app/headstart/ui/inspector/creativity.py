@@ -1,4 +1,4 @@
-"""How inventive replies are: the temperature as people think of it. Main thread."""
+"""Creativity: the temperature as people think of it. Main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What matters of a chat: its preset, its model, what drafts and what that gains, its context."""
+"""The overview of a chat: its preset, its model, its draft with the gain, its context."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ class Overview(QWidget):
         self.model.setAccessibleName(f"Model: {words}")
 
     def set_draft(self, on: bool, what: str, gain: str, possible: bool) -> None:
-        """Whether something is drafted, by what, and how much faster that is ("" for not at all);
-        `possible`: somebody can check it."""
+        """Show drafting: on or off, by what, and the gain ("" for none); `possible`: drafts can be
+        verified."""
         self._quiet = True
         self.drafts.setChecked(on and possible)
         self._quiet = False

@@ -201,7 +201,7 @@ class SpeculationPanel(QWidget):
 
     @property
     def draft_name(self) -> str:
-        """What the draft is called that holds here; "" for none."""
+        """Name of the draft of this chat; "" for none."""
         return "" if self._no_drafts else draft_name(self._value, self._choices)
 
     def set_value(self, value: Speculation) -> None:

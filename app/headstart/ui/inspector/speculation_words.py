@@ -1,4 +1,4 @@
-"""What the panel on drafting says: what a draft is worth, what it does, and why it does not."""
+"""Sentences of the panel on drafting: the worth of a draft, its activity, its reasons."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def why_no_drafts(model: AnyModel | None, temperature: float) -> str:
 
 
 def summary(value: Speculation, host: str, no_drafts: str, name: str) -> str:
-    """What drafts, in a few words: the draft called `name`, or what needs no model; `host` answers,
+    """The draft in a few words: the draft called `name`, or what needs no model; `host` answers,
     "" for this computer."""
     if not value.enabled:
         return "off"
@@ -92,7 +92,7 @@ def said(value: Speculation, host: str, no_drafts: str, name: str) -> str:
 
 
 def draft_name(value: Speculation, choices: Sequence[DraftChoice]) -> str:
-    """What the draft is called that holds; "" for none."""
+    """Name of the draft that is used; "" for none."""
     if not value.draft:
         return ""
     if value.draft == OWN_LAYERS:

@@ -244,7 +244,7 @@ class DetailsView(QFrame):
 
 
 def _known_facts(known: Recommended) -> str:
-    """What needs no network: who makes it, how large it is, under which licence."""
+    """Facts that need no network: maker, size, licence."""
     facts = [
         known.repo.partition("/")[0],
         f"{known.parameters} parameters",

@@ -3,15 +3,16 @@ else is known of it in small letters below. Main thread."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from headstart.core.events import ResidentModel
 from headstart.core.installed import InstalledModel
 from headstart.core.text import size_text
 from headstart.ui import theme
 from headstart.ui.models.words import SOURCES
+from headstart.ui.row_ground import paint_ground
 
 MODEL, LOADED = int(Qt.ItemDataRole.UserRole) + 1, int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex
@@ -19,7 +20,7 @@ _INSET, _GAP = 12, 8
 
 
 def facts_of(model: InstalledModel, loaded: ResidentModel | None) -> str:
-    """What stands below its name."""
+    """The line below its name."""
     facts = [model.about.parameters, SOURCES[model.source]]
     if model.ref.format == "mlx":
         facts.insert(0, "MLX")
@@ -43,19 +44,10 @@ class InstalledDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         model: InstalledModel = index.data(MODEL)
-        colours, area, flags = theme.current(), option.rect, QStyle.StateFlag
-        chosen = bool(option.state & flags.State_Selected)
+        colours, area = theme.current(), option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ground = QRectF(area).adjusted(2, 1, -2, -1)
-        if chosen or option.state & flags.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.selected if chosen else colours.hover))
-            painter.drawRoundedRect(ground, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-        if option.state & flags.State_HasFocus and option.state & flags.State_KeyboardFocusChange:
-            painter.setPen(QPen(QColor(colours.accent), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(ground.adjusted(1, 1, -1, -1), 7, 7)
+        paint_ground(painter, area.adjusted(2, 1, -2, -1), option.state)
         name_font = theme.text_font(theme.TEXT_SIZE, QFont.Weight.DemiBold)
         small = theme.text_font(theme.SMALL_SIZE)
         line, few = QFontMetrics(name_font), QFontMetrics(small)

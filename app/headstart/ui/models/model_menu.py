@@ -66,7 +66,7 @@ class ModelPill(QPushButton):
         self.show_state("")
 
     def show_state(self, state: str, fraction: float = 1.0) -> None:
-        """What is said of the model (“is missing”), and how far it is loaded."""
+        """State of the model (“is missing”), and the fraction of it that is loaded."""
         self._state, self._fraction = state, fraction
         loading = f"loading, {fraction:.0%}" if fraction < 1 else ""
         words = " ".join(filter(None, (self.full_text, loading)))
@@ -77,7 +77,7 @@ class ModelPill(QPushButton):
 
     @property
     def full_text(self) -> str:
-        """What it says where there is room."""
+        """The text for a button that has room."""
         return " ".join(filter(None, (self._name or "No model", self._state, self._stored)))
 
     # --- looks ---------------------------------------------------------------------------

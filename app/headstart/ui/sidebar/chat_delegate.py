@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
+from headstart.ui.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of
 from headstart.ui.sidebar.rows import Row
 
@@ -39,7 +40,7 @@ class ChatListDelegate(QStyledItemDelegate):
         if row.section:
             _paint_heading(painter, option.rect.adjusted(8, 0, -8, -7), row.section)
         else:
-            paint_ground(painter, option)
+            paint_ground(painter, option.rect, option.state)
             area = option.rect.adjusted(8 + _INDENT * row.depth, 0, -8, 0)
             if row.folder is not None:
                 _paint_folder(painter, area, row)
@@ -72,23 +73,6 @@ def _paint_heading(painter: QPainter, area: QRect, text: str) -> None:
     painter.setPen(QColor(theme.current().quiet))
     painter.setFont(theme.text_font(theme.SMALL_SIZE, QFont.Weight.Medium))
     painter.drawText(area, int(Qt.AlignmentFlag.AlignBottom), text)
-
-
-def paint_ground(painter: QPainter, option: QStyleOptionViewItem) -> None:
-    """What is chosen is tinted, what the pointer is over is grey; a frame where the keyboard is,
-    for who uses the keyboard."""
-    colours, area, state, flags = theme.current(), option.rect, option.state, QStyle.StateFlag
-    chosen, over = bool(state & flags.State_Selected), bool(state & flags.State_MouseOver)
-    if chosen or over:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.selected if chosen else colours.hover))
-        painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-    if state & flags.State_HasFocus and state & flags.State_KeyboardFocusChange:
-        painter.setPen(QPen(QColor(colours.accent), 1.5))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        # inside of the row: what is painted beside it stays when the frame goes
-        frame = QRectF(area).adjusted(1, 1, -1, -1)
-        painter.drawRoundedRect(frame, theme.RADIUS_CONTROL - 1, theme.RADIUS_CONTROL - 1)
 
 
 def _paint_folder(painter: QPainter, area: QRect, row: Row) -> None:

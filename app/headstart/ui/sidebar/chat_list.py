@@ -202,7 +202,7 @@ def _of_folder(row: Row, role: int) -> object:
 
 
 def name_of(chat: ChatSummary) -> str:
-    """What the list calls a chat: over a shoulder nobody reads what a private one is about."""
+    """Name of a chat in the list; a private one shows no title over a shoulder."""
     return "Private chat" if chat.private else chat.title
 
 

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 from headstart.core.search import Found, FoundChat
 from headstart.core.text import count_words
 from headstart.ui import theme
-from headstart.ui.sidebar.chat_delegate import paint_ground
+from headstart.ui.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import Index
 from headstart.ui.typed import is_typed
 from headstart.ui.when import when_text
@@ -95,7 +95,7 @@ class ResultsDelegate(QStyledItemDelegate):
         colours, area = theme.current(), option.rect
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_ground(painter, option)
+        paint_ground(painter, option.rect, option.state)
         if row.message is not None:
             _paint_message(painter, area.adjusted(16, 5, -8, -3), row.message)
         elif row.more:

@@ -138,7 +138,7 @@ class Sidebar(QFrame):
         menu.popup(button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def set_models(self, note: str, shown: bool) -> None:
-        """What is said of models behind their name, and whether their page is open."""
+        """Show the note behind “Models”, and mark it while its page is open."""
         self._models.set_note(note)
         self._models.setChecked(shown)
 

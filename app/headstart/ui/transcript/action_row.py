@@ -1,4 +1,4 @@
-"""What can be done with a message, below it: other versions, the usual actions as icons, a menu
+"""Actions of a message, below it: other versions, the usual actions as icons, a menu
 with the others, and what the reply cost. The icons are there while the pointer or the keyboard is;
 their place is kept, so that nothing jumps."""
 
@@ -101,7 +101,7 @@ class ActionRow:
         self.later.setEnabled(not busy and message.version < message.versions)
 
     def set_active(self, active: bool) -> None:
-        """Whether the pointer or the keyboard is in the message."""
+        """Show the actions while the pointer or the keyboard is in the message."""
         if active != self._active:
             self._active = active
             self.arrange()

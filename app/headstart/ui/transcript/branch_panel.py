@@ -14,7 +14,6 @@ from PySide6.QtCore import (
     QPoint,
     QPointF,
     QRect,
-    QRectF,
     QSize,
     Qt,
     Signal,
@@ -51,6 +50,7 @@ from headstart.core.text import count_words, shortened
 from headstart.core.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.values import Role
 from headstart.ui import icons, theme
+from headstart.ui.row_ground import paint_ground
 from headstart.ui.when import when_text
 
 WIDTH = 360
@@ -117,18 +117,7 @@ class BranchDelegate(QStyledItemDelegate):
         over = bool(option.state & flags.State_MouseOver)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if chosen or over:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.selected if chosen else colours.hover))
-            ground = QRectF(area).adjusted(8, 0, -8, 0)
-            painter.drawRoundedRect(ground, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
-            if (
-                option.state & flags.State_HasFocus
-                and option.state & flags.State_KeyboardFocusChange
-            ):
-                painter.setPen(QPen(QColor(colours.accent), 1.5))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(ground.adjusted(1, 1, -1, -1), 7, 7)
+        paint_ground(painter, area.adjusted(8, 0, -8, 0), option.state)
         _paint_lines(painter, area, row)
         left = _x(area, row.depth) + 12
         right = area.right() - 16

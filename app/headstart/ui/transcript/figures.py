@@ -1,4 +1,4 @@
-"""What a reply cost: its speed and gain in a few words under it, everything else in a card while
+"""Stats of a reply: its speed and gain in a few words under it, everything else in a card while
 the pointer or the keyboard is there. Main thread."""
 
 from __future__ import annotations

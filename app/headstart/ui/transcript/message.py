@@ -48,7 +48,7 @@ class MessageHost(BlockHost, Protocol):
     def open_part(self, part: OtherPart) -> None: ...
 
     def is_focused(self, message: MessageWidget) -> bool:
-        """Whether the keyboard is in it."""
+        """True while the keyboard is in it."""
         ...
 
 
@@ -132,7 +132,7 @@ class MessageWidget(QWidget):
         self._resized()
 
     def _show_head(self) -> None:
-        """Who wrote a reply, and when."""
+        """Show the author of a reply, and its time."""
         message = self.message
         self.head.setText("" if message.role is Role.USER else author_html(message))
         self.head.setVisible(bool(self.head.text()))

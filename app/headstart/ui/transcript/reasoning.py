@@ -1,4 +1,4 @@
-"""What a model thought before its reply: a line that folds, and the text below it. Main thread."""
+"""Reasoning before a reply: a line that folds, and the text below it. Main thread."""
 
 from __future__ import annotations
 

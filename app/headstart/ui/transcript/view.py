@@ -147,7 +147,7 @@ class TranscriptView(QAbstractScrollArea):
         return False
 
     def set_stats(self, shown: StatsShown) -> None:
-        """How much of what a reply cost is shown under it."""
+        """Show these stats under replies."""
         if shown != self.host.stats_shown:
             self.host.stats_shown = shown
             for widget in self.column.widgets():

@@ -77,7 +77,7 @@ def _connect_finding(view: TranscriptView, bar: FindBar, controllers: Controller
 
 
 class BranchDialogs(QObject):
-    """What stands beside the open chat or over it: its branches, versions beside each other, and a
+    """Views beside the open chat or over it: its branches, versions beside each other, and a
     message to be inserted; each made with its first use. `panel_wanted` has the panel of branches
     shown."""
 
@@ -121,7 +121,7 @@ class BranchDialogs(QObject):
         window.open()
 
     def _follow(self) -> None:
-        """What is open, or its messages, may be others now."""
+        """Another chat may be open now, or its messages other ones."""
         if self.panel is not None and not self.panel.isHidden():
             if self._controllers.open.stored:
                 self._controllers.versions.map()

@@ -61,11 +61,11 @@ def figures_of(stats: TurnStats) -> list[tuple[str, str]]:
         words = f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens{disk}"
         found.append(("Reused", words))
     elif stats.prompt_tokens:
-        found.append(("Read", f"{stats.prompt_tokens:,} tokens"))
+        found.append(("Processed", f"{stats.prompt_tokens:,} tokens"))
     if stats.prefix.recomputed:
         reason = stats.prefix.reason
         why = f": {reason.text}" if reason is not None else ""
-        found.append(("Read again", f"{stats.prefix.recomputed:,} tokens{why}"))
+        found.append(("Recomputed", f"{stats.prefix.recomputed:,} tokens{why}"))
     return found
 
 
@@ -94,7 +94,7 @@ def duration_text(seconds: float) -> str:
 
 
 def author_html(message: Message) -> str:
-    """Who wrote a reply, and when, for a line above it."""
+    """Author and time of a reply, for a line above it."""
     if message.role is not Role.ASSISTANT:
         return ""
     colours, small = theme.current(), theme.px(theme.SMALL_SIZE)
@@ -107,7 +107,7 @@ def author_html(message: Message) -> str:
 
 
 def described(message: Message) -> str:
-    """Who said it, and how it begins, for who hears the window."""
+    """Author and beginning of a message, for screen readers."""
     who = {Role.USER: "You", Role.SYSTEM: "System"}.get(message.role) or message.author or "Model"
     words = shortened(" ".join(message.text[: 4 * _BEGINNING].split()), _BEGINNING)
     return f"{who}: {words}" if words else who

@@ -68,7 +68,7 @@ class ImportWindow(Sheet):
         self.all.setTristate(True)
         self.all.clicked.connect(self._on_all)
         self.all.hide()
-        self.left_out = _table(("Where", "Why"), "What does not come in", self)
+        self.left_out = _table(("Where", "Why"), "Not imported", self)
         self.left_out.setWordWrap(True)
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
@@ -106,7 +106,7 @@ class ImportWindow(Sheet):
             self.summary.setText(f"Reading… {count_words(count, 'chat')}")
 
     def show_plan(self, plan: Plan) -> None:
-        """What would come in."""
+        """Show what can be imported."""
         self._rest()
         self._plan = plan
         new, more, back = plan.count("new"), plan.count("more"), plan.count("trash")
@@ -116,7 +116,7 @@ class ImportWindow(Sheet):
         says += [f"{count_words(back, 'chat')} from the trash"] if back else []
         comes = ", ".join(says)
         if comes:
-            self.summary.setText(f"{comes} can come in.")
+            self.summary.setText(f"{comes} can be imported.")
         elif here:
             self.summary.setText("Everything in it is here already.")
         else:
@@ -153,7 +153,7 @@ class ImportWindow(Sheet):
         self.chats.blockSignals(False)
 
     def _choices(self) -> list[QTreeWidgetItem]:
-        """The lines of chats that can come in."""
+        """Lines of chats that can be imported."""
         items = (self.chats.topLevelItem(row) for row in range(self.chats.topLevelItemCount()))
         return [item for item in items if item is not None and item.data(0, _ID)]
 
@@ -168,7 +168,7 @@ class ImportWindow(Sheet):
         return frozenset(without)
 
     def _show_chosen(self) -> None:
-        """How many come in."""
+        """Show the number of chats that are going to be imported."""
         if self._busy:
             return
         choices = self._choices()
@@ -197,7 +197,7 @@ class ImportWindow(Sheet):
         says += [f"{count_words(result.more, 'chat')} with new messages"] if result.more else []
         says += [f"{result.restored:,} from the trash"] if result.restored else []
         what = f"{', '.join(says)}: {count_words(result.messages, 'message')}."
-        self.summary.setText(f"Stopped. Came in: {what}" if result.stopped else f"Came in: {what}")
+        self.summary.setText(f"Stopped. Imported {what}" if result.stopped else f"Imported {what}")
         self.hint.setText(
             "Import the same file again to go on where it stopped." if result.stopped else ""
         )
@@ -226,7 +226,7 @@ class ImportWindow(Sheet):
                 self.chats.takeTopLevelItem(row)
             else:
                 item.setData(0, Qt.ItemDataRole.CheckStateRole, None)
-                item.setText(3, "" if result.stopped else "came in")
+                item.setText(3, "" if result.stopped else "imported")
         self.chats.blockSignals(False)
 
     def show_problem(self, text: str) -> None:
