@@ -23,7 +23,7 @@ QUESTION = "Write a short text about rivers."
 @pytest.fixture
 def slow_server(starter: ModelRef) -> Iterator[ScoringServer]:
     """It takes its time for every token."""
-    with ScoringServer(starter.path, exact=True, pause=0.12) as server:
+    with ScoringServer(starter.path, exact=True, pause=0.2) as server:
         yield server
 
 

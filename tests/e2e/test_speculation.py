@@ -178,7 +178,7 @@ def _time_by_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("mode", "prompts"),
     [
-        *(pytest.param(mode, PROMPTS[::20], id=f"{mode}-some") for mode in _SAMPLED),
+        *(pytest.param(mode, PROMPTS[::34], id=f"{mode}-some") for mode in _SAMPLED),
         *(pytest.param(mode, PROMPTS, id=f"{mode}-all", marks=pytest.mark.proof) for mode in MODES),
     ],
 )
@@ -216,7 +216,7 @@ def test_a_seed_gives_the_same_text_with_and_without_speculation(
 ) -> None:
     name, wanted = MODES[mode]
     for penalty in (1.0, 1.2):
-        for prompt in PROMPTS[::20]:
+        for prompt in PROMPTS[::34]:
             more: dict[str, Any] = {"temperature": 0.9, "repeat_penalty": penalty}
             plain = engine.plain(prompt, **more)
             speculated = engine.write(prompt, wanted, drafts.get(name), **more)
@@ -257,7 +257,7 @@ def test_in_the_default_setting_each_token_is_the_arg_max_of_its_forward(
         return token
 
     monkeypatch.setattr(LlamaCppSampler, "draw", draw)
-    for prompt in PROMPTS[::20]:
+    for prompt in PROMPTS[::34]:
         drawn.clear()
         written = engine.write(prompt, MODES["fixed 5"][1], drafts["layers"])
         decoder: Any = engine.generator.loaded.decoder

@@ -20,9 +20,16 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     return make_sample(tmp_path_factory.mktemp("sample") / "home")
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+# each of its own sort: the disk, a file of the user's, the program's own memory
+_SAMPLED = ("disk_full", "read_only", "memory")
+
+
 @pytest.mark.parametrize(
-    "count", [1, pytest.param(12, marks=pytest.mark.proof)], ids=["one", "all"]
+    ("kind", "count"),
+    [
+        *(pytest.param(kind, 1, id=f"one-{kind}") for kind in _SAMPLED),
+        *(pytest.param(kind, 12, id=f"all-{kind}", marks=pytest.mark.proof) for kind in FAULTS),
+    ],
 )
 @pytest.mark.timeout(240)
 def test_the_program_goes_on_and_nothing_is_lost(sample: Sample, kind: str, count: int) -> None:

@@ -213,7 +213,7 @@ async def run(turns: int, seed: int, tell: Callable[[str], None]) -> Soaked:
         try:
             while soak.turns < turns:
                 await soak.turn()
-                if soak.turns % ROUND == 0:
+                if soak.turns % ROUND == 0 or soak.turns == turns:
                     samples.append(await soak.sample())
                     tell(f"  {samples[-1]}")
         finally:
