@@ -35,6 +35,9 @@ from headstart.storage.keychain import Keychain
 from headstart.storage.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
+# the exit code of an import of which some came in and some did not; 1: nothing did
+PARTLY = 3
+
 
 def main(arguments: Sequence[str]) -> int:
     """`arguments` begin with the command."""
@@ -67,7 +70,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     take.add_argument("--dry-run", action="store_true", help="say what would come in, and end")
     give = commands.add_parser("export", help="write chats to files")
     codes = [form.code for form in formats()]
-    give.add_argument("--format", choices=codes, default="markdown")
+    give.add_argument("--format", type=_format, choices=codes, default="markdown")
     give.add_argument(
         "--out", type=_path, required=True, metavar="PATH", help="a folder, or a file to write"
     )
@@ -78,6 +81,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     for command in (take, give):
         command.add_argument("--home", type=_path, metavar="DIR", default=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def _format(text: str) -> str:
+    """The code of a format; endings of files are other names for it."""
+    return {"md": "markdown", "txt": "text", "htm": "html", "jsonl": "trace"}.get(text, text)
 
 
 def _path(text: str) -> Path:
@@ -112,13 +120,16 @@ async def _import(
     shelf = weights.shelf(preferences)
     importing = Importing(storage, shelf, preferences, Broadcast(), home.temporary)
     found: Plan | Result
+    known: int
     if options.dry_run:
         plan = found = await importing.plan(options.files, ImportRun())
         for chat in plan.chats:
             print(f"{chat.state:5}  {chat.messages:6,}  {chat.source:12}  {chat.title}")
+        known = len(plan.chats)
         says = f"{count_words(plan.count('new'), 'new chat')} would come in"
     else:
         result = found = await importing.run(options.files, ImportRun())
+        known = result.new + result.more + result.restored + result.here
         words = [count_words(result.new, "new chat"), f"{result.more:,} with new messages"]
         words += [f"{result.restored:,} from the trash", f"{result.here:,} here already"]
         says = f"{', '.join(words)}: {count_words(result.messages, 'message')}"
@@ -127,7 +138,9 @@ async def _import(
     if found.report.left_out:
         print(f"left out: {found.report.left_out:,} further", file=sys.stderr)
     print(says)
-    return 1 if found.report.counts else 0
+    if not found.report.counts:
+        return 0
+    return PARTLY if known else 1
 
 
 async def _export(storage: Storage, preferences: Preferences, options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 from headstart.home import Home
+from headstart.terminal import PARTLY
 from tests.conftest import OpenApp, until
 from tests.support import conversation_files as files
 from tests.support.driver import ask, use_sampling
@@ -61,6 +62,10 @@ def test_what_does_not_come_in_is_told(home: Home, tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "x.txt holds no conversations" in result.stderr
     assert "none.json cannot be read" in result.stderr
+    (tmp_path / "sound.json").write_bytes(files.FILES["claude"]())
+    result = headstart("--home", home.path, "import", tmp_path / "x.txt", tmp_path / "sound.json")
+    assert result.returncode == PARTLY
+    assert "x.txt holds no conversations" in result.stderr
     result = headstart("--home", home.path, "export", "--out", tmp_path, "--chat", "Nobody")
     assert (result.returncode, result.stdout) == (1, "")
     assert headstart("--home", home.path, "export").returncode == 2

@@ -1,4 +1,4 @@
-"""Which format a file has, by what is in it."""
+"""The format of a file, by what is in it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headstart.exchange.fields import Fields, decode
-from headstart.exchange.material import ImportProblem, Material
+from headstart.exchange.material import ImportProblem, Material, wide_encoding
 from headstart.exchange.readers import (
+    activity,
     chatgpt,
     claude,
     gemini,
@@ -21,18 +22,22 @@ from headstart.exchange.readers import (
     markdown,
     openwebui,
     own,
+    tables,
+    transcripts,
 )
 from headstart.exchange.readers.common import LARGEST_CONVERSATION, raws
+from headstart.exchange.readers.programs_apps import APPS
+from headstart.exchange.readers.programs_code import CODE
+from headstart.exchange.readers.programs_web import WEB
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
 Read = Callable[[Material, Sequence[str], Report], Iterator[Conversation]]
 # bytes that are looked at to know what a file is
 _START = 1 << 20
-# objects of an array that are looked at
-_FIRST = 5
+# objects of an array, and lines, that are looked at
+_FIRST, _LINES = 5, 40
 _IGNORED = (
-    ".html",
     ".css",
     ".js",
     ".png",
@@ -50,12 +55,26 @@ _IGNORED = (
 class Format:
     code: str
     name: str
-    read: Read
+    reader: Read
     recognise: Callable[[Fields], bool]
 
+    def read(
+        self, material: Material, members: Sequence[str], report: Report
+    ) -> Iterator[Conversation]:
+        """The conversations of files; one of which nothing comes is told."""
+        for member in members:
+            told, found = report.counts.total(), False
+            for conversation in self.reader(material, [member], report):
+                found = True
+                yield conversation
+            if not found and report.counts.total() == told:
+                report.skip(member, "import-empty")
 
+
+# the first that knows a file has it: narrow ones before wide ones
 FORMATS = (
     Format(own.SOURCE, own.NAME, own.read, own.recognise),
+    *(Format(one.source, one.name, one.read, one.recognise) for one in (*WEB, *CODE, *APPS)),
     Format(chatgpt.SOURCE, chatgpt.NAME, chatgpt.read, chatgpt.recognise),
     Format(claude.SOURCE, claude.NAME, claude.read, claude.recognise),
     Format(openwebui.SOURCE, openwebui.NAME, openwebui.read, openwebui.recognise),
@@ -69,8 +88,17 @@ FORMATS = (
     Format(jan.SOURCE, jan.NAME, jan.read, jan.recognise),
     Format(lists.SOURCE, lists.NAME, lists.read, lists.recognise),
 )
+_BY_CODE = {form.code: form for form in FORMATS}
 GPT4ALL = Format(gpt4all.SOURCE, gpt4all.NAME, gpt4all.read, lambda _: False)
 MARKDOWN = Format(markdown.SOURCE, markdown.NAME, markdown.read, lambda _: False)
+# texts and tables of other programs
+TEXTS: tuple[tuple[Callable[[str], bool], Format], ...] = (
+    *(
+        (one.recognise, Format(one.source, one.name, one.read, lambda _: False))
+        for one in transcripts.KINDS
+    ),
+    (tables.recognise, Format(tables.SOURCE, tables.NAME, tables.read, lambda _: False)),
+)
 
 
 @dataclass(slots=True)
@@ -94,7 +122,11 @@ def recognise(
         if member.lower().endswith(_IGNORED) or _is_blob(member):
             continue
         try:
-            form, why = _format_of(material.data(member), member)
+            data = material.data(member)
+            if wide_encoding(data) and len(data) <= LARGEST_CONVERSATION:
+                material.wide.add(member)
+                data = material.data(member)
+            form, why = _format_of(data, member)
         except ImportProblem as problem:
             report.problem(member, problem.told)
             continue
@@ -119,9 +151,6 @@ def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
     if bytes(data[:4]) == gpt4all.MAGIC:
         return GPT4ALL, ""
     start = bytes(data[:_START])
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or (b"\0" in start[:4] and any(start[:4])):
-        # characters of two or four bytes
-        return None, "import-encoding"
     first = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if first in (b"{", b"["):
         for fields in _first_objects(data):
@@ -131,9 +160,16 @@ def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
         return None, "import-not-known" if _is_json(data) else "import-unreadable"
     if b"\0" in start:
         return None, "import-not-known"
+    if activity.is_page(data):
+        return _BY_CODE[gemini.SOURCE], ""
+    if member.lower().endswith((".html", ".htm")):
+        return None, "import-page" if b"jsonData" in start else "import-not-known"
     text = start.decode("utf-8", "ignore")
     if markdown.recognise(text):
         return MARKDOWN, ""
+    for recognises, form in TEXTS:
+        if recognises(text):
+            return form, ""
     if member.lower().endswith((".json", ".jsonl")):
         return None, "import-unreadable"
     return None, "import-not-known"
@@ -142,9 +178,9 @@ def _format_of(data: memoryview, member: str) -> tuple[Format | None, str]:
 def _first_objects(data: memoryview) -> Iterator[Fields]:
     """The first objects of a file: of its array, of its lines, or the file itself. Raises
     ImportProblem at the end where one is too large to be looked at."""
-    line = _first_line(data)
-    if line is not None:
-        yield line
+    found = _first_lines(data)
+    if found:
+        yield from found
         return
     too_large = 0
     try:
@@ -157,7 +193,7 @@ def _first_objects(data: memoryview) -> Iterator[Fields]:
             fields = Fields(decode(raw))
             yield fields
             # shards of some exports wrap the array
-            for key in ("conversations", "chats"):
+            for key in ("conversations", "chats", "data", "threads"):
                 for inner in fields.list(key)[:1]:
                     yield Fields(inner)
     except (ValueError, msgspec.MsgspecError):
@@ -166,27 +202,36 @@ def _first_objects(data: memoryview) -> Iterator[Fields]:
         raise ImportProblem("import-chat-too-large", size=too_large)
 
 
-def _first_line(data: memoryview) -> Fields | None:
-    """The first of several lines that are an object each."""
+def _first_lines(data: memoryview) -> list[Fields]:
+    """The first of several lines that are an object each; none where the file is one object."""
     start = bytes(data[: 4 << 20]).removeprefix(b"\xef\xbb\xbf").lstrip()
-    line, more, rest = start.partition(b"\n")
-    if not more or not line.startswith(b"{") or not rest.strip():
-        return None
-    try:
-        return Fields(decode(line))
-    except ValueError:
-        return None
+    found: list[Fields] = []
+    given = [line for line in start.split(b"\n", _LINES * 4) if line.strip()]
+    if len(given) < 2:
+        return []
+    for line in given[:_LINES]:
+        try:
+            found.append(Fields(decode(line)))
+        except ValueError:
+            if not found:
+                # the beginning of an object that goes on
+                return []
+    return found
 
 
 def _is_json(data: memoryview) -> bool:
+    """True for sound JSON, or lines of it: of no known shape, but not damaged."""
+    if _first_lines(data):
+        return True
     try:
-        next(raws(data), None)
+        for _ in raws(data):
+            pass
     except ValueError:
         return False
     return True
 
 
 def title_of_source(code: str) -> str:
-    """What the program is called from which a chat came; "" for an unknown one."""
-    found = (form.name for form in (*FORMATS, GPT4ALL, MARKDOWN) if form.code == code)
-    return next(found, "")
+    """The name of the program from which a chat came; "" for an unknown one."""
+    known = (*FORMATS, GPT4ALL, MARKDOWN, *(form for _, form in TEXTS))
+    return next((form.name for form in known if form.code == code), "")

@@ -6,7 +6,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -15,6 +16,25 @@ import msgspec
 _LATEST = 4_102_444_800_000
 # seconds have fewer digits than milliseconds until the year 5138
 _SECONDS = 100_000_000_000
+# dates as programs write them for people, in English; locales of this computer are no help
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_CLOCK = (
+    r"(?: at)?[ @]+(?P<hour>\d{1,2})[:h] ?(?P<minutes>\d\d)(?:[:m] ?(?P<seconds>\d\d)s?)?"
+    r"(?:[ .]\d{1,3}(?:ms)?)? ?(?P<half>[AaPp][Mm])?(?: (?:UTC|GMT|Z).*)?"
+)
+_DATES = tuple(
+    re.compile(date + _CLOCK)
+    for date in (
+        r"(?:[A-Za-z]{3,9} )?(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}) (?P<year>\d{4})",
+        r"(?:[A-Za-z]{3,9} )?(?P<day>\d{1,2}) (?P<month>[A-Za-z]{3,9})\.? (?P<year>\d{4})",
+        r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+        # two digits each: the day stands first, as in most countries
+        r"(?P<day>[0-3]\d)[/.](?P<month>[01]\d)[/.](?P<year>\d{4})",
+        # otherwise the month, as in the US
+        r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
+        r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.](?P<year>\d{4})",
+    )
+)
 _BEGINNING = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -22,7 +42,7 @@ class Fields:
     """An object of a file; of anything else it is an empty one."""
 
     def __init__(self, value: object) -> None:
-        self.all: Mapping[str, Any] = value if isinstance(value, dict) else {}
+        self.all: dict[str, Any] = value if isinstance(value, dict) else {}
 
     def __bool__(self) -> bool:
         return bool(self.all)
@@ -98,11 +118,15 @@ def time_of(value: object) -> int:
         if not 0 < value < _LATEST * 1000 or not math.isfinite(value):
             return 0
         found = int(value * 1000) if value < _SECONDS else int(value)
+    elif isinstance(value, dict):
+        # of MongoDB
+        inner = value.get("$date", value.get("$numberLong"))
+        return 0 if inner is None else time_of(inner)
     elif isinstance(value, str) and value:
         if value.isascii() and value.isdigit() and len(value) < 16:
             return time_of(int(value))
         try:
-            moment = dt.datetime.fromisoformat(value)
+            moment = _moment(value)
             if moment.tzinfo is None:
                 moment = moment.replace(tzinfo=dt.UTC)
             # exactly: a float has no room for microseconds since 1970
@@ -114,6 +138,33 @@ def time_of(value: object) -> int:
     else:
         return 0
     return found if 0 < found < _LATEST else 0
+
+
+def _moment(text: str) -> dt.datetime:
+    """A date as programs write it: as ISO 8601, or as people do in English. Raises ValueError."""
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    plain = " ".join(text.replace(",", " ").split())
+    for form in _DATES:
+        found = form.fullmatch(plain)
+        if found is None:
+            continue
+        name = found["month"][:3].casefold()
+        month = int(name) if name.isdecimal() else _MONTHS.index(name) + 1
+        hour, half = int(found["hour"]), (found["half"] or "").casefold()
+        if half:
+            hour = hour % 12 + (12 if half == "pm" else 0)
+        try:
+            return dt.datetime(
+                int(found["year"]), month, int(found["day"]), hour, int(found["minutes"]),
+                int(found["seconds"] or 0),
+            )  # fmt: skip
+        except ValueError:
+            # a thirteenth month: the other way round
+            continue
+    raise ValueError(text)
 
 
 def time_text(moment: int) -> str:

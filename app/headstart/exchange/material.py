@@ -28,6 +28,12 @@ _BLOCK = 1 << 20
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
 )  # fmt: skip
+_MARKS = (
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 # where folders begin that have nothing to do with conversations
 _HIDDEN = (".", "__MACOSX")
 
@@ -41,6 +47,8 @@ class Material(Protocol):
 
     name: str
     members: tuple[str, ...]
+    # members with text of two or four bytes for a character, which is given as UTF-8
+    wide: set[str]
 
     def data(self, member: str) -> memoryview:
         """All bytes, mapped where they are many; raises ImportProblem."""
@@ -72,10 +80,11 @@ class OneFile:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         self.members: tuple[str, ...] = (path.name,)
+        self.wide: set[str] = set()
         self._folder = path.parent
 
     def data(self, member: str) -> memoryview:
-        return _mapped(self._folder / member)
+        return _given(_mapped(self._folder / member), member in self.wide)
 
     def size(self, member: str) -> int:
         return (self._folder / member).stat().st_size
@@ -100,9 +109,10 @@ class Folder:
             if len(found) > _MOST_NAMES:
                 raise ImportProblem("import-too-many-files", name=self.name, most=_MOST_NAMES)
         self.members = tuple(found)
+        self.wide: set[str] = set()
 
     def data(self, member: str) -> memoryview:
-        return _mapped(self._path / member)
+        return _given(_mapped(self._path / member), member in self.wide)
 
     def size(self, member: str) -> int:
         try:
@@ -138,9 +148,10 @@ class Archive:
             if not any(_is_hidden(part) for part in info.filename.split("/"))
         }
         self.members = tuple(self._infos)
+        self.wide: set[str] = set()
 
     def data(self, member: str) -> memoryview:
-        return _mapped(self.unpacked(member))
+        return _given(_mapped(self.unpacked(member)), member in self.wide)
 
     def unpacked(self, member: str) -> Path:
         """The member as a file of its own, until the archive is closed; raises ImportProblem."""
@@ -194,6 +205,31 @@ def release(data: memoryview, start: int, end: int) -> None:
     first = start - start % mmap.PAGESIZE
     if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and end > first:
         mapped.madvise(mmap.MADV_DONTNEED, first, end - first)
+
+
+def wide_encoding(data: memoryview) -> str:
+    """The encoding of text with two or four bytes for a character; "" for anything else."""
+    start = bytes(data[:4])
+    for mark, encoding in _MARKS:
+        if start.startswith(mark):
+            return encoding
+    # without a mark: signs that JSON and Markdown begin with
+    if len(start) == 4 and start[1:] == b"\0\0\0" and start[:1] in b"{[#-":
+        return "utf-32-le"
+    if len(start) == 4 and start[:3] == b"\0\0\0" and start[3:] in b"{[#-":
+        return "utf-32-be"
+    if len(start) == 4 and start[1] == start[3] == 0 and start[:1] in b"{[#-":
+        return "utf-16-le"
+    if len(start) == 4 and start[0] == start[2] == 0 and start[1:2] in b"{[#-":
+        return "utf-16-be"
+    return ""
+
+
+def _given(data: memoryview, wide: bool) -> memoryview:
+    if not wide:
+        return data
+    text = bytes(data).decode(wide_encoding(data), "replace")
+    return memoryview(text.removeprefix("\ufeff").encode("utf-8", "replace"))
 
 
 def _is_hidden(name: str) -> bool:

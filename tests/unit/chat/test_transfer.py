@@ -19,7 +19,7 @@ from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Result, Run
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import ImagePart, TextPart
+from headstart.core.parts import FilePart, ImagePart, TextPart
 from headstart.core.settings import Settings
 from headstart.core.values import Message, Role
 from headstart.exchange import own_format
@@ -200,6 +200,29 @@ async def test_images_are_kept_and_go_out(world: World, tmp_path: Path) -> None:
     assert blob == files.png()
     page = (await world.export("html", "x.html")).read_text(encoding="utf-8")
     assert "data:image/png;base64," in page
+
+
+async def test_words_of_files_come_along_and_what_cannot_be_read_is_told(world: World) -> None:
+    def attached(key: str, name: str) -> dict[str, str]:
+        return {"id": key, "name": name, "mime_type": "text/plain"}
+
+    metadata = {"attachments": [attached("file-A", "recipe.txt"), attached("file-B", "x.bin")]}
+    message = {"author": {"role": "user"}, "metadata": metadata,
+               "content": {"content_type": "text", "parts": ["How much?"]}}  # fmt: skip
+    node = {"id": "1", "parent": None, "message": message}
+    folder = world.folder / "export"
+    folder.mkdir()
+    (folder / "file-A-recipe.txt").write_bytes("Käse, 10 g salt".encode("cp1252"))
+    (folder / "file-B-x.bin").write_bytes(b"\x7fELF\0\0\1\2" * 9)
+    (folder / "conversations.json").write_bytes(files.dumps([{"id": "c", "mapping": {"1": node}}]))
+    result = await world.take(folder)
+    assert [line.why.code for line in result.report.lines] == ["attachment-no-text"]
+    recipe, other, words = (await world.only()).branch()[0].parts
+    assert isinstance(recipe, FilePart)
+    assert recipe.text == "Käse, 10 g salt"
+    assert isinstance(other, FilePart)
+    assert (other.text, other.blob.size) == ("", 72)
+    assert words == TextPart("How much?")
 
 
 @pytest.mark.parametrize(

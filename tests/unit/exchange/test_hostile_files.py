@@ -14,13 +14,16 @@ from headstart.exchange.material import ImportProblem
 from headstart.exchange.writers.markdown import to_markdown
 from tests.support import conversation_files as files
 from tests.support.conversations import read_all, read_bytes
+from tests.support.program_files import PROGRAMS
 
-KINDS = [*files.FILES, "headstart", "markdown"]
+KINDS = [*files.FILES, "headstart", "markdown", *PROGRAMS]
 
 
 def bytes_of(kind: str, folder: Path) -> bytes:
     if kind in files.FILES:
         return files.FILES[kind]()
+    if kind in PROGRAMS:
+        return PROGRAMS[kind][1]()
     (chat, *_), _ = read_bytes(files.FILES["chatgpt"](), folder)
     return own_format.to_json(chat) if kind == "headstart" else to_markdown(chat).encode()
 
@@ -98,7 +101,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(5_000, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("count", [100, pytest.param(5_000, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutated_files(kind: str, count: int, tmp_path: Path) -> None:
     rng, data = random.Random(kind), bytes_of(kind, tmp_path)
@@ -153,14 +156,12 @@ def test_a_broken_zip_says_so(tmp_path: Path) -> None:
     assert "no whole zip" in raised.value.message
 
 
-def test_another_encoding_says_so(tmp_path: Path) -> None:
+def test_text_of_two_or_four_bytes_a_character_comes_in(tmp_path: Path) -> None:
     text = files.FILES["chatgpt"]().decode()
-    for encoding in ("utf-16", "utf-16-be", "utf-32"):
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"):
         found, report = read_bytes(text.encode(encoding), tmp_path, "conversations.json")
-        assert not found
-        assert report.counts == {"import-encoding": 1}
-    found, _ = read_bytes(b"\xef\xbb\xbf" + text.encode(), tmp_path, "conversations.json")
-    assert len(found) == 1
+        assert not report.counts, encoding
+        assert len(found) == 1
 
 
 def test_a_very_long_text_is_left_out(tmp_path: Path) -> None:

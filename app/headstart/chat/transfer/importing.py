@@ -8,7 +8,7 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +92,10 @@ class Importing:
         report = Report()
 
         def work() -> Result:
-            incoming = self._incoming(paths, self._models(), report, run)
+            from headstart.chat.transfer.file_texts import FileTexts
+
+            fill = FileTexts(report, run).filled
+            incoming = self._incoming(paths, self._models(), report, run, fill)
             return intake.take(self._storage, incoming, report, run)
 
         try:
@@ -112,7 +115,12 @@ class Importing:
         return ModelNames(self._shelf.look(self._preferences.current.model_files))
 
     def _incoming(
-        self, paths: Sequence[Path], models: ModelNames, report: Report, run: Run
+        self,
+        paths: Sequence[Path],
+        models: ModelNames,
+        report: Report,
+        run: Run,
+        fill: Callable[[Conversation], Conversation] = lambda one: one,
     ) -> Iterator[Incoming]:
         from headstart.chat.transfer.trees import to_tree
         from headstart.exchange import detect, ids
@@ -123,7 +131,7 @@ class Importing:
             # messages in Markdown have no ids; a mirrored file says which chat it is
             linear = found.source == MARKDOWN
             also = found.id if linear and ids.is_own(found.id) else ""
-            yield Incoming(to_tree(found, models), source, linear, also)
+            yield Incoming(to_tree(fill(found), models), source, linear, also)
 
     def _conversations(
         self, paths: Sequence[Path], report: Report, run: Run

@@ -18,8 +18,8 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "import-not-known": (
         "{name} holds no conversations that Headstart knows.",
         (
-            "It reads the exports of ChatGPT, Claude, Gemini, LM Studio, Open WebUI, llama.cpp, "
-            "Jan and GPT4All, lists of messages as JSON lines, and its own files."
+            "It reads the exports of ChatGPT, Claude, Gemini, DeepSeek, LM Studio, Open WebUI, "
+            "Jan, LibreChat and twenty other programs, lists of messages, and its own files."
         ),
     ),
     "import-broken-zip": (
@@ -64,6 +64,18 @@ PROBLEMS: dict[str, tuple[str, str]] = {
     "import-cut-short": (
         "The file breaks off after {count:n message|messages}, or goes on in an unknown way.",
         "",
+    ),
+    "import-piece-unknown": ("Content of the kind “{name}” is left out.", ""),
+    "import-message-unread": ("A message of “{name}” has nothing that can be read.", ""),
+    "import-note-left-out": ("A note of “{name}” that no model sees is left out.", ""),
+    "import-lines-left-out": (
+        "{count:n line|lines} that the program wrote for itself {count:is|are} left out.",
+        "",
+    ),
+    "import-unsent": ("Words that were not sent are left out.", ""),
+    "import-page": (
+        "{name} is the export as a page to look at.",
+        "Choose conversations.json beside it, or the whole zip.",
     ),
     "import-twice": ("It is in the file a second time.", ""),
 }

@@ -13,6 +13,8 @@ from headstart.core.parts import (
     Part,
     ReasoningPart,
     TextPart,
+    ToolCallPart,
+    ToolResultPart,
     joined,
     needed_blobs,
 )
@@ -69,7 +71,7 @@ def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Co
     if moved:
         report.skip(where, "import-mended", count=moved)
     prompt, others = _without_systems(nodes, facts.system_prompt, where, report)
-    present, above, apart = _without_gaps(others)
+    present, above, apart = _without_gaps(_with_tool_names(others))
     kept, stands_for = _merged(present, apart)
     if not kept:
         report.skip(where or source, "import-empty")
@@ -154,6 +156,23 @@ def _without_systems(
             report.skip(where, "import-system-message")
         found.append(replace(node, parts=()))
     return prompt, found
+
+
+def _with_tool_names(nodes: Sequence[Node]) -> list[Node]:
+    """Results of tools under the names that their calls have; many formats give the id only."""
+    names = {
+        part.id: part.name
+        for node in nodes
+        for part in node.parts
+        if isinstance(part, ToolCallPart) and part.id
+    }
+
+    def named(part: Part) -> Part:
+        if isinstance(part, ToolResultPart) and part.name == "tool" and part.id in names:
+            return replace(part, name=names[part.id])
+        return part
+
+    return [replace(node, parts=tuple(named(part) for part in node.parts)) for node in nodes]
 
 
 def _without_gaps(

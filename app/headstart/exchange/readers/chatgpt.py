@@ -5,24 +5,30 @@ A conversation is a mapping of nodes by id with `parent`; `current_node` is the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from headstart.core.attachments import LARGEST
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.core.values import MessageStatus, Role
-from headstart.exchange.fields import Fields
+from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
-from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import Facts, Seen, build
-from headstart.exchange.readers.common import ROLES, each, missing, model_name, objects
+from headstart.exchange.readers.common import ROLES, each, model_name, objects
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
 SOURCE, NAME = "chatgpt", "ChatGPT"
 _POINTERS = ("sediment://", "file-service://")
 # shown nowhere in ChatGPT itself
-_NOT_SHOWN = ("model_editable_context", "user_editable_context", "reasoning_recap")
+_NOT_SHOWN = ("model_editable_context", "reasoning_recap")
+# marks of sources, places and files in the words: their beginning, parts, and end
+_MARK = re.compile("\ue200[^\ue201]*\ue201")
+_LEFT = re.compile("[\ue200-\ue206]")
+# the same as older answers have it, with a number of the place
+_OLD_MARK = re.compile("\u3010[^\u3010\u3011]{1,80}\u2020[^\u3010\u3011]{0,200}\u3011")
 
 
 def recognise(first: Fields) -> bool:
@@ -60,7 +66,6 @@ class _Assets:
 
 
 def _conversation(fields: Fields, assets: _Assets, report: Report) -> Conversation | None:
-    blobs = Blobs()
     facts = Facts(
         id=fields.id("conversation_id", "id"),
         title=fields.words("title"),
@@ -70,23 +75,22 @@ def _conversation(fields: Fields, assets: _Assets, report: Report) -> Conversati
         tags=("archived",) if fields.flag("is_archived") else (),
         model=model_name(fields.words("default_model_slug")),
         leaf=fields.id("current_node") or None,
-        blobs=blobs.found,
     )
-    where = facts.title or facts.id
+    collect = Collector(report, facts.title or facts.id, assets.find)
+    facts.blobs = collect.blobs.found
     mapping = fields.inside("mapping").all
-    seen = [
-        _node(str(key), Fields(node), assets, blobs, report, where)
-        for key, node in mapping.items()
-        if isinstance(node, dict)
-    ]
+    seen = []
+    for key, value in mapping.items():
+        node = Fields(value)
+        if node:
+            seen.append(_node(str(key), node, collect))
+            facts.system_prompt = facts.system_prompt or _instructions(node.inside("message"))
     if facts.leaf not in mapping:
         facts.leaf = _newest(seen)
     return build(SOURCE, facts, _in_order_of_time(seen), report)
 
 
-def _node(
-    key: str, node: Fields, assets: _Assets, blobs: Blobs, report: Report, where: str
-) -> Seen:
+def _node(key: str, node: Fields, collect: Collector) -> Seen:
     parent = node.id("parent") or None
     message = node.inside("message")
     author, metadata = message.inside("author"), message.inside("metadata")
@@ -95,11 +99,13 @@ def _node(
     content = message.inside("content")
     hidden = metadata.flag("is_visually_hidden_from_conversation") or message.number("weight") == 0
     seen = Seen(key, parent, role or Role.ASSISTANT, created_at=message.time("create_time"))
+    if message and content and role is None:
+        collect.report.skip(collect.where, "import-role-unknown", name=name or "?")
     if role is None or not content or (hidden and not metadata.flag("is_user_system_message")):
         return seen
-    if content.text("content_type") in _NOT_SHOWN:
+    if content.text("content_type") in (*_NOT_SHOWN, "user_editable_context"):
         return seen
-    parts = _parts(content, assets, blobs, report, where)
+    parts = [_unmarked(part, metadata) for part in _parts(content, collect)]
     if name == "tool":
         text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
         files = [part for part in parts if not isinstance(part, TextPart)]
@@ -109,7 +115,7 @@ def _node(
     elif role is Role.ASSISTANT and message.text("recipient") not in ("", "all"):
         text = "".join(part.text for part in parts if isinstance(part, TextPart))
         parts = [ToolCallPart(key, message.words("recipient"), text)] if text else []
-    seen.parts = [*_attached(content, metadata, assets, blobs, report, where), *parts]
+    seen.parts = [*_attached(content, metadata, collect), *parts]
     if role is Role.ASSISTANT:
         seen.model = model_name(metadata.words("model_slug"))
         if message.text("status") == "in_progress":
@@ -117,9 +123,25 @@ def _node(
     return seen
 
 
-def _attached(
-    content: Fields, metadata: Fields, assets: _Assets, blobs: Blobs, report: Report, where: str
-) -> list[Part]:
+def _instructions(message: Fields) -> str:
+    """The user's custom instructions, which go before each chat."""
+    content = message.inside("content")
+    if content.text("content_type") != "user_editable_context":
+        return ""
+    said = message.inside("metadata").inside("user_context_message_data")
+    about = said.text("about_user_message") or _between_fences(content.text("user_profile"))
+    wanted = said.text("about_model_message") or _between_fences(content.text("user_instructions"))
+    return "\n\n".join(filter(None, (about, wanted)))
+
+
+def _between_fences(text: str) -> str:
+    """The user's own words, which the program puts into a fence behind words of its own."""
+    _before, fence, rest = text.partition("```")
+    inside, end, _after = rest.partition("```")
+    return inside.strip("\n") if fence and end else text
+
+
+def _attached(content: Fields, metadata: Fields, collect: Collector) -> list[Part]:
     """Documents that came with a question; images stand in its content too."""
     pointers = [Fields(piece).text("asset_pointer") for piece in content.list("parts")]
     found: list[Part] = []
@@ -127,18 +149,16 @@ def _attached(
         key, name = file.id("id"), file.words("name")
         if not key or any(pointer.endswith(key) for pointer in pointers if pointer):
             continue
-        asset = assets.find(key)
+        asset = collect.find(key)
         if asset is None:
-            found.append(missing("file", name, report, where))
+            found.append(collect.missing("file", name))
         else:
             kind = file.text("mime_type", "mimeType") or "application/octet-stream"
-            found.append(blobs.part(name or asset[0], asset[1], kind))
+            found.append(collect.blobs.part(name or asset[0], asset[1], kind))
     return found
 
 
-def _parts(
-    content: Fields, assets: _Assets, blobs: Blobs, report: Report, where: str
-) -> list[Part]:
+def _parts(content: Fields, collect: Collector) -> list[Part]:
     kind = content.text("content_type")
     if kind == "thoughts":
         thoughts = [
@@ -146,12 +166,6 @@ def _parts(
             for one in content.each("thoughts")
         ]
         return [ReasoningPart("\n\n".join(thoughts))] if any(thoughts) else []
-    if kind == "tether_quote":
-        title, text = content.words("title", "domain", "url"), content.text("text")
-        return [TextPart(f"{title}\n\n{text}".strip())] if title or text else []
-    if kind == "tether_browsing_display":
-        text = content.text("result", "summary")
-        return [TextPart(text)] if text else []
     if kind == "system_error":
         text = " ".join(filter(None, (content.text("name"), content.text("text"))))
         return [TextPart(text)] if text else []
@@ -161,25 +175,91 @@ def _parts(
             if piece:
                 found.append(TextPart(piece))
         else:
-            found += _piece(Fields(piece), assets, blobs, report, where)
-    text = content.text("text")
-    return found or ([TextPart(text)] if text else [])
+            found += _piece(Fields(piece), collect)
+    screen = content.inside("screenshot")
+    if screen:
+        found += _piece(screen, collect)
+    if found:
+        return found
+    # rarer kinds: code, its output, pages, apps; each has its words under one of a few names
+    text = content.text("text", "result", "output_str", "output", "summary", "content", "body")
+    title, address = content.words("title"), content.text("url")
+    head = f"[{title}]({address})" if title and address else title or address
+    head = head or content.words("domain")
+    words = "\n\n".join(filter(None, (head, text)))
+    if not words and _has_words(content):
+        collect.unknown(kind)
+    return [TextPart(words)] if words else []
 
 
-def _piece(piece: Fields, assets: _Assets, blobs: Blobs, report: Report, where: str) -> list[Part]:
+def _has_words(content: Fields) -> bool:
+    """True where something stands in it that nobody looked at."""
+    return any(
+        any(value) if isinstance(value, list) else bool(value)
+        for key, value in content.all.items()
+        if key not in ("content_type", "language", "response_format_name", "parts")
+    )
+
+
+def _piece(piece: Fields, collect: Collector) -> list[Part]:
     """An image, a file or speech in the middle of text."""
     if "text" in piece and not piece.text("asset_pointer"):
         return [TextPart(piece.text("text"))] if piece.text("text") else []
     inner = piece.inside("audio_asset_pointer") or piece
     pointer = inner.text("asset_pointer")
+    kind = piece.text("content_type")
     if not pointer:
+        if kind:
+            collect.unknown(kind)
         return []
-    found = assets.find(pointer)
+    found = collect.find(pointer)
     if found is None:
-        kind = "image" if "image" in piece.text("content_type") else "file"
-        return [missing(kind, pointer.rpartition("/")[2], report, where)]
+        name = pointer.rpartition("/")[2]
+        return [collect.missing("image" if "image" in kind else "file", name)]
     name, data = found
-    return [blobs.part(name, data, "application/octet-stream")]
+    return [collect.blobs.part(name, data, "application/octet-stream")]
+
+
+def _unmarked(part: Part, metadata: Fields) -> Part:
+    """Words with their marks of sources as links, or without them."""
+    if not isinstance(part, TextPart) or not (
+        "\ue200" in part.text or "\u3010" in part.text or _LEFT.search(part.text)
+    ):
+        return part
+    text = part.text
+    for one in metadata.each("content_references"):
+        mark = one.text("matched_text")
+        if "\ue200" in mark or _OLD_MARK.fullmatch(mark):
+            text = text.replace(mark, _link(one))
+    text = _MARK.sub(lambda found: _name_in(found[0]), text)
+    return TextPart(_OLD_MARK.sub("", _LEFT.sub("", text)))
+
+
+def _link(reference: Fields) -> str:
+    alt = reference.text("alt")
+    if alt:
+        return alt
+    pages = [*reference.each("items"), reference]
+    for page in pages:
+        title, address = page.words("title", "name"), page.text("url")
+        if address.startswith(("http://", "https://")):
+            return f" ([{title or address}]({address}))"
+    name = reference.words("name")
+    return f" ({name})" if name else ""
+
+
+def _name_in(mark: str) -> str:
+    """The name of a place or a person that a mark holds; nothing for a number of a source."""
+    kind, _, rest = mark.strip("\ue200\ue201").partition("\ue202")
+    if kind != "entity":
+        return ""
+    try:
+        found = decode(rest.encode())
+    except ValueError:
+        return ""
+    return (
+        found[1] if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) else ""
+    )
 
 
 def _newest(seen: Sequence[Seen]) -> str | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from urllib.parse import urlsplit
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.parts import Part, TextPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import Facts, Seen, build
-from headstart.exchange.readers.common import ROLES, each, missing, model_name, objects
+from headstart.exchange.readers.common import ROLES, each, model_name, objects
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -26,75 +27,125 @@ def recognise(first: Fields) -> bool:
 
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+    projects = _projects(material, report)
     for member in members:
+        if member in projects.files:
+            continue
         found = objects(material.data(member), report, member, "conversations")
-        yield from each(found, partial(_conversation, report=report), report, member)
+        make = partial(_conversation, projects=projects.by_id, report=report)
+        yield from each(found, make, report, member)
 
 
-def _conversation(fields: Fields, report: Report) -> Conversation | None:
-    blobs = Blobs()
+@dataclass(slots=True)
+class _Projects:
+    """Projects beside the conversations: by id, and the files that have them."""
+
+    by_id: dict[str, Fields] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+
+def _projects(material: Material, report: Report) -> _Projects:
+    found = _Projects()
+    for member in material.members:
+        if member.rpartition("/")[2] != "projects.json" and "/projects/" not in f"/{member}":
+            continue
+        if not member.endswith(".json"):
+            continue
+        found.files.add(member)
+        for project in objects(material.data(member), report, member):
+            found.by_id[project.id("uuid", "id")] = project
+    return found
+
+
+def _conversation(
+    fields: Fields, projects: Mapping[str, Fields], report: Report
+) -> Conversation | None:
+    inner = fields.inside("project")
+    project = projects.get(inner.id("uuid") or fields.id("project_uuid"), Fields(None))
     facts = Facts(
         id=fields.id("uuid", "id"),
         title=fields.words("name", "title"),
         created_at=fields.time("created_at"),
         updated_at=fields.time("updated_at"),
         pinned=fields.flag("is_starred"),
-        folder=fields.inside("project").words("name"),
+        folder=inner.words("name") or project.words("name"),
+        system_prompt=project.text("prompt_template"),
         model=model_name(fields.words("model")),
         leaf=fields.id("current_leaf_message_uuid") or None,
-        blobs=blobs.found,
     )
-    where = facts.title or facts.id
-    branched = any("parent_message_uuid" in message for message in fields.each("chat_messages"))
+    collect = Collector(report, facts.title or facts.id)
+    facts.blobs = collect.blobs.found
+    messages = list(fields.each("chat_messages"))
+    branched = any("parent_message_uuid" in message for message in messages)
+    documents = _documents(project, collect)
     seen: list[Seen] = []
-    for number, message in enumerate(fields.each("chat_messages")):
+    for number, message in enumerate(messages):
         parent = message.id("parent_message_uuid") if branched else seen[-1].id if seen else ""
-        role = ROLES.get(message.text("sender", "role"), Role.USER)
+        name = message.text("sender", "role")
+        role = ROLES.get(name, Role.USER)
+        parts = [*_files(message, collect), *_parts(message, collect)]
+        if documents and role is Role.USER and parent in ("", _ROOT):
+            # a project's documents lie before each of its chats
+            parts = [*documents, *parts]
         one = message.id("uuid") or f"{number}"
-        seen.append(
-            Seen(
-                one,
-                None if parent in ("", _ROOT) else parent,
-                role,
-                [*_files(message, blobs, report, where), *_parts(message)],
-                message.time("created_at"),
-            )
-        )
+        moment = message.time("created_at")
+        seen.append(Seen(one, None if parent in ("", _ROOT) else parent, role, parts, moment))
     return build(SOURCE, facts, seen, report)
 
 
-def _parts(message: Fields) -> list[Part]:
+def _documents(project: Fields, collect: Collector) -> list[Part]:
+    found: list[Part] = []
+    for one in project.each("docs"):
+        name, text = one.words("filename", "file_name", "name") or "document", one.text("content")
+        found.append(collect.blobs.text_part(name, text) if text else collect.missing("file", name))
+    return found
+
+
+def _parts(message: Fields, collect: Collector) -> list[Part]:
+    content = message.all.get("content")
+    if isinstance(content, str):
+        return [TextPart(content)] if content else []
     found: list[Part] = []
     for piece in message.each("content"):
-        kind = piece.text("type")
-        if kind == "text" and piece.text("text"):
-            found.append(TextPart(piece.text("text")))
-        elif kind == "thinking" and piece.text("thinking"):
-            found.append(ReasoningPart(piece.text("thinking")))
-        elif kind == "tool_use":
-            arguments = json.dumps(piece.all.get("input"), ensure_ascii=False)
-            found.append(ToolCallPart(piece.id("id"), piece.words("name") or "tool", arguments))
-        elif kind == "tool_result":
-            text = "\n\n".join(one.text("text") for one in piece.each("content"))
-            text = text or piece.text("content")
-            name = piece.words("name") or "tool"
-            call, failed = piece.id("tool_use_id"), piece.flag("is_error")
-            found.append(ToolResultPart(call, name, text, failed))
+        if piece.text("type") in ("", "text"):
+            words = _cited(piece)
+            found += [TextPart(words)] if words else []
+        else:
+            found += collect.parts(piece.all)
     if not found and message.text("text"):
         # older exports; beside calls of tools it holds words about them
         found.append(TextPart(message.text("text")))
     return found
 
 
-def _files(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Part]:
+def _cited(piece: Fields) -> str:
+    """Words with a link behind each passage that names its source."""
+    text = piece.text("text")
+    ends: dict[int, str] = {}
+    for one in piece.each("citations"):
+        details = one.inside("details")
+        address = details.text("url") or one.text("url")
+        end = one.whole("end_index")
+        if address.startswith(("http://", "https://")) and end is not None and 0 < end <= len(text):
+            title = one.words("title") or details.words("title") or urlsplit(address).netloc
+            link = f" ([{title}]({address}))"
+            ends[end] = ends.get(end, "") + (link if link not in ends.get(end, "") else "")
+    for end in sorted(ends, reverse=True):
+        text = text[:end] + ends[end] + text[end:]
+    return text
+
+
+def _files(message: Fields, collect: Collector) -> list[Part]:
     """Attachments with their text; of other files the export has the names only."""
     found: list[Part] = []
     for file in message.each("attachments"):
         text = file.text("extracted_content")
         name = file.words("file_name") or "attachment"
         if text:
-            found.append(blobs.text_part(name, text))
+            found.append(collect.blobs.text_part(name, text))
         else:
-            found.append(missing("file", name, report, where))
-    names = [file.words("file_name") for file in message.each("files")]
-    return [*found, *(missing("file", name, report, where) for name in names)]
+            found.append(collect.missing("file", name))
+    names = dict.fromkeys(
+        file.words("file_name") for key in ("files", "files_v2") for file in message.each(key)
+    )
+    return [*found, *(collect.missing("file", name) for name in names)]

@@ -1,4 +1,4 @@
-"""What all readers need: the objects of a file, one after another, and what content means."""
+"""Parts of all readers: the objects of a file, one after another, roles, and thoughts in tags."""
 
 from __future__ import annotations
 
@@ -36,8 +36,16 @@ ROLES = {
     "function": Role.ASSISTANT,
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
+    "request": Role.USER,
+    "response": Role.ASSISTANT,
+    "agent": Role.ASSISTANT,
+    "you": Role.USER,
+    "assistant_tool": Role.ASSISTANT,
+    "tool_result": Role.ASSISTANT,
 }
-_THINK = re.compile(r"\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
+_THINK = re.compile(
+    r"\s*<(?P<tag>think|thinking|thought|reasoning)>(?P<words>.*?)(?:</(?P=tag)>\s*|\Z)", re.DOTALL
+)
 
 
 def raws(data: memoryview, key: str = "") -> Iterator[msgspec.Raw]:
@@ -135,42 +143,14 @@ def each(
             yield conversation
 
 
-def missing(kind: str, name: str, report: Report, where: str) -> TextPart:
-    """What stands where a file was that is not there: a question is one without it too."""
-    report.skip(where, "import-file-missing", name=name or kind)
-    # a paragraph of its own
-    return TextPart(f"[{kind}: {name}]\n\n" if name else f"[{kind}]\n\n")
-
-
-def content_parts(content: object) -> list[Part]:
-    """What several formats call content: text, or a list of typed pieces."""
-    if isinstance(content, str):
-        return [TextPart(content)] if content else []
-    found: list[Part] = []
-    for piece in content if isinstance(content, list) else []:
-        if isinstance(piece, str):
-            found.append(TextPart(piece))
-            continue
-        fields = Fields(piece)
-        kind = fields.text("type")
-        if kind in ("thinking", "reasoning"):
-            found.append(ReasoningPart(fields.text("thinking", "text", "reasoning", "content")))
-        else:
-            text = fields.text("text", "input_text") or fields.inside("text").text("value")
-            if not text and kind not in ("", "text"):
-                name = fields.words("name", "file_name", "filename", "fileIdentifier")
-                text = f"[{kind}: {name}]" if name else f"[{kind}]"
-            found.append(TextPart(text))
-    return [part for part in found if part.text]
-
-
 def thinking_apart(text: str) -> list[Part]:
     """A reply whose reasoning stands in tags at its beginning."""
     found = _THINK.match(text)
     if found is None:
         return [TextPart(text)] if text else []
     rest = text[found.end() :]
-    parts: list[Part] = [ReasoningPart(found[1].strip())] if found[1].strip() else []
+    words = found["words"].strip()
+    parts: list[Part] = [ReasoningPart(words)] if words else []
     return [*parts, TextPart(rest)] if rest else parts
 
 

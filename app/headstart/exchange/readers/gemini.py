@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from headstart.core.parts import Part, ReasoningPart, TextPart
-from headstart.core.values import Role
+from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode, time_of
 from headstart.exchange.ids import content_id
 from headstart.exchange.material import Material
+from headstart.exchange.readers import activity
 from headstart.exchange.readers.building import Facts, Seen, build
 from headstart.exchange.readers.common import ROLES, model_name, objects
 from headstart.exchange.readers.html_text import to_markdown
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -32,6 +34,10 @@ _NOT_ASKED = re.compile(
     r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Searched|Edited|Pinned"
     r"|Renamed|Exported|Updated|Listened)\b"
 )
+# what Takeout puts before a question in other languages: “Eingegebener Prompt:”
+_PROMPTED = re.compile(r"(?:[^\s:：]+\s){0,3}[^\s:：]*prompt[^\s:：]*\s?[:：]\s*", re.IGNORECASE)
+# the beginning that all questions of a file share counts as Google's
+_SHARED = re.compile(r"(?:[^\s:：]{2,20}\s){0,3}[^\s:：]{2,20}\s?[:：]\s")
 _ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
 
 
@@ -47,19 +53,32 @@ def recognise_studio(first: Fields) -> bool:
 
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
-        asked = [
-            record
-            for record in objects(material.data(member), report, member)
-            if recognise(record) and _question(record)
-        ]
-        asked.sort(key=lambda record: record.time("time"))
-        together: list[Fields] = []
-        for record in asked:
-            if together and record.time("time") - together[-1].time("time") > _GAP:
+        data = material.data(member)
+        records = (
+            activity.records(data) if activity.is_page(data) else objects(data, report, member)
+        )
+        known = [record for record in records if recognise(record)]
+        shared = _shared(known)
+        asked = [(record, question) for record in known if (question := _question(record, shared))]
+        # newest first: where no times are known, that is all that there is
+        asked.reverse()
+        asked.sort(key=lambda one: one[0].time("time"))
+        together: list[tuple[Fields, str]] = []
+        for record, question in asked:
+            before = together[-1][0].time("time") if together else 0
+            if together and record.time("time") - before > _GAP:
                 yield from _chat(together, report)
                 together = []
-            together.append(record)
+            together.append((record, question))
         yield from _chat(together, report)
+
+
+def _shared(records: Sequence[Fields]) -> str:
+    """The words before each question, in the language of the account; "" where they differ."""
+    titles = [record.text("title").strip() for record in records if record.list("safeHtmlItem")]
+    found = _SHARED.match(titles[0]) if len(titles) > 2 else None
+    prefix = found[0] if found is not None else ""
+    return prefix if all(title.startswith(prefix) for title in titles) else ""
 
 
 def read_studio(
@@ -76,25 +95,25 @@ def read_studio(
             yield found
 
 
-def _question(record: Fields) -> str:
+def _question(record: Fields, shared: str) -> str:
     title = record.text("title").strip()
     if _NOT_ASKED.match(title):
         return ""
-    found = _ASKED.match(title)
+    found = _ASKED.match(title) or _PROMPTED.match(title)
     if found is None and not record.list("safeHtmlItem"):
         # in another language only what was answered is surely a question
         return ""
-    asked = title[found.end() :] if found else title
+    asked = title[found.end() :] if found else title.removeprefix(shared)
     # nothing but a file was sent
     return _ATTACHED.sub("", asked).strip() or (f"[{asked.strip()}]" if asked.strip() else "")
 
 
-def _chat(records: Sequence[Fields], report: Report) -> Iterator[Conversation]:
+def _chat(records: Sequence[tuple[Fields, str]], report: Report) -> Iterator[Conversation]:
     if not records:
         return
     seen: list[Seen] = []
-    for record in records:
-        moment, question = record.time("time"), _question(record)
+    for record, question in records:
+        moment = record.time("time")
         key = content_id(record.text("time"), question)[:16]
         seen.append(_follow(seen, Seen(f"{key}q", None, Role.USER, [TextPart(question)], moment)))
         answer = "\n\n".join(
@@ -123,21 +142,53 @@ def _studio(fields: Fields, member: str, report: Report) -> Conversation | None:
         system_prompt=words.strip(),
         model=model_name(fields.inside("runSettings").words("model").rpartition("/")[2]),
     )
+    collect = Collector(report, facts.title)
+    facts.blobs = collect.blobs.found
     seen: list[Seen] = []
-    for number, chunk in enumerate(fields.inside("chunkedPrompt").each("chunks")):
-        text = chunk.text("text")
-        if not text:
-            report.skip(facts.title, "import-file-missing", name=_file_of(chunk))
-            continue
-        thought = chunk.flag("isThought")
-        parts: list[Part] = [ReasoningPart(text) if thought else TextPart(text)]
+    prompt = fields.inside("chunkedPrompt")
+    for number, chunk in enumerate(prompt.each("chunks")):
         role = ROLES.get(chunk.text("role"), Role.USER)
-        one = Seen(f"{number}", None, role, parts, time_of(chunk.all.get("createTime")))
+        one = Seen(f"{number}", None, role, _chunk_parts(chunk, collect))
+        one.created_at = time_of(chunk.all.get("createTime"))
         one.model = facts.model if role is Role.ASSISTANT else None
-        seen.append(_follow(seen, one))
+        if chunk.text("errorMessage"):
+            one.error, one.status = chunk.text("errorMessage"), MessageStatus.FAILED
+        before = seen[-1] if seen else None
+        if before is not None and before.role is role is Role.USER:
+            # files of a question are chunks of their own
+            before.parts = [*before.parts, *_apart(before.parts), *one.parts]
+        else:
+            seen.append(_follow(seen, one))
+    for pending in prompt.each("pendingInputs"):
+        if pending.text("text"):
+            report.skip(facts.title, "import-unsent")
     return build(STUDIO_SOURCE, facts, seen, report)
 
 
-def _file_of(chunk: Fields) -> str:
-    kinds = [key for key in chunk.all if key.startswith(("drive", "inline"))]
-    return kinds[0] if kinds else "file"
+def _chunk_parts(chunk: Fields, collect: Collector) -> list[Part]:
+    found: list[Part] = []
+    text = chunk.text("text")
+    if text:
+        found.append(ReasoningPart(text) if chunk.flag("isThought") else TextPart(text))
+    for key in chunk.all:
+        inner = chunk.inside(key)
+        if not inner or key == "grounding":
+            continue
+        if key == "executableCode":
+            language = inner.words("language").lower() or "code"
+            found.append(ToolCallPart("", language, inner.text("code")))
+        elif key == "codeExecutionResult":
+            failed = inner.text("outcome") not in ("", "OUTCOME_OK")
+            found.append(ToolResultPart("", "code", inner.text("output"), failed))
+        elif key.startswith("inline"):
+            found += collect.file(inner, "image" if "Image" in key else "file")
+        elif key.startswith("drive") or key in ("youtubeVideo", "fileData"):
+            found.append(collect.missing("file", inner.id("id", "fileUri") or key))
+    if not found and not chunk.list("parts"):
+        kinds = [key for key in chunk.all if key not in ("role", "tokenCount", "createTime")]
+        collect.unknown(", ".join(kinds) or "chunk")
+    return found or collect.parts(chunk.all.get("parts"))
+
+
+def _apart(parts: Sequence[Part]) -> list[Part]:
+    return [TextPart("\n\n")] if parts and isinstance(parts[-1], TextPart) else []

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headstart.core.parts import Part, ReasoningPart
+from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build, renamed
-from headstart.exchange.readers.common import (
-    ROLES,
-    content_parts,
-    lines,
-    model_name,
-    thinking_apart,
-)
+from headstart.exchange.readers.common import ROLES, lines, model_name, thinking_apart
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -60,6 +55,8 @@ def _conversation(
         pinned=thread.flag("isFavorite") or thread.inside("metadata").flag("is_favorite"),
         model=model_name(model),
     )
+    collect = Collector(report, facts.title or member)
+    facts.blobs = collect.blobs.found
     seen: list[Seen] = []
     with_ids = True
     for number, message in enumerate(lines(data, report, member)):
@@ -72,7 +69,7 @@ def _conversation(
                 message.id("id") or f"{number}",
                 seen[-1].id if seen else None,
                 role,
-                _parts(message, role),
+                _parts(message, role, collect),
                 message.time("created_at", "completed_at"),
                 MessageStatus.STOPPED if ended else MessageStatus.COMPLETE,
                 model_name(message.inside("metadata").words("modelId", "model")),
@@ -88,9 +85,19 @@ def _conversation(
     return build(SOURCE, facts, seen, report)
 
 
-def _parts(message: Fields, role: Role) -> list[Part]:
-    parts = content_parts(message.all.get("content"))
+def _parts(message: Fields, role: Role, collect: Collector) -> list[Part]:
+    parts = collect.parts(message.all.get("content"))
     thought = any(isinstance(part, ReasoningPart) for part in parts)
-    if role is Role.ASSISTANT and parts and not thought:
-        return [*thinking_apart(parts[0].text), *parts[1:]]
-    return parts
+    if role is Role.ASSISTANT and parts and not thought and isinstance(parts[0], TextPart):
+        parts = [*thinking_apart(parts[0].text), *parts[1:]]
+    # calls are kept beside the words; they were made before the answer, after the thoughts
+    calls: list[Part] = []
+    for one in message.inside("metadata").each("tool_calls"):
+        tool = one.inside("tool")
+        calls += collect.call(tool or one)
+        if one.inside("response"):
+            function = tool.inside("function")
+            result = {"id": tool.id("id"), "name": function.words("name")}
+            calls += collect.result(Fields(result | {"content": one.all["response"]}))
+    at = next((n for n, part in enumerate(parts) if isinstance(part, TextPart)), len(parts))
+    return [*parts[:at], *calls, *parts[at:]]

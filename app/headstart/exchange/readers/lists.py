@@ -1,133 +1,165 @@
-"""Plain lists of messages: ShareGPT's `conversations`, OpenAI's `messages`, one object on each line
-or an array of them. Linear; the words are the only identity."""
+"""Lists of messages as most programs write them: ShareGPT's `conversations`, OpenAI's and
+Anthropic's `messages`, exports of many chat programs; one object on each line, an array, or an
+object that wraps them. With parents or versions they are trees, otherwise lines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.media import Blobs
-from headstart.exchange.readers.building import Facts, Seen, build, renamed
-from headstart.exchange.readers.common import ROLES, content_parts, lines, model_name, objects
-from headstart.exchange.readers.openwebui import data_of
+from headstart.exchange.readers.building import Facts, build, renamed
+from headstart.exchange.readers.common import each, lines, model_name, objects
+from headstart.exchange.readers.messages import TIMES, is_message, model_of, read_messages
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
 SOURCE, NAME = "list", "List of messages"
+# where the messages of a chat lie, and where several chats do
+_MESSAGES = ("messages", "conversations", "conversation", "turns", "dialogue", "chat_history")
+_CHATS = ("chats", "threads", "sessions", "history", "items", "conversations", "data", "results")
+_PROMPTS = (
+    "system", "system_prompt", "systemPrompt", "system_instruction", "promptPrefix", "preprompt",
+    "instructions", "prompt", "systemMessage",
+)  # fmt: skip
+_TITLES = ("title", "name", "chatTitle", "topic", "summary", "subject")
+_IDS = ("id", "conversation_id", "conversationId", "uuid", "_id", "thread_id", "chatId", "chatID")
+_DEEPEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A program whose files are such lists: its code, and its name."""
+
+    source: str
+    name: str
 
 
 def recognise(first: Fields) -> bool:
-    return any(_is_message(one) for key in _KEYS for one in first.each(key)) or _is_message(first)
+    return is_message(first) or _messages_key(first) != "" or next(_inside(first), None) is not None
 
 
-def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
+def read(
+    material: Material, members: Sequence[str], report: Report, source: str = SOURCE
+) -> Iterator[Conversation]:
     for member in members:
         loose: list[Fields] = []
+        make = partial(_conversation, member=member, report=report, source=source)
         for fields in _all(material, member, report):
-            key = next((key for key in _KEYS if fields.list(key)), "")
-            if key:
-                found = _conversation(fields, list(fields.each(key)), member, report)
-                if found is not None:
-                    yield found
-            elif _is_message(fields):
+            if _messages_key(fields):
+                yield from each([fields], make, report, member)
+            elif is_message(fields):
                 # the whole file is one conversation
                 loose.append(fields)
             else:
-                report.skip(member, "import-unreadable")
+                inner = list(_inside(fields))
+                if not inner:
+                    report.skip(member, "import-unreadable")
+                yield from each(inner, make, report, member)
         if loose:
-            found = _conversation(Fields(None), loose, member, report)
-            if found is not None:
-                yield found
+            whole = Fields({"messages": [one.all for one in loose]})
+            yield from each([whole], make, report, member)
 
 
-_KEYS = ("messages", "conversations", "conversation")
+def conversation(
+    fields: Fields, messages: Sequence[Fields], collect: Collector, source: str
+) -> Conversation | None:
+    """A chat of these messages; `fields`: what its file says of it beside them."""
+    facts = facts_of(fields)
+    collect.where = facts.title or collect.where
+    thread = read_messages(messages, collect)
+    facts.blobs = collect.blobs.found
+    facts.leaf = facts.leaf or thread.leaf
+    seen = thread.seen
+    if not (thread.with_ids and facts.id and source != SOURCE):
+        seen = renamed(seen, facts)
+        if facts.id and seen:
+            # such ids are often numbers, counted from one in each file
+            facts.id = f"{facts.id}:{seen[0].id}"
+    return build(source, facts, seen, collect.report)
 
 
-def _is_message(fields: Fields) -> bool:
-    return bool(fields.text("role", "from", "sender")) and (
-        "content" in fields or "value" in fields or "text" in fields
+def facts_of(fields: Fields) -> Facts:
+    """What is said of a chat, under the names that programs use for it."""
+    settings = fields.inside("options") or fields.inside("settings") or fields.inside("params")
+    about = (fields, settings, fields.inside("metadata"))
+    folder = fields.words("folder", "folderName", "workspace") or fields.inside("project").words(
+        "name"
     )
+    return Facts(
+        id=fields.id(*_IDS),
+        title=fields.words(*_TITLES),
+        created_at=fields.time(*TIMES),
+        updated_at=fields.time("updatedAt", "updated_at", "update_time", "modify_time"),
+        pinned=any(fields.flag(key) for key in ("pinned", "starred", "is_starred", "isFavorite")),
+        folder=folder,
+        tags=fields.texts("tags"),
+        system_prompt=next((text for one in about if (text := _prompt(one))), ""),
+        model=next((model for one in about if (model := model_of(one)) is not None), None),
+        leaf=fields.id("currentId", "current_node", "leaf_response_id", "currentNode") or None,
+    )
+
+
+def _prompt(fields: Fields) -> str:
+    text = fields.text(*_PROMPTS)
+    if text:
+        return text
+    for key in ("system", "system_instruction", "systemInstruction"):
+        pieces = [*fields.each(key), *fields.inside(key).each("parts")]
+        found = "\n\n".join(filter(None, (piece.text("text") for piece in pieces)))
+        found = found or fields.inside(key).text("text")
+        if found:
+            return found
+    return ""
+
+
+def _conversation(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
+    messages = list(fields.each(_messages_key(fields)))
+    return conversation(fields, messages, Collector(report, member), source)
+
+
+def _messages_key(fields: Fields) -> str:
+    for key in _MESSAGES:
+        if any(is_message(one) for one in fields.each(key)):
+            return key
+    return ""
+
+
+def _inside(fields: Fields, depth: int = 0) -> Iterator[Fields]:
+    """Chats that an object wraps, one below another."""
+    if depth >= _DEEPEST:
+        return
+    for key in _CHATS:
+        inner = fields.all.get(key)
+        found = [Fields(inner)] if isinstance(inner, dict) else list(fields.each(key))
+        for one in found:
+            if _messages_key(one):
+                yield one
+            else:
+                yield from _inside(one, depth + 1)
 
 
 def _all(material: Material, member: str, report: Report) -> Iterator[Fields]:
     data = material.data(member)
-    start = bytes(data[:1024]).lstrip()
-    if start[:1] == b"[":
-        yield from objects(data, report, member)
-    elif _many_lines(data):
+    start = bytes(data[:1024]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:1] != b"[" and _many_lines(data):
         yield from lines(data, report, member)
     else:
         yield from objects(data, report, member)
 
 
 def _many_lines(data: memoryview) -> bool:
-    """Whether the first line is a whole object."""
-    first = bytes(data[: 64 << 20]).lstrip().split(b"\n", 1)[0].strip()
+    """True where the first line is a whole object."""
+    first = bytes(data[: 64 << 20]).removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     try:
-        json.loads(first)
+        json.loads(first.strip())
     except (ValueError, RecursionError):
         return False
     return True
 
 
-def _conversation(
-    fields: Fields, messages: Sequence[Fields], member: str, report: Report
-) -> Conversation | None:
-    blobs = Blobs()
-    facts = Facts(
-        id=fields.id("id", "conversation_id", "uuid"),
-        title=fields.words("title", "name"),
-        created_at=fields.time("created_at", "create_time", "timestamp"),
-        model=model_name(fields.words("model")),
-        blobs=blobs.found,
-    )
-    seen: list[Seen] = []
-    for number, message in enumerate(messages):
-        name = message.text("role", "from", "sender").casefold()
-        role = ROLES.get(name)
-        if role is None:
-            report.skip(facts.title or member, "import-role-unknown", name=name)
-            continue
-        parent = seen[-1].id if seen else None
-        parts = _parts(message, name, blobs)
-        time = message.time("created_at", "timestamp")
-        seen.append(Seen(f"{number}", parent, role, parts, time))
-        if role is Role.ASSISTANT:
-            seen[-1].model = model_name(message.words("model"))
-    seen = renamed(seen, facts)
-    if facts.id and seen:
-        # such ids are often numbers, counted from one in each file
-        facts.id = f"{facts.id}:{seen[0].id}"
-    return build(SOURCE, facts, seen, report)
-
-
-def _parts(message: Fields, name: str, blobs: Blobs) -> list[Part]:
-    content = message.all.get("content", message.all.get("value", message.all.get("text")))
-    if name in ("tool", "function"):
-        text = "".join(part.text for part in content_parts(content))
-        return [ToolResultPart(message.id("tool_call_id"), message.words("name") or "tool", text)]
-    found: list[Part] = []
-    reasoning = message.text("reasoning_content", "reasoning", "thinking")
-    if reasoning:
-        found.append(ReasoningPart(reasoning))
-    for piece in content if isinstance(content, list) else [content]:
-        fields = Fields(piece)
-        address = fields.inside("image_url").text("url") or fields.text("image_url")
-        image = data_of(address)
-        if image is not None:
-            found.append(blobs.part("image", *image))
-        elif address:
-            # remote images are not fetched; the address says what it was
-            found.append(TextPart(address))
-        else:
-            found += content_parts([piece] if piece is not None else [])
-    for call in message.each("tool_calls"):
-        function = call.inside("function")
-        arguments = function.all.get("arguments", "")
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        found.append(ToolCallPart(call.id("id"), function.words("name") or "tool", text))
-    return found
+__all__ = ["NAME", "SOURCE", "Shape", "conversation", "facts_of", "model_name", "read", "recognise"]

@@ -7,22 +7,13 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.parts import Part, ReasoningPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import Facts, Seen, build, renamed
-from headstart.exchange.readers.common import (
-    ROLES,
-    content_parts,
-    each,
-    lines,
-    missing,
-    model_name,
-    objects,
-)
-from headstart.exchange.readers.openwebui import data_of
+from headstart.exchange.readers.common import ROLES, each, lines, model_name, objects
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -64,25 +55,26 @@ def read_trace(
 
 
 def _conversation(fields: Fields, report: Report) -> Conversation | None:
-    conv, blobs = fields.inside("conv"), Blobs()
+    conv = fields.inside("conv")
+    collect = Collector(report, conv.words("name"))
     facts = Facts(
         id=conv.id("id"),
         title=conv.words("name"),
         updated_at=conv.time("lastModified"),
         leaf=conv.id("currNode") or None,
-        blobs=blobs.found,
+        blobs=collect.blobs.found,
     )
     seen = []
     for number, message in enumerate(fields.each("messages")):
         # the root of all branches is a message of its own, without words
         root = message.text("type") == "root"
         role = ROLES.get(message.text("role"), Role.USER)
-        parts: list[Part] = [] if root else _extra(message, blobs, report, facts.title)
+        parts: list[Part] = [] if root else _extra(message, collect)
         reasoning = message.text("reasoningContent", "thinking")
         if reasoning:
             parts.append(ReasoningPart(reasoning))
-        parts += [] if root else content_parts(message.all.get("content"))
-        parts += _calls(message)
+        parts += [] if root else _words(message, collect)
+        parts += _calls(message, collect)
         seen.append(
             Seen(
                 message.id("id") or f"{number}",
@@ -96,22 +88,31 @@ def _conversation(fields: Fields, report: Report) -> Conversation | None:
     return build(SOURCE, facts, seen, report)
 
 
-def _extra(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Part]:
+def _words(message: Fields, collect: Collector) -> list[Part]:
+    content = message.all.get("content")
+    if message.text("role") == "tool":
+        result = {"id": message.id("toolCallId"), "name": message.words("name"), "content": content}
+        return collect.result(Fields(result))
+    return collect.parts(content)
+
+
+def _extra(message: Fields, collect: Collector) -> list[Part]:
     """What was attached: text as it is, images as data addresses."""
     found: list[Part] = []
     for extra in message.each("extra"):
-        name = extra.words("name") or "attachment"
-        image = data_of(extra.text("base64Url", "url"))
-        if image is not None:
-            found.append(blobs.part(name, *image))
-        elif extra.text("content"):
-            found.append(blobs.text_part(name, extra.text("content")))
-        else:
-            found.append(missing(extra.text("type").lower() or "file", name, report, where))
+        address = extra.text("base64Url", "url") or _address(extra)
+        whole = Fields({"name": "attachment"} | extra.all | {"url": address})
+        found += collect.file(whole, extra.text("type").lower() or "file")
     return found
 
 
-def _calls(message: Fields) -> list[Part]:
+def _address(extra: Fields) -> str:
+    """Bytes of sound or a document, which stand without the head of an address."""
+    data, media = extra.text("base64Data"), extra.text("mimeType") or "application/octet-stream"
+    return f"data:{media};base64,{data}" if data else ""
+
+
+def _calls(message: Fields, collect: Collector) -> list[Part]:
     value = message.all.get("toolCalls")
     if isinstance(value, str):
         try:
@@ -120,11 +121,7 @@ def _calls(message: Fields) -> list[Part]:
             value = []
     found: list[Part] = []
     for one in value if isinstance(value, list) else []:
-        call = Fields(one)
-        function = call.inside("function") or call
-        arguments = function.all.get("arguments", "")
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        found.append(ToolCallPart(call.id("id"), function.words("name") or "tool", text))
+        found += collect.call(Fields(one))
     return found
 
 
@@ -136,6 +133,8 @@ def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Con
         title=session.words("name", "title"),
         created_at=session.time("timestamp", "createdAt"),
     )
+    collect = Collector(report, facts.title or facts.id)
+    facts.blobs = collect.blobs.found
     seen: list[Seen] = []
     for number, line in enumerate(messages):
         message = line.inside("message")
@@ -146,14 +145,12 @@ def _session(session: Fields, messages: Sequence[Fields], report: Report) -> Con
         reasoning = message.text("reasoningContent", "reasoning_content")
         if reasoning:
             parts.append(ReasoningPart(reasoning))
-        content = content_parts(message.all.get("content"))
+        content = message.all.get("content")
         if name in ("tool", "toolResult"):
-            text = "".join(part.text for part in content if isinstance(part, TextPart))
-            call, tool = message.id("toolCallId"), message.words("toolName", "name") or "tool"
-            parts = [ToolResultPart(call, tool, text)]
+            parts = collect.result(message)
             role = Role.ASSISTANT
         else:
-            parts += [*content, *_calls(message)]
+            parts += [*collect.parts(content), *_calls(message, collect)]
         parent = line.id("parentId", "parent") or (seen[-1].id if seen else None)
         seen.append(
             Seen(

@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from headstart.core.parts import Part, TextPart
+from headstart.core.attachments import LARGEST
+from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.values import FinishReason, MessageStatus, Role, TurnStats
 from headstart.exchange.fields import Fields
-from headstart.exchange.material import Material
+from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build, renamed
-from headstart.exchange.readers.common import (
-    ROLES,
-    content_parts,
-    each,
-    model_name,
-    objects,
-    thinking_apart,
-)
+from headstart.exchange.readers.common import ROLES, each, model_name, objects, thinking_apart
+from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -46,10 +41,13 @@ def recognise(first: Fields) -> bool:
 def read(material: Material, members: Sequence[str], report: Report) -> Iterator[Conversation]:
     for member in members:
         found = objects(material.data(member), report, member)
-        yield from each(found, partial(_conversation, member=member, report=report), report, member)
+        make = partial(_conversation, member=member, material=material, report=report)
+        yield from each(found, make, report, member)
 
 
-def _conversation(fields: Fields, member: str, report: Report) -> Conversation | None:
+def _conversation(
+    fields: Fields, member: str, material: Material, report: Report
+) -> Conversation | None:
     folder, _, name = member.rpartition("/")
     # the folder of all conversations is none of the user's
     if "conversations" in folder.split("/"):
@@ -64,7 +62,8 @@ def _conversation(fields: Fields, member: str, report: Report) -> Conversation |
         system_prompt=fields.text("systemPrompt").strip() or _prompt(fields),
         model=model_name(_model(fields.inside("lastUsedModel"))),
     )
-    where = facts.title or member
+    collect = Collector(report, facts.title or member, partial(_file_beside, material))
+    facts.blobs = collect.blobs.found
     seen: list[Seen] = []
     parent: str | None = None
     moment = facts.created_at
@@ -75,7 +74,7 @@ def _conversation(fields: Fields, member: str, report: Report) -> Conversation |
         for place, version in enumerate(versions):
             # no message has a time of its own: they keep their order
             moment += 1 if moment else 0
-            seen.append(_version(version, f"{number}.{place}", parent, moment, report, where))
+            seen.append(_version(version, f"{number}.{place}", parent, moment, collect))
         parent = f"{number}.{chosen}"
     facts.leaf = parent
     # its messages have no ids, and are changed in place
@@ -83,23 +82,26 @@ def _conversation(fields: Fields, member: str, report: Report) -> Conversation |
 
 
 def _version(
-    version: Fields, key: str, parent: str | None, moment: int, report: Report, where: str
+    version: Fields, key: str, parent: str | None, moment: int, collect: Collector
 ) -> Seen:
     role = ROLES.get(version.text("role"), Role.USER)
     seen = Seen(key, parent, role, created_at=moment)
     if version.text("type") != "multiStep":
-        seen.parts = content_parts(version.all.get("content"))
+        seen.parts = collect.parts(version.all.get("content"))
         return seen
     parts: list[Part] = []
     for step in version.each("steps"):
         kind = step.text("type")
         if kind == "contentBlock":
-            parts += content_parts(step.all.get("content"))
+            new = collect.parts(step.all.get("content"))
+            if step.inside("style").text("type") == "thinking":
+                new = [ReasoningPart(one.text) if _is_words(one) else one for one in new]
+            parts += new
             info = step.inside("genInfo")
             seen.model = seen.model or model_name(_model(info))
             seen.stats = _stats(info.inside("stats")) or seen.stats
-        elif kind not in ("debugInfoBlock", "status"):
-            report.skip(where, "import-step-unknown", name=kind or "step")
+        elif kind not in ("debugInfoBlock", "status", "toolStatus"):
+            collect.report.skip(collect.where, "import-step-unknown", name=kind or "step")
     seen.model = seen.model or model_name(version.inside("senderInfo").words("senderName"))
     text = "".join(part.text for part in parts if isinstance(part, TextPart))
     plain = all(isinstance(part, TextPart) for part in parts)
@@ -107,6 +109,22 @@ def _version(
     if seen.stats is not None and seen.stats.finish is FinishReason.CANCELLED:
         seen.status = MessageStatus.STOPPED
     return seen
+
+
+def _is_words(part: Part) -> bool:
+    return isinstance(part, TextPart)
+
+
+def _file_beside(material: Material, key: str) -> tuple[str, bytes] | None:
+    """A file of the user's, which lies in another folder of the program's under its key."""
+    for member in material.members:
+        name = member.rpartition("/")[2]
+        if key and name == key and material.size(member) <= LARGEST:
+            try:
+                return name, bytes(material.data(member))
+            except ImportProblem:
+                return None
+    return None
 
 
 def _model(fields: Fields) -> str:

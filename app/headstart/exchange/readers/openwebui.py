@@ -5,8 +5,6 @@ Reasoning and calls of tools stand in the text, between tags; they come out as p
 
 from __future__ import annotations
 
-import base64
-import binascii
 import html
 import re
 from collections.abc import Iterator, Sequence
@@ -16,17 +14,9 @@ from headstart.core.parts import Part, ReasoningPart, ToolCallPart, ToolResultPa
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
-from headstart.exchange.media import Blobs
 from headstart.exchange.readers.building import Facts, Seen, build
-from headstart.exchange.readers.common import (
-    ROLES,
-    content_parts,
-    each,
-    missing,
-    model_name,
-    objects,
-    thinking_apart,
-)
+from headstart.exchange.readers.common import ROLES, each, model_name, objects, thinking_apart
+from headstart.exchange.readers.pieces import Collector, unquoted
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
 
@@ -50,7 +40,8 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 def _conversation(fields: Fields, report: Report) -> Conversation | None:
     chat, meta = fields.inside("chat") or fields, fields.inside("meta")
-    history, blobs = chat.inside("history"), Blobs()
+    history = chat.inside("history")
+    collect = Collector(report, fields.words("title") or chat.words("title") or fields.id("id"))
     facts = Facts(
         id=fields.id("id") or chat.id("id"),
         title=fields.words("title") or chat.words("title"),
@@ -61,27 +52,26 @@ def _conversation(fields: Fields, report: Report) -> Conversation | None:
         system_prompt=chat.text("system") or chat.inside("params").text("system"),
         model=model_name(next(iter(chat.texts("models")), "")),
         leaf=history.id("currentId", "current_id") or None,
-        blobs=blobs.found,
+        blobs=collect.blobs.found,
     )
-    where = facts.title or facts.id
     seen = []
     for key, value in history.inside("messages").all.items():
         message = Fields(value)
         if message:
-            seen.append(_message(str(key), message, blobs, report, where))
+            seen.append(_message(str(key), message, collect))
     # siblings in the order in which their parent names them, or in that of time
     seen.sort(key=lambda one: one.created_at)
     return build(SOURCE, facts, seen, report)
 
 
-def _message(key: str, message: Fields, blobs: Blobs, report: Report, where: str) -> Seen:
+def _message(key: str, message: Fields, collect: Collector) -> Seen:
     role = ROLES.get(message.text("role"), Role.USER)
     content = message.all.get("content")
-    parts: list[Part] = _files(message, blobs, report, where)
+    parts: list[Part] = _files(message, collect)
     if role is Role.ASSISTANT and isinstance(content, str):
         parts += _details_apart(content)
     else:
-        parts += content_parts(content)
+        parts += collect.parts(content)
     error = message.inside("error").text("content", "message")
     return Seen(
         message.id("id") or key,
@@ -123,34 +113,21 @@ def _detail(kind: str, head: str, inside: str) -> list[Part]:
         lines = [line.removeprefix(">").removeprefix(" ") for line in inside.splitlines()]
         return [ReasoningPart("\n".join(lines))] if inside else []
     name, call = facts.get("name", kind), facts.get("id", "")
-    parts: list[Part] = [ToolCallPart(call, name, facts.get("arguments", inside))]
+    parts: list[Part] = [ToolCallPart(call, name, unquoted(facts.get("arguments", inside)))]
     if facts.get("result"):
-        parts.append(ToolResultPart(call, name, facts["result"]))
+        parts.append(ToolResultPart(call, name, unquoted(facts["result"])))
     return parts
 
 
-def _files(message: Fields, blobs: Blobs, report: Report, where: str) -> list[Part]:
+def _files(message: Fields, collect: Collector) -> list[Part]:
     found: list[Part] = []
     for file in message.each("files"):
         inner = file.inside("file")
         name = file.words("name") or inner.words("filename") or "file"
         text = inner.inside("data").text("content")
-        image = data_of(file.text("url"))
         if text:
-            found.append(blobs.text_part(name, text))
-        elif image is not None:
-            found.append(blobs.part(name, *image))
+            found.append(collect.blobs.text_part(name, text))
         else:
-            found.append(missing(file.text("type") or "file", name, report, where))
+            about = {"name": name, "url": file.text("url")}
+            found += collect.file(Fields(about), file.text("type") or "file")
     return found
-
-
-def data_of(address: str) -> tuple[bytes, str] | None:
-    """The bytes and media type of a data address; nothing else is ever fetched."""
-    if not address.startswith("data:") or ";base64," not in address[:100]:
-        return None
-    head, _, data = address.partition(",")
-    try:
-        return base64.b64decode(data, validate=True), head[5:].partition(";")[0]
-    except binascii.Error:
-        return None

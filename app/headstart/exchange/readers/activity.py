@@ -1,0 +1,73 @@
+"""Google's activity as a web page, the form that Takeout has unless JSON is chosen: each cell as
+the record that JSON would have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+from headstart.exchange.fields import Fields, time_of
+
+_START = 1 << 20
+_CELL = re.compile(r'<div class="outer-cell\b')
+_HEADER = re.compile(r'<p class="mdl-typography--title">(.*?)</p>', re.DOTALL)
+_CONTENT = re.compile(
+    r'<div class="content-cell[^"]*mdl-typography--body-1">(.*?)</div>'
+    r'\s*(?=<div class="content-cell|</div>|\Z)',
+    re.DOTALL,
+)
+_BREAK, _TAG = re.compile(r"<br\s*/?>"), re.compile(r"<[^>]*>")
+# a moment in any language: a year, and hours, minutes and seconds
+_MOMENT = re.compile(r"(?=.*\b\d{4}\b)(?=.*\b\d{1,2}:\d\d:\d\d\b).{8,80}")
+# minutes east of Greenwich of zones as they are abbreviated
+_ZONES = {
+    "UTC": 0, "GMT": 0, "WET": 0, "BST": 60, "WEST": 60, "CET": 60, "MEZ": 60, "CEST": 120,
+    "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330, "JST": 540, "KST": 540,
+    "AEST": 600, "AEDT": 660, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "MST": -420,
+    "MDT": -360, "PST": -480, "PDT": -420,
+}  # fmt: skip
+
+
+def is_page(data: memoryview) -> bool:
+    """True for a page of activity in Google's Gemini."""
+    start = bytes(data[:_START])
+    return (
+        start.lstrip()[:1] == b"<"
+        and b"outer-cell" in start
+        and (b"Gemini" in start or b"Bard" in start)
+    )
+
+
+def records(data: memoryview) -> Iterator[Fields]:
+    """Records with `header`, `title`, `time` (milliseconds) and `safeHtmlItem`, newest first."""
+    page = bytes(data).decode("utf-8", "replace")
+    starts = [found.start() for found in _CELL.finditer(page)]
+    for start, end in zip(starts, [*starts[1:], len(page)], strict=True):
+        cell = page[start:end]
+        header, content = _HEADER.search(cell), _CONTENT.search(cell)
+        if header is None or content is None:
+            continue
+        pieces = _BREAK.split(content[1])
+        at = next((n for n, one in enumerate(pieces) if n and _MOMENT.fullmatch(_plain(one))), None)
+        asked = pieces if at is None else pieces[:at]
+        answer = "" if at is None else "<br>".join(pieces[at + 1 :]).strip()
+        yield Fields(
+            {
+                "header": _plain(header[1]),
+                "title": "\n".join(_plain(one) for one in asked).strip(),
+                "time": 0 if at is None else _time(_plain(pieces[at])),
+                "safeHtmlItem": [{"html": answer}] if answer else [],
+            }
+        )
+
+
+def _plain(html: str) -> str:
+    return unescape(_TAG.sub("", html)).replace("\xa0", " ").strip()
+
+
+def _time(text: str) -> int:
+    words = text.split()
+    zone = words[-1] if words else ""
+    moment = time_of(" ".join(words[:-1]) if zone in _ZONES else text)
+    return moment - _ZONES.get(zone, 0) * 60_000 if moment else 0

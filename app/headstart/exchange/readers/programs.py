@@ -1,0 +1,63 @@
+"""Chat programs whose files differ from a list of messages in little: each says how its files are
+known, and how one chat becomes an object with a title, times and `messages` under common names.
+
+A new format is an entry of this kind, with a sample in the tests: docs/conversation-format.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from headstart.exchange.fields import Fields
+from headstart.exchange.material import Material
+from headstart.exchange.readers.common import each, lines, objects
+from headstart.exchange.readers.lists import conversation
+from headstart.exchange.readers.pieces import Collector
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
+
+# a chat or a message under common names
+Common = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`chats`: the chats of one object of a file, or of all of its objects where they belong
+    `together` (lines of a file always do); what has no place in a chat is told to the collector."""
+
+    source: str
+    name: str
+    recognise: Callable[[Fields], bool]
+    chats: Callable[[Sequence[Fields], Collector], Iterable[Common]]
+    has_lines: bool = False
+    together: bool = False
+
+    def read(
+        self, material: Material, members: Sequence[str], report: Report
+    ) -> Iterator[Conversation]:
+        for member in members:
+            data = material.data(member)
+            found = lines(data, report, member) if self.has_lines else objects(data, report, member)
+            whole = self.has_lines or self.together
+            groups = [list(found)] if whole else ([one] for one in found)
+            make = partial(_conversation, member=member, report=report, source=self.source)
+            for group in groups:
+                told = Collector(report, member)
+                chats = (Fields(one) for one in self.chats(group, told))
+                yield from each(chats, make, report, member)
+
+
+def _conversation(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
+    messages = list(fields.each("messages"))
+    return conversation(fields, messages, Collector(report, member), source)
+
+
+def linked(messages: Iterable[Common]) -> list[Common]:
+    """Messages with ids of their own, each behind the one before."""
+    found: list[Common] = []
+    for number, one in enumerate(messages):
+        before = found[-1]["id"] if found else None
+        found.append({"id": f"{number}", "parentId": before} | one)
+    return found
