@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from headstart.ui import qt_first  # noqa: F401
 # isort: split
 import filelock
 import qasync
+from PySide6.QtCore import QLibraryInfo
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -32,6 +34,7 @@ from headstart.storage.crash_log import details as crash_details
 from headstart.storage.starts import StartsFile
 from headstart.ui import theme
 from headstart.ui.first_paint import FirstPaint
+from headstart.ui.input_method import choose_plugin
 from headstart.ui.unexpected import Unexpected
 from headstart.ui.window.arrivals import Arrivals
 
@@ -102,6 +105,8 @@ def make_application() -> QApplication:
     if isinstance(existing, QApplication):
         return existing
     reserve_heap()
+    plugins = QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)
+    choose_plugin(os.environ, Path(plugins))
     application = QApplication(sys.argv[:1])
     application.setApplicationName("Headstart")
     application.setApplicationVersion(__version__)

@@ -59,7 +59,8 @@ def test_enter_in_code_is_a_line_and_control_enter_sends(qtbot: QtBot) -> None:
     assert sent == []
     assert composer.text() == "- one\n- two\n```py\n  x\n  "
     QTest.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert sent == ["- one\n- two\n```py\n  x"]
+    # word for word
+    assert sent == ["- one\n- two\n```py\n  x\n  "]
 
 
 async def test_up_brings_back_what_was_asked(running: OpenApp) -> None:

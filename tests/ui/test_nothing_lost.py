@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QPlainTextEdit
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.values import BranchPage
@@ -52,14 +52,14 @@ async def test_what_is_typed_in_the_inspector_survives_a_fold(running: OpenApp) 
         inspector = app.window.inspector
         field = next(
             each
-            for each in inspector.findChildren(QLineEdit)
+            for each in inspector.findChildren(QPlainTextEdit)
             if each.accessibleName().startswith("Stop strings")
         )
         field.setFocus()
         QTest.keyClicks(field, "END")
         inspector.folds["speculation"].button.click()
         await app.controllers.settle()
-        assert field.text() == "END"
+        assert field.toPlainText() == "END"
         assert app.controllers.open.chat.options.sampling is not None
         assert app.controllers.open.chat.options.sampling.stop == ("END",)
 

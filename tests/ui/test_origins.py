@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from headstart.core.parts import Origin, OriginRun
-from headstart.ui.transcript.origins import in_utf16, tinted_ranges
+from headstart.core.text_units import spans_in_units
+from headstart.ui.transcript.origins import tinted_ranges
 
 T, D, R = Origin.TARGET, Origin.DRAFT, Origin.LOOKUP
 
@@ -53,4 +54,4 @@ def test_text_of_the_target_alone_has_no_ranges() -> None:
 
 
 def test_characters_that_qt_counts_twice_move_what_follows() -> None:
-    assert in_utf16("a😀b", [(0, 1, D), (2, 3, R)]) == [(0, 1, D), (3, 4, R)]
+    assert spans_in_units("a😀b", [(0, 1, D), (2, 3, R)]) == [(0, 1, D), (3, 4, R)]

@@ -110,23 +110,26 @@ def _span(value: str) -> tuple[int, int] | None:
         if found is None:
             return _named_span(value.lower())
         year, month, day = (int(one) if one else 0 for one in found.groups())
-        begin = dt.datetime(year, month or 1, day or 1).astimezone()
+        begin = dt.date(year, month or 1, day or 1)
         if day:
             end = begin + dt.timedelta(days=1)
         elif month:
-            end = dt.datetime(year + month // 12, month % 12 + 1, 1).astimezone()
+            end = dt.date(year + month // 12, month % 12 + 1, 1)
         else:
-            end = dt.datetime(year + 1, 1, 1).astimezone()
+            end = dt.date(year + 1, 1, 1)
+        return _midnight(begin), _midnight(end)
     except (ValueError, OverflowError, OSError):
         return None
-    return int(begin.timestamp() * 1000), int(end.timestamp() * 1000)
+
+
+def _midnight(day: dt.date) -> int:
+    """Milliseconds of the beginning of a day here: days have 23 or 25 hours where clocks change."""
+    return int(dt.datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
 
 
 def _named_span(value: str) -> tuple[int, int] | None:
-    today = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     days = {"today": 0, "yesterday": 1}.get(value)
     if days is None:
         return None
-    begin = today - dt.timedelta(days=days)
-    end = begin + dt.timedelta(days=1)
-    return int(begin.timestamp() * 1000), int(end.timestamp() * 1000)
+    begin = dt.date.today() - dt.timedelta(days=days)
+    return _midnight(begin), _midnight(begin + dt.timedelta(days=1))

@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+# signs that count as letters or marks, and show nothing
+_NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# spaces and line ends, and signs that only change how others are shown
+_INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+
+
+def is_blank(text: str) -> bool:
+    """True for a text in which nothing can be seen: a message of that kind says nothing."""
+    return all(
+        one.isspace()
+        or one in _NOTHING
+        or unicodedata.category(one) in _INVISIBLE
+        # selectors of variants
+        or "\ufe00" <= one <= "\ufe0f"
+        for one in text
+    )
+
 
 def size_text(size: int) -> str:
     """Bytes in decimal units: 1 kB, 12 MB, 3.4 GB."""

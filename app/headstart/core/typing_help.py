@@ -5,13 +5,26 @@ from __future__ import annotations
 import re
 
 _ITEM = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})([.)]))( +)(\[[ xX]\] +)?")
-_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
 _INDENT = re.compile(r"^[ \t]*")
 
 
 def is_in_code(before: str) -> bool:
-    """Whether fenced code was begun and not ended in the text before the cursor."""
-    return len(_FENCE.findall(before)) % 2 == 1
+    """True where fenced code was begun and not ended in the text before the cursor, by CommonMark's
+    rules: backticks behind a fence of backticks make it code in a line, and a fence is ended by one
+    that is as long at least."""
+    mark = ""
+    for line in before.split("\n"):
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        fence, info = found["mark"], found["info"]
+        if not mark:
+            if not (fence[0] == "`" and "`" in info):
+                mark = fence
+        elif fence[0] == mark[0] and len(fence) >= len(mark) and not info.strip():
+            mark = ""
+    return bool(mark)
 
 
 def next_line(before: str) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from headstart.core.parts import OtherPart
 from headstart.core.settings import ChatOptions
+from headstart.core.text import is_blank
 from headstart.core.unsent import Unsent
 from headstart.core.values import Chat, ChatDraft, Folder
 from headstart.ui.queue import Queue
@@ -126,7 +127,7 @@ class OpenChat(QObject):
         """The composer of the open chat holds `text` now."""
         if text == self.unsent:
             return
-        if text.strip():
+        if not is_blank(text):
             self._unsent[self._chat.id] = text
         else:
             self._unsent.pop(self._chat.id, None)

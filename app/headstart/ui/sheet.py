@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.ui import icons, theme
+from headstart.ui.composing import commit_focused
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.focus import focus_by_tab, takes_tab
 from headstart.ui.hover import settle_hover
@@ -91,6 +92,8 @@ class Sheet(QDialog):
             row.addWidget(button)
         row.addStretch(1)
         for button in right:
+            # before its click reads a field
+            button.pressed.connect(commit_focused)
             row.addWidget(button)
         self.column.addLayout(row)
         return row

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtGui import QFont, QTextDocument, QTextOption
+from PySide6.QtGui import QFont, QInputMethodEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
+
+from headstart.ui import composing
 
 # characters without white space; so many take Qt some milliseconds
 _LONGEST_WORD = 5_000
@@ -42,6 +44,30 @@ class TextEdit(QPlainTextEdit):
     """An editor that stays quick, whatever is pasted into it."""
 
     _endless = False
+    # the hint that is shown while nothing is written
+    _hint = ""
+
+    def toPlainText(self) -> str:
+        """The words as they were typed or pasted: Qt's own makes other spaces and line ends of
+        some."""
+        return self.document().toRawText().replace("\u2029", "\n")
+
+    def setPlaceholderText(self, text: str) -> None:
+        self._hint = text
+        self._show_hint()
+
+    def placeholderText(self) -> str:
+        return self._hint
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        # Qt would draw it below the word that is being composed
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        shown = "" if composing.word_in(self) else self._hint
+        if super().placeholderText() != shown:
+            super().setPlaceholderText(shown)
 
     def setPlainText(self, text: str) -> None:
         endless = is_endless(text)

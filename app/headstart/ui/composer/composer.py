@@ -16,13 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.text import count_words
+from headstart.core.text import count_words, is_blank
 from headstart.ui import icons, theme
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
+from headstart.ui.composing import commit_focused
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.hover import settle_after
 from headstart.ui.tool import dress, small_tool
@@ -125,7 +126,7 @@ class Composer(QFrame):
     def _sendable(self) -> bool:
         """Whether there is something to send, and all of it is read."""
         row = self.attachments
-        return row.ready and (bool(row.chips) or bool(self.edit.toPlainText().strip()))
+        return row.ready and (bool(row.chips) or not is_blank(self.text()))
 
     def set_sending(self, sending: bool) -> None:
         """What stands here is being stored: it stays as it was sent."""
@@ -185,7 +186,7 @@ class Composer(QFrame):
         self._placing = True
         self.edit.setPlainText(text)
         self._placing = False
-        self._had_text = bool(text.strip())
+        self._had_text = not is_blank(text)
         self._telling.stop()
         self.set_ahead(0)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
@@ -208,6 +209,7 @@ class Composer(QFrame):
             button.setToolButtonStyle(style)
 
     def _on_button(self) -> None:
+        commit_focused()
         if self._writing:
             self.stop_requested.emit()
         else:
@@ -216,19 +218,19 @@ class Composer(QFrame):
     def _submit(self) -> None:
         if self._sendable:
             self._telling.stop()
-            self.submitted.emit(self.edit.toPlainText().strip())
+            self.submitted.emit(self.text())
 
     def _interrupt(self) -> None:
         """Ctrl+Enter: at once, whatever is being written."""
         if self._writing:
-            if self._sendable or not self.edit.toPlainText().strip():
+            if self._sendable or is_blank(self.text()):
                 self._telling.stop()
-                self.interrupted.emit(self.edit.toPlainText().strip())
+                self.interrupted.emit(self.text())
         else:
             self._submit()
 
     def _on_text(self) -> None:
-        has_text = bool(self.edit.toPlainText().strip())
+        has_text = not is_blank(self.text())
         if not self._placing:
             self.text_changed.emit(self.text())
             if has_text and not self._had_text:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.text_units import from_units
 from headstart.core.typing_help import is_in_code, next_line
 from headstart.ui import theme
 from headstart.ui.wrapping import TextEdit
@@ -87,7 +88,8 @@ class GrowingEdit(TextEdit):
                 super().keyPressEvent(event)
 
     def _enter(self, new_line: bool, event: QKeyEvent) -> None:
-        before = self.toPlainText()[: self.textCursor().position()]
+        text = self.toPlainText()
+        before = text[: from_units(text, self.textCursor().position())]
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier and not new_line:
             self.pressed_on.emit()
             return

@@ -13,6 +13,7 @@ from headstart.chat.changes import ReplyEnded
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
 from headstart.core.parts import OtherPart
+from headstart.core.text import is_blank
 from headstart.core.values import FinishReason, Message, MessageStatus
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
@@ -49,7 +50,7 @@ class QueueController(QObject):
     def interrupt(self, text: str) -> None:
         """End the reply that is being written, and send this (or what waits first) at once."""
         chat_id = self._open.id
-        if text.strip() or self._open.parts:
+        if not is_blank(text) or self._open.parts:
             self._take_in(text, first=True)
         if self._open.queue.of(chat_id):
             self._interrupted.add(chat_id)
@@ -66,7 +67,8 @@ class QueueController(QObject):
             return
         if one.parts:
             self._open.attach(self._open.id, (*self._open.parts, *one.parts))
-        text = "\n\n".join(filter(None, (self._open.unsent.strip(), one.text)))
+        unsent = "" if is_blank(self._open.unsent) else self._open.unsent
+        text = "\n\n".join(filter(None, (unsent, one.text)))
         self._changed(self._open.id)
         self.taken_back.emit(text)
 
@@ -78,7 +80,7 @@ class QueueController(QObject):
 
     def _take_in(self, text: str, first: bool) -> None:
         chat_id, parts = self._open.id, self._open.parts
-        self._open.queue.add(chat_id, Queued(text.strip(), tuple(parts)), first)
+        self._open.queue.add(chat_id, Queued(text, tuple(parts)), first)
         self._open.clear()
         self._changed(chat_id)
 

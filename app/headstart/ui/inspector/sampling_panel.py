@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLineEdit,
-    QPlainTextEdit,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -18,10 +17,12 @@ from PySide6.QtWidgets import (
 from headstart.core.inheritance import Effective
 from headstart.core.settings import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.settings_fields import describe
+from headstart.core.stop_lines import stop_text, stops_of
 from headstart.ui.fields import SliderField, take_typed
 from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
+from headstart.ui.wrapping import TextEdit
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
 _MORE = (
@@ -67,13 +68,17 @@ class SamplingPanel(QWidget):
         self.max_tokens.valueChanged.connect(partial(self._edit, "max_tokens"))
         self._row("max_tokens", "Longest reply", self.max_tokens)
         self._build_seed()
-        self.stop = QLineEdit(self)
-        self.stop.setAccessibleName("Stop strings, separated by |")
+        self.stop = TextEdit(self)
+        self.stop.setAccessibleName("Stop strings, one on each line")
         self.stop.setPlaceholderText("none")
-        self.stop.setToolTip("the reply ends before any of these; separate them with |")
-        self.stop.editingFinished.connect(self._stop_edited)
+        self.stop.setToolTip(
+            "the reply ends before any of these, one on each line; \\n is a line break"
+        )
+        self.stop.setTabChangesFocus(True)
+        self.stop.setFixedHeight(40)
+        self.stop.textChanged.connect(self._on_stop)
         self._row("stop", "Stop at", self.stop)
-        self.bias = QPlainTextEdit(self)
+        self.bias = TextEdit(self)
         self.bias.setAccessibleName("Favoured and forbidden words")
         self.bias.setPlaceholderText("delve = never\ntea = 2")
         self.bias.setToolTip(
@@ -82,7 +87,6 @@ class SamplingPanel(QWidget):
         )
         self.bias.setTabChangesFocus(True)
         self.bias.setFixedHeight(58)
-        self.bias.installEventFilter(self)
         self.bias.textChanged.connect(self._on_bias)
         self._row("bias", "Words", self.bias)
         self.more = Fold("Length and sampling", parent)
@@ -138,7 +142,8 @@ class SamplingPanel(QWidget):
             self.fixed_seed.setChecked(sampling.seed is not None)
             self._seed.setEnabled(sampling.seed is not None)
             self._seed.setText("" if sampling.seed is None else str(sampling.seed))
-            self.stop.setText("|".join(sampling.stop))
+            if stops_of(self.stop.toPlainText()) != sampling.stop:
+                self.stop.setPlainText(stop_text(sampling.stop))
             if biases_of(self.bias.toPlainText()) != sampling.bias:
                 self.bias.setPlainText(bias_text(sampling.bias))
             for name, row in self.rows.items():
@@ -153,10 +158,9 @@ class SamplingPanel(QWidget):
 
     def flush(self) -> None:
         """Take what was typed so far."""
-        for field, take in ((self.stop, self._stop_edited), (self._seed, self._seed_edited)):
-            if field.isModified():
-                field.setModified(False)
-                take()
+        if self._seed.isModified():
+            self._seed.setModified(False)
+            self._seed_edited()
         take_typed(self.top_k, self.max_tokens)
 
     def _row(self, name: str, title: str, control: QWidget) -> None:
@@ -176,9 +180,9 @@ class SamplingPanel(QWidget):
         elif self._shown.seed is not None:
             self._seed.setText(str(self._shown.seed))
 
-    def _stop_edited(self) -> None:
-        stop = tuple(text[:200] for text in self.stop.text().split("|") if text)
-        if stop != self._shown.stop:
+    def _on_stop(self) -> None:
+        stop = stops_of(self.stop.toPlainText())
+        if not self._quiet and stop != self._shown.stop:
             self._edit("stop", stop or None)
 
     def _on_bias(self) -> None:
@@ -190,7 +194,7 @@ class SamplingPanel(QWidget):
 def biases_of(text: str) -> tuple[Bias, ...]:
     """What lines like “tea = 2” and “delve = never” say; a line without a number forbids."""
     found = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         words, sign, number = line.rpartition("=")
         value = _value(number) if sign else None
         words = (words if value is not None else line).strip()
@@ -210,7 +214,8 @@ def _value(text: str) -> float | None:
     if text.strip().casefold() == "never":
         return _NEVER
     try:
-        value = float(text)
+        # as it is written here: many places have a comma
+        value = float(text.strip().replace(",", "."))
     except ValueError:
         return None
     return max(_NEVER, min(-_NEVER, value)) if value == value else None

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewIt
 
 from headstart.core.search import Found, FoundChat
 from headstart.core.text import count_words
+from headstart.core.text_units import spans_in_units, units
 from headstart.ui import theme
 from headstart.ui.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import Index
@@ -211,10 +212,12 @@ def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
     layout.setTextOption(option)
     layout.setFormats(
         [
-            _range(0, len(head), colours.ink),
+            _range(0, units(head), colours.ink),
             *(
-                _range(len(head) + begin, end - begin, colours.accent_text, marked=True)
-                for begin, end in message.snippet.marks
+                _range(units(head) + begin, end - begin, colours.accent_text, marked=True)
+                for begin, end, _ in spans_in_units(
+                    message.snippet.text, ((*mark, None) for mark in message.snippet.marks)
+                )
             ),
         ]
     )

@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.parts import Origin, OriginRun
+from headstart.core.text_units import from_units, spans_in_units
 from headstart.ui import theme
 from headstart.ui.accessible import Spoken, be
 from headstart.ui.transcript.boxes import paint_boxes
@@ -34,8 +35,6 @@ from headstart.ui.transcript.document_text import objects_of, text_between
 from headstart.ui.transcript.highlight import Highlighter
 from headstart.ui.transcript.markdown import Block
 from headstart.ui.transcript.origins import (
-    in_characters,
-    in_utf16,
     source_between,
     tinted_ranges,
 )
@@ -125,7 +124,7 @@ class TextBlock(QWidget):
             source, start = self.source()
             shown, objects = self.document.toPlainText(), objects_of(self.document)
             ranges = tinted_ranges(shown, source, start, self._origins, objects)
-            self._tints = in_utf16(shown, ranges)
+            self._tints = spans_in_units(shown, ranges)
         colours = theme.current()
         fill = {True: colours.by_draft, False: colours.by_lookup}
         return [
@@ -158,7 +157,8 @@ class TextBlock(QWidget):
         if begin <= 0 and end >= self.text_length():
             return source.strip("\n")
         shown, objects = self.document.toPlainText(), objects_of(self.document)
-        return source_between(shown, source, in_characters(shown, begin, end), objects)
+        places = from_units(shown, begin), from_units(shown, end)
+        return source_between(shown, source, places, objects)
 
     def position_at(self, point: QPointF) -> int:
         """The character nearest to a point of this widget."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.differences import Span, differences
+from headstart.core.text_units import to_units
 from headstart.core.values import Message
 from headstart.ui import theme
 from headstart.ui.sheet import Sheet
@@ -82,8 +83,7 @@ def _title(number: int, message: Message) -> str:
 
 
 def _marked(pane: QPlainTextEdit, text: str, span: Span, colour: str) -> QTextEdit.ExtraSelection:
-    # Qt counts in units of UTF-16
-    begin, end = (len(text[:at].encode("utf-16-le")) // 2 for at in span)
+    begin, end = to_units(text, span)
     cursor = QTextCursor(pane.document())
     cursor.setPosition(begin)
     cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)

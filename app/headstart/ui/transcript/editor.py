@@ -8,8 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from headstart.core.text import is_blank
 from headstart.core.values import Role
 from headstart.ui import theme
+from headstart.ui.composing import commit_focused
 from headstart.ui.wrapping import TextEdit
 
 _LEAST_LINES, _MOST_LINES = 2, 12
@@ -91,6 +93,7 @@ class EditPanel(QWidget):
         return y + last + 4
 
     def _submit(self, after: After) -> None:
-        text = self.edit.toPlainText().strip()
-        if text:
+        commit_focused()
+        text = self.edit.toPlainText()
+        if not is_blank(text):
             self.submitted.emit(text, after.value)

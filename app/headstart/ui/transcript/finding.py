@@ -10,10 +10,11 @@ from typing import Protocol
 
 from headstart.core.finding import spans_of
 from headstart.core.parts import Origin, OriginRun
+from headstart.core.text_units import spans_in_units
 from headstart.core.values import Message
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.document_text import objects_of
-from headstart.ui.transcript.origins import in_utf16, tinted_ranges
+from headstart.ui.transcript.origins import tinted_ranges
 
 
 class FindingHost(Protocol):
@@ -79,5 +80,5 @@ class Finding:
             runs = [OriginRun(begin, Origin.TARGET), OriginRun(end - begin, Origin.LOOKUP)]
             ranges = tinted_ranges(shown, source, start, runs, objects)
             current = self.current == (message.id, number)
-            marks += [(first, last, current) for first, last, _ in in_utf16(shown, ranges)]
+            marks += [(first, last, current) for first, last, _ in spans_in_units(shown, ranges)]
         return marks

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal
 
+from headstart.core.text_units import spans_in_units
 from headstart.ui.transcript.streaming import parse_reply
 
 LONGEST = 200_000  # characters; beyond this, code stays plain
@@ -73,16 +74,17 @@ _DIFF = {"Inserted": "string", "Deleted": "danger", "Heading": "name", "Subheadi
 
 
 def lex(code: str, language: str) -> list[Span]:
-    """Coloured spans of `code`; none for a language that Pygments does not know."""
+    """Coloured spans of `code`, in UTF-16 units; none for a language that Pygments does not
+    know."""
     lexer = _lexer(language.lower())
     if lexer is None:
         return []
-    spans: list[Span] = []
+    spans: list[tuple[int, int, str]] = []
     for start, token, text in lexer.get_tokens_unprocessed(code):
         role = _role(token)
         if role and text.strip():
-            spans.append((start, len(text), role))
-    return spans
+            spans.append((start, start + len(text), role))
+    return [(begin, end - begin, role) for begin, end, role in spans_in_units(code, spans)]
 
 
 @functools.lru_cache(maxsize=32)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
+from headstart.core.text import is_blank
 from headstart.core.values import Role
+from headstart.ui.composing import commit_focused
 from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 
@@ -32,7 +34,7 @@ class InsertWindow(Sheet):
             button.setAutoDefault(False)
         self.insert.setEnabled(False)
         self.edit.textChanged.connect(
-            lambda: self.insert.setEnabled(bool(self.edit.toPlainText().strip()))
+            lambda: self.insert.setEnabled(not is_blank(self.edit.toPlainText()))
         )
         for widget in (self.who, self.edit, hint):
             self.column.addWidget(widget)
@@ -40,7 +42,8 @@ class InsertWindow(Sheet):
         self.edit.setFocus()
 
     def _submit(self) -> None:
-        text = self.edit.toPlainText().strip()
-        if text:
+        commit_focused()
+        text = self.edit.toPlainText()
+        if not is_blank(text):
             self.submitted.emit(self.who.currentData(), text)
             self.accept()

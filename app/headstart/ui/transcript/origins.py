@@ -7,7 +7,6 @@ without the markup. So each shown character is found in the source after the one
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from headstart.core.parts import Origin, OriginRun
@@ -87,16 +86,6 @@ def _aligned(shown: str, source: str, objects: Sequence[str]) -> Iterator[tuple[
         yield place, found, at
 
 
-def in_characters(shown: str, begin: int, end: int) -> tuple[int, int]:
-    """Two places in UTF-16 units as places in characters."""
-    if shown.isascii():
-        return begin, end
-    wide = [index for index, character in enumerate(shown) if ord(character) > 0xFFFF]
-    # the place of the n-th wide character in units is its index and n
-    units = [index + number for number, index in enumerate(wide)]
-    return begin - bisect_left(units, begin), end - bisect_left(units, end)
-
-
 def _unbridged(ranges: list[tuple[int, int, Origin]], shown: str) -> list[tuple[int, int, Origin]]:
     """Ranges cut at line ends, without the space at the ends of lines."""
     result = []
@@ -123,16 +112,3 @@ def _slice(runs: Sequence[OriginRun], start: int, length: int) -> list[OriginRun
         if at >= end:
             break
     return result
-
-
-def in_utf16(
-    shown: str, ranges: Sequence[tuple[int, int, Origin]]
-) -> list[tuple[int, int, Origin]]:
-    """The ranges in UTF-16 units, as Qt counts: an emoji is two."""
-    if shown.isascii():
-        return list(ranges)
-    wide = [index for index, character in enumerate(shown) if ord(character) > 0xFFFF]
-    return [
-        (begin + bisect_left(wide, begin), end + bisect_left(wide, end), origin)
-        for begin, end, origin in ranges
-    ]

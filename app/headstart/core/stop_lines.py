@@ -1,0 +1,23 @@
+"""Stop strings as lines of a field: one on each line, so that it may hold any sign; a line break in
+one is written as \\n. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPED = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
+_WRITTEN = re.compile(r"\\[ntr\\]")
+_TO_WRITE = re.compile(r"[\n\t\r]|\\(?=[ntr\\\n\t\r]|\Z)")
+_LONGEST = 200
+
+
+def stops_of(text: str) -> tuple[str, ...]:
+    """The stop strings of a field; a backslash before any other sign is one."""
+    lines = (_WRITTEN.sub(lambda found: _ESCAPED[found[0]], line) for line in text.split("\n"))
+    return tuple(line[:_LONGEST] for line in lines if line)
+
+
+def stop_text(stops: tuple[str, ...]) -> str:
+    """The same as lines, from which `stops_of` makes the same strings."""
+    written = {value: key for key, value in _ESCAPED.items()}
+    return "\n".join(_TO_WRITE.sub(lambda found: written[found[0]], one) for one in stops)
