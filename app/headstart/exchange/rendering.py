@@ -15,6 +15,7 @@ from headstart.core.markdown.parser import (
     MATH_BLOCK,
     Rule,
     formula_name,
+    language_of,
     make_parser,
     note_label,
     source_of,
@@ -116,7 +117,7 @@ def _named(token: Token) -> str:
 
 
 def _fence(token: Token) -> str:
-    language = token.info.split()[0] if token.info.strip() else ""
+    language = language_of(token)
     named = f' class="language-{html.escape(language, quote=True)}"' if language else ""
     return f"<pre><code{named}>{code_html(token.content, language)}</code></pre>\n"
 
@@ -132,14 +133,31 @@ def _image(token: Token) -> str:
 
 def _item(token: Token) -> str:
     done = task_of(token)
-    return "<li>" if done is None else f'<li class="task">{"☑" if done else "☐"} '
+    box = "" if done is None else "☑ " if done else "☐ "
+    named = ' class="task"' if box else ""
+    return f'<li{named} dir="auto">{box}'
 
 
 def _note(token: Token) -> str:
     return f"<sup>{html.escape(note_label(token))}</sup>"
 
 
+def _heading(token: Token) -> str:
+    return f'<{token.tag} dir="auto">'
+
+
+def _cell(token: Token) -> str:
+    style = str(token.attrs.get("style", ""))
+    aligned = f' style="{html.escape(style, quote=True)}"' if style else ""
+    return f'<{token.tag} dir="auto"{aligned}>'
+
+
+# each paragraph has the direction of its own words
 _RULES: dict[str, Rule] = {
+    "paragraph_open": lambda token: "" if token.hidden else '<p dir="auto">',
+    "heading_open": _heading,
+    "th_open": _cell,
+    "td_open": _cell,
     "fence": _fence,
     "code_block": _fence,
     "image": _image,

@@ -28,7 +28,7 @@ from headstart.core.markdown.parser import (
 from headstart.core.markdown.words import words_of
 from tests.support.markdown_texts import mutated
 
-PARSER = make_parser({}, linkify=True)
+PARSER = make_parser({})
 
 
 def formulas(text: str, growing: bool = False) -> list[tuple[str, str]]:
@@ -173,7 +173,7 @@ _PIECES = (
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join))
 def test_addresses_are_found_where_the_library_finds_them(text: str) -> None:
-    plain = make_parser({}, linkify=True)
+    plain = make_parser({})
     plain.inline.ruler.at("linkify", library_rule)
     assert PARSER.render(text) == plain.render(text)
 

@@ -236,3 +236,17 @@ def test_a_trace_is_read_again(branches: bool, tmp_path: Path) -> None:
     (again,), _ = read_bytes(trace_lines(chat, Include(branches=branches)), tmp_path)
     assert [node.parts for node in again.branch()] == [node.parts for node in chat.branch()]
     assert len(again.nodes) == (len(chat.nodes) if branches else len(chat.branch()))
+
+
+def test_a_page_says_what_the_window_says(tmp_path: Path) -> None:
+    node = Node("1", None, Role.USER, (TextPart("# no heading\n  two  spaces\n_x_ <b>"),))
+    answer = TextPart("one\ntwo https://a.example **“好”**的\n\n- שלום\n\n|a|\n|-|\n|x<br>y|")
+    reply = Node("2", "1", Role.ASSISTANT, (answer,))
+    page = to_html(Conversation("list", "c", "T", (node, reply)))
+    assert "# no heading\n  two  spaces\n_x_ &lt;b&gt;" in page
+    assert "one<br />\ntwo" in page
+    assert '<a href="https://a.example">' in page
+    assert "<strong>“好”</strong>的" in page
+    assert '<li dir="auto">' in page
+    assert "x<br />" in page
+    assert '<p dir="auto">' in page

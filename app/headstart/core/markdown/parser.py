@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from headstart.core.markdown.inline_rules import beside_cjk, html_tags, is_safe_link
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.renderer import RendererHTML
@@ -37,6 +39,8 @@ _ENVIRONMENT = re.compile(
 GROWING = "growing"
 _FORMULA = "formula:"
 _TASK = re.compile(r"\[([ xX])\](?=\s)")
+# an amount and words: what follows a price up to the next one
+_PRICE = re.compile(r"\d[\d,.]*[a-zA-Z]{0,3}[,;.:)]*\s+(?!\\)[a-zA-Z]{2,}")
 # longer ones are no formulas, but two prices
 _LONGEST_INLINE = 2_000
 _MOST_LINES = 300
@@ -45,18 +49,23 @@ _SCHEME = re.compile(r"(?:^|[^a-z0-9.+-])(?:https?|ftp)$", re.IGNORECASE)
 _LONGEST_SCHEME = len("https") + 1
 
 
-def make_parser(rules: Mapping[str, Rule], linkify: bool = False) -> MarkdownIt:
-    """`rules` render the tokens of those types; raw HTML is text, nothing is ever fetched."""
+def make_parser(rules: Mapping[str, Rule]) -> MarkdownIt:
+    """`rules` render the tokens of those types. Lines end where they were ended, bare addresses are
+    links; raw HTML is text but for a few tags of looks, nothing is ever fetched."""
     from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import emphasis, strikethrough
     from mdit_py_plugins.footnote import footnote_plugin
 
-    md = MarkdownIt("commonmark", {"html": False, "linkify": linkify, "breaks": linkify})
+    md = MarkdownIt("commonmark", {"html": False, "linkify": True, "breaks": True})
     md.enable(["table", "strikethrough"])
-    if linkify:
-        # only addresses that say so are links: main.py and README.md are file names
-        md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
-        md.enable("linkify")
-        md.inline.ruler.at("linkify", _inline_link)
+    # only addresses that say so are links: main.py and README.md are file names
+    md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})  # type: ignore[union-attr]
+    md.enable("linkify")
+    md.inline.ruler.at("linkify", _inline_link)
+    md.inline.ruler.at("emphasis", beside_cjk(emphasis.tokenize))
+    md.inline.ruler.at("strikethrough", beside_cjk(strikethrough.tokenize))
+    md.inline.ruler.before("html_inline", "tags", html_tags)
+    setattr(md, "validateLink", is_safe_link)  # noqa: B010
     # a footnote stays where it was written: what streams is never moved
     md.use(footnote_plugin, inline=False, move_to_end=False)
     md.inline.ruler.before("escape", "math", _inline_math)
@@ -78,6 +87,14 @@ def _inline_link(state: StateInline, silent: bool) -> bool:
     if state.src.startswith("://", state.pos) and _SCHEME.search(before) is not None:
         return linkify(state, silent)
     return False
+
+
+def language_of(token: Token) -> str:
+    """The language of fenced code: the first word behind the fence, its escapes undone."""
+    from markdown_it.common.utils import unescapeAll
+
+    words = unescapeAll(token.info).split()
+    return words[0] if words else ""
 
 
 def source_of(token: Token) -> str:
@@ -135,7 +152,8 @@ def _inline_math(state: StateInline, silent: bool) -> bool:
 
 def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None:
     """What opens it, the LaTeX, and where it ends. A dollar opens before anything but a space, and
-    closes after anything but a space and not before a digit (Pandoc's rule): prices stay text."""
+    closes after anything but a space and not before a digit (Pandoc's rule), nor before a letter:
+    prices and names of variables stay text."""
     first = text[at]
     left = text[at : at + 2]
     end = min(end, at + _LONGEST_INLINE)
@@ -151,14 +169,18 @@ def _inline_formula(text: str, at: int, end: int) -> tuple[str, str, int] | None
         close = _find(text, "$$", at + 2, end)
         latex = text[at + 2 : close] if close > 0 else ""
         return (left, latex, close + 2) if latex.strip() else None
-    if text[at + 1 : at + 2].isspace() or text[max(0, at - 1) : at].isdigit():
+    if text[at + 1 : at + 2].isspace() or _is_word(text[max(0, at - 1) : at]):
         return None
     close = _find(text, "$", at + 1, end)
     # a dollar that closes nothing opens nothing either
-    if close < 0 or text[close - 1].isspace() or text[close + 1 : close + 2].isdigit():
+    if close < 0 or text[close - 1].isspace() or _is_word(text[close + 1 : close + 2]):
         return None
     latex = text[at + 1 : close]
-    return ("$", latex, close + 1) if latex else None
+    return ("$", latex, close + 1) if latex and _PRICE.match(latex) is None else None
+
+
+def _is_word(one: str) -> bool:
+    return one.isascii() and one.isalnum()
 
 
 def _find(text: str, sign: str, at: int, end: int) -> int:

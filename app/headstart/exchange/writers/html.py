@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headstart.core.markdown.json_answer import indented_json
+from headstart.core.markdown.plain import plain_html
 from headstart.core.parts import ImagePart, Part, ReasoningPart, TextPart, label
 from headstart.core.resources import resources
 from headstart.core.values import Role
@@ -62,7 +63,7 @@ def body(conversation: Conversation, include: Include = WORDS, look: Look = WEB)
     if meta:
         pieces.append(f'<p class="meta">{meta}</p>\n')
     if prompt_of(conversation):
-        inside = markdown_html(prompt_of(conversation), look.formulas)
+        inside = plain_html(prompt_of(conversation))
         pieces.append(_framed("system", "System", inside))
     pieces += [_message(node, conversation, include, look) for node in nodes]
     if include.branches:
@@ -72,7 +73,7 @@ def body(conversation: Conversation, include: Include = WORDS, look: Look = WEB)
 
 def message_html(node: Node, include: Include = WORDS) -> str:
     """One message, for the clipboard."""
-    return "".join(_part(part, {}, include, CLIPBOARD) for part in node.parts)
+    return "".join(_part(part, node.role, {}, include, CLIPBOARD) for part in node.parts)
 
 
 def _versions(
@@ -89,7 +90,9 @@ def _versions(
 
 
 def _message(node: Node, conversation: Conversation, include: Include, look: Look) -> str:
-    inside = "".join(_part(part, conversation.blobs, include, look) for part in node.parts)
+    inside = "".join(
+        _part(part, node.role, conversation.blobs, include, look) for part in node.parts
+    )
     if include.stats and node.stats is not None:
         inside += f'<p class="stats">{html.escape(stats_words(node.stats))}</p>\n'
     if node.error:
@@ -108,8 +111,11 @@ def _framed(kind: str, who: str, inside: str) -> str:
     )
 
 
-def _part(part: Part, blobs: object, include: Include, look: Look) -> str:
+def _part(part: Part, role: Role, blobs: object, include: Include, look: Look) -> str:
     match part:
+        case TextPart() if role is Role.USER:
+            # as in the window
+            return plain_html(part.text)
         case TextPart():
             shown = indented_json(part.text)
             if shown is not None:

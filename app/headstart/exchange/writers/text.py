@@ -38,7 +38,8 @@ def message_text(node: Node, include: Include = WORDS, plain: bool = False) -> s
             if include.reasoning and text:
                 pieces.append(textwrap.indent(text, "    ", lambda _: True))
         elif isinstance(part, WrittenPart):
-            pieces.append(words_of(text) if plain else text)
+            # the user's words are no Markdown
+            pieces.append(words_of(text) if plain and node.role is not Role.USER else text)
         else:
             pieces.append(f"[{label(part)}]" + (f"\n{text}" if text else ""))
     if include.stats and node.stats is not None:

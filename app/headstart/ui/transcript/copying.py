@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
-from headstart.ui.transcript.markdown import html_of
 from headstart.ui.transcript.selecting import Selecting
 
 
@@ -15,7 +14,7 @@ def copy_shown(selecting: Selecting) -> None:
     if text:
         data = QMimeData()
         data.setText(text)
-        data.setHtml(html_of(selecting.markdown()))
+        data.setHtml(selecting.html())
         QGuiApplication.clipboard().setMimeData(data)
 
 

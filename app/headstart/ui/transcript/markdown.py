@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from headstart.core.markdown.parser import (
@@ -23,6 +24,7 @@ from headstart.core.markdown.parser import (
     MATH,
     MATH_BLOCK,
     formula_name,
+    language_of,
     make_parser,
     note_label,
     source_of,
@@ -102,7 +104,7 @@ def parse(text: str, start: int = 0, *, growing: bool = False, number: int = 0) 
 
         match first.type:
             case "fence" | "code_block":
-                language = first.info.split()[0] if first.info.strip() else ""
+                language = language_of(first)
                 code = first.content.removesuffix("\n")
                 blocks.append(Block(Kind.CODE, *source(first), text=code, language=language))
             case "math_block":
@@ -185,7 +187,8 @@ def _tables(group: Sequence[Token], source: Source) -> Iterator[Block]:
     if len(bodies) <= ROWS + 1:
         yield Block(Kind.TABLE, start, whole, html=_render(group), columns=columns)
         return
-    lines = whole.splitlines(keepends=True)
+    starts = _line_starts(whole)
+    lines = [whole[begin:end] for begin, end in pairwise(starts)]
     at, line = 0, 0
     for first in range(0, len(bodies), ROWS):
         begin = bodies[first]
@@ -273,7 +276,7 @@ def _code_for_copies(token: Token) -> str:
 
 @functools.cache
 def _markdown() -> MarkdownIt:
-    return make_parser(_RULES, linkify=True)
+    return make_parser(_RULES)
 
 
 def _image(token: Token) -> str:

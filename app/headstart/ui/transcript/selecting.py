@@ -5,6 +5,7 @@ Works over any host that knows its messages' blocks; `selection.Selection` holds
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -12,11 +13,16 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.markdown.plain import plain_html
 from headstart.core.markdown.words import words_of
 from headstart.core.values import Message, Role
 from headstart.ui.transcript.blocks import TextBlock
-from headstart.ui.transcript.markdown import Block, Kind
+from headstart.ui.transcript.markdown import Block, Kind, html_of
 from headstart.ui.transcript.selection import Place, Selection
+
+# marks around the user's words while the rest is Markdown
+_BEGIN, _END = "\ufdd0", "\ufdd1"
+_KEPT = re.compile(f"{_BEGIN}([^{_END}]*){_END}")
 
 
 class SelectingHost(Protocol):
@@ -116,6 +122,27 @@ class Selecting:
             lambda message: message.text.strip(),
         )
 
+    def html(self) -> str:
+        """What is selected with its formatting; the user's words are no Markdown, as on screen."""
+
+        def part(widget: TextBlock, begin: int, end: int) -> str:
+            if widget.block.kind is Kind.PLAIN:
+                return _kept(widget.selected_text(begin, end))
+            return widget.selected_source(begin, end)
+
+        def whole(block: Block) -> str:
+            words = block.source.strip("\n")
+            return _kept(block.text) if block.kind is Kind.PLAIN else words
+
+        def message(one: Message) -> str:
+            return _kept(one.text) if one.role is Role.USER else one.text.strip()
+
+        pieces = _KEPT.split(self._collected(part, whole, message))
+        return "".join(
+            plain_html(piece) if number % 2 else html_of(piece) if piece.strip() else ""
+            for number, piece in enumerate(pieces)
+        )
+
     def _collected(
         self,
         part: Callable[[TextBlock, int, int], str],
@@ -167,6 +194,11 @@ class Selecting:
     def _repaint(self) -> None:
         for _number, _index, block in self._host.shown_blocks():
             block.update()
+
+
+def _kept(text: str) -> str:
+    """Words between marks that no text has, to be told from Markdown."""
+    return f"{_BEGIN}{text}{_END}" if text else ""
 
 
 def _add(pieces: list[str], text: str, tight: bool) -> None:
