@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
 import re
 import zipfile
 
 import pypdfium2 as pdfium
 
-from headstart.core.parts import TextPart
+from headstart.core.parts import BlobRef, ImagePart, TextPart
 from headstart.core.values import Role
 from headstart.exchange.formats import format_of
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation, Node
 from headstart.ui.transfer.renderers import RENDERERS
+from tests.support.conversation_files import png
 
 _LONG = "total = " + " + ".join(f"value_{n}" for n in range(60))
 _CODE = f"```python\nif a != b:\n    call(lambda x: x -> y)\n{_LONG}\n```"
@@ -97,3 +99,22 @@ async def test_the_document_has_every_word() -> None:
     assert "☐" in text
     assert "6,650 km" in text
     assert "<table:table " in content
+
+
+async def test_a_damaged_image_costs_no_words() -> None:
+    data = png()[:40]
+    image = ImagePart("p.png", BlobRef(hashlib.sha256(data).hexdigest(), 40, "image/png"), 3, 2)
+    node = Node("1", None, Role.USER, (image, TextPart("Words of the question.")))
+    damaged = Conversation("list", "c", "T", (node,), blobs={image.blob.digest: data})
+
+    async def written(form: str) -> bytes:
+        make = format_of(form).to_bytes
+        return await asyncio.to_thread(make, damaged, Include(), RENDERERS[form])
+
+    with pdfium.PdfDocument(await written("pdf")) as pdf:
+        words = "\n".join(page.get_textpage().get_text_range() for page in pdf)
+    with zipfile.ZipFile(io.BytesIO(await written("odt"))) as archive:
+        text = archive.read("content.xml").decode()
+    for found in (words, text):
+        assert "Words of the question." in found
+        assert "p.png" in found

@@ -83,7 +83,7 @@ class Fields:
 
     def whole(self, key: str) -> int | None:
         value = self.number(key)
-        return None if value is None else int(value)
+        return None if value is None or not fits(int(value)) else int(value)
 
     def time(self, *keys: str) -> int:
         """Milliseconds; of seconds, milliseconds, or a date as ISO 8601 has it. 0: unknown."""
@@ -199,6 +199,15 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {_clean(key): _clean(one) for key, one in value.items()}
     return value
+
+
+def fits(value: object) -> bool:
+    """True where each whole number has room in a database: files from anywhere hold larger ones."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 63
+    if isinstance(value, dict):
+        return all(map(fits, value.values()))
+    return all(map(fits, value)) if isinstance(value, list) else True
 
 
 def compact(value: object) -> str:

@@ -31,7 +31,7 @@ from headstart.core.parts import (
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import ChatOptions
 from headstart.core.values import MessageStatus, Role, TurnStats
-from headstart.exchange.fields import Fields, compact, decode, time_of, time_text
+from headstart.exchange.fields import Fields, compact, decode, fits, time_of, time_text
 from headstart.exchange.ids import OWN
 from headstart.exchange.tree import Conversation, ModelName, Node, in_order
 
@@ -198,7 +198,7 @@ def _node(fields: Fields) -> Node:
     stats = None
     if fields.inside("stats"):
         try:
-            stats = msgspec.convert(dict(fields.inside("stats").all), TurnStats)
+            stats = _convert(dict(fields.inside("stats").all), TurnStats)
         except msgspec.MsgspecError:
             # figures of another version are no words
             extra["stats"] = dict(fields.inside("stats").all)
@@ -229,7 +229,7 @@ def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
         if form.kind is kind:
             try:
                 facts = {key: fields.all[key] for key in known if key in fields.all}
-                part: Any = msgspec.convert({**facts, "text": text}, form)
+                part: Any = _convert({**facts, "text": text}, form)
                 if form not in (FilePart, ImagePart) or is_digest(part.blob.digest):
                     return part, unknown
                 break
@@ -243,10 +243,17 @@ def _part(fields: Fields) -> tuple[Part, dict[str, Any]]:
             text,
             stored.text("data") or None,
             blob if is_digest(blob) else None,
-            digest if isinstance(digest, int) else None,
+            digest if isinstance(digest, int) and fits(digest) else None,
         ), {}
     rest = {key: one for key, one in fields.all.items() if key not in ("kind", "text")}
     return UnknownPart(name, text, compact(rest) or None), {}
+
+
+def _convert(given: dict[str, Any], kind: Any) -> Any:
+    """`msgspec.convert`; raises its errors for numbers that no database has room for, too."""
+    if not fits(given):
+        raise msgspec.ValidationError("a number is too large")
+    return msgspec.convert(given, kind)
 
 
 def _origins(given: Sequence[Any]) -> list[OriginRun]:
@@ -255,7 +262,7 @@ def _origins(given: Sequence[Any]) -> list[OriginRun]:
         if not (isinstance(one, list) and len(one) == 2 and isinstance(one[0], int)):
             return []
         origin = _one_of(Origin, one[1], None)
-        if origin is None or one[0] < 0:
+        if origin is None or one[0] < 0 or not fits(one[0]):
             return []
         found.append(OriginRun(one[0], origin))
     return found
@@ -264,7 +271,7 @@ def _origins(given: Sequence[Any]) -> list[OriginRun]:
 def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
     names = {field.encode_name for field in msgspec.structs.fields(ChatOptions)}
     try:
-        options = msgspec.convert(with_new_names(dict(given)), ChatOptions)
+        options = _convert(with_new_names(dict(given)), ChatOptions)
     except (msgspec.MsgspecError, TypeError, AttributeError):
         # settings that this version cannot read follow the app's; they are not lost
         return ChatOptions(), dict(given)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from headstart.core.parts import ImagePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.exchange import own_format
+from headstart.exchange.fields import Fields
 from headstart.exchange.tree import Conversation
 from tests.support.conversations import conversations, read_all
 
@@ -61,3 +62,20 @@ def test_a_file_of_every_version_opens_whole(
     assert kinds == [ReasoningPart, ToolCallPart, ToolResultPart, TextPart]
     assert len(chat.other_branches(chat.branch())) == 1
     assert question.created_at == 1_730_000_000_000
+
+
+@pytest.mark.parametrize("number", [1 << 63, -(1 << 70), 10**30])
+def test_numbers_without_room_in_a_database_are_left_aside(number: int) -> None:
+    chat = json.loads((FILES / "version-1.headstart.json").read_bytes())
+    stats = {"finish": "end", "prompt_tokens": 1, "reused_tokens": 0, "prefill_seconds": 0.1}
+    stats |= {"first_token_seconds": 0.1, "generated_tokens": number, "generate_seconds": 0.5}
+    message = {"id": "m", "role": "assistant", "parts": [
+        {"kind": "text", "text": "x", "origins": [[number, "draft"]]},
+        {"kind": "image", "name": "a", "text": "", "width": number, "height": 1,
+         "blob": {"digest": "0" * 64, "size": number, "media_type": "image/png"}}],
+        "stats": stats}  # fmt: skip
+    found = own_format.conversation_of(Fields(chat | {"messages": [message]}))
+    assert found.nodes[0].stats is None
+    assert found.nodes[0].parts[0] == TextPart("x")
+    # it goes out as it came in
+    assert str(number) in own_format.to_json(found).decode()

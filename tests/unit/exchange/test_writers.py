@@ -15,6 +15,7 @@ from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import MessageStatus, Role
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
+from headstart.exchange.names import file_name
 from headstart.exchange.readers.markdown import from_markdown
 from headstart.exchange.tree import Conversation, ModelName, Node
 from headstart.exchange.writers.html import to_html
@@ -250,3 +251,21 @@ def test_a_page_says_what_the_window_says(tmp_path: Path) -> None:
     assert '<li dir="auto">' in page
     assert "x<br />" in page
     assert '<p dir="auto">' in page
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("नमस्ते दुनिया", "नमस्ते दुनिया"),
+        ("สวัสดี", "สวัสดี"),
+        ("Trip 👩🏽‍💻 to 🇳🇴", "Trip 👩🏽‍💻 to 🇳🇴"),
+        ("a/b:c*d?e", "a b c d e"),
+        ("e\u0301t\u00e9", "été"),
+        ("👩\u200d", "👩"),
+        ("con", "chat con"),
+        ("...", "chat"),
+        ("می‌خواهم", "می‌خواهم"),
+    ],
+)
+def test_a_files_name_keeps_letters_with_their_marks_and_emoji(title: str, name: str) -> None:
+    assert file_name(title) == name

@@ -6,13 +6,14 @@ starts timers that others do not have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRectF, QSizeF, Qt, QThread
+from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRectF, QSizeF, Qt, QThread, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QFont,
+    QImage,
     QPageLayout,
     QPageSize,
     QPainter,
@@ -24,6 +25,7 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextDocumentWriter,
     QTextFormat,
+    QTextImageFormat,
 )
 
 from headstart.ui.formulas import place_formulas, place_pictures
@@ -160,7 +162,43 @@ def _document(title: str, body: str) -> QTextDocument:
     document.setDocumentMargin(0)
     document.setMetaInformation(QTextDocument.MetaInformation.DocumentTitle, title)
     document.setHtml(f"<body>{body}</body>")
+    _name_damaged_images(document)
     return document
+
+
+def _name_damaged_images(document: QTextDocument) -> None:
+    """Put words in the place of images that cannot be read: with one of them Qt paints nothing of a
+    page."""
+    found: list[tuple[int, str]] = []
+    for position, form in _images(document):
+        name = form.name()
+        if not name.startswith("data:"):
+            continue
+        image = QImage.fromData(QByteArray.fromBase64(name.partition(",")[2].encode()))
+        if image.isNull():
+            words = str(form.property(QTextFormat.Property.ImageAltText.value) or "image")
+            found.append((position, f"[{words}: the image is damaged]"))
+        else:
+            kind = QTextDocument.ResourceType.ImageResource.value
+            document.addResource(kind, QUrl(name), image)
+    cursor = QTextCursor(document)
+    for position, words in reversed(found):
+        cursor.setPosition(position)
+        cursor.setPosition(position + 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(words, QTextCharFormat())
+
+
+def _images(document: QTextDocument) -> Iterator[tuple[int, QTextImageFormat]]:
+    block = document.begin()
+    while block.isValid():
+        each = block.begin()
+        while not each.atEnd():
+            fragment = each.fragment()
+            if fragment.charFormat().isImageFormat():
+                form = fragment.charFormat().toImageFormat()
+                yield from ((fragment.position() + n, form) for n in range(fragment.length()))
+            each += 1
+        block = block.next()
 
 
 def _divide_at_pages(document: QTextDocument, height: float) -> bool:
