@@ -28,6 +28,20 @@ def _sample(template: str, prompt: str, raw: str, reasoning: str = _R) -> ReplyS
     return ReplySample(template, prompt, raw.replace("R!", _R).replace("T!", _T), reasoning, _T)
 
 
+# templates that llama.cpp has none of: what tells their family
+_OWN = {
+    "granite-3.2": "Write your thoughts after 'Here is my thought process:' and your response "
+    "after 'Here is my response:'. {{ messages }}",
+    "hunyuan-a13b": "{% if '<answer>' in m %}{{ m.split('<answer>')[-1].replace('</answer>', '') }}"
+    "{% endif %}<think>",
+    "k2": "{{ '<think_faster>' if effort == 'low' else '<think_fast>' if medium else '<think>' }}",
+}
+
+
+def template_of(name: str) -> str:
+    return _OWN.get(name) or templates()[name]
+
+
 SAMPLES = (
     _sample("Qwen-Qwen3-0.6B", "<|im_start|>assistant\n", "<think>\nR!</think>\n\nT!"),
     _sample("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n", "R!</think>\n\nT!"),
@@ -121,6 +135,17 @@ SAMPLES = (
         "T!",
         reasoning="",
     ),
+    _sample(
+        "granite-3.2",
+        "<|start_of_role|>assistant<|end_of_role|>",
+        "Here is my thought process:\nR!\n\nHere is my response:\nT!",
+    ),
+    _sample("hunyuan-a13b", "<|extra_0|>", "<think>\nR!\n</think>\n<answer>\nT!\n</answer>"),
+    _sample("hunyuan-a13b", "<|extra_0|>", "<answer>\nT!\n</answer>", reasoning=""),
+    _sample("k2", "<|im_start|>assistant\n", "<think_fast>R!</think_fast>T!"),
+    _sample("k2", "<|im_start|>assistant\n<think_faster>", "R!</think_faster>\nT!"),
+    # a thought without its name
+    _sample("google-gemma-4-31B-it", "<|turn>model\n", "<|channel>R!<channel|>T!"),
     # a model made from another one, whose template does not tell
     _sample(
         "meta-llama-Llama-3.1-8B-Instruct",
@@ -132,7 +157,7 @@ SAMPLES = (
 
 def read(sample: ReplySample, size: int) -> tuple[str, str]:
     """Reasoning and text of a sample that comes in pieces of `size` bytes."""
-    stream = TextStream(form=format_of(templates()[sample.template]))
+    stream = TextStream(form=format_of(template_of(sample.template)))
     stream.follow(sample.prompt)
     data = sample.raw.encode()
     pieces = [

@@ -20,7 +20,7 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
-from headstart.core.parts import OriginRun, Part, joined, written
+from headstart.core.parts import OriginRun, Part, PartKind, ToolCallPart, joined, written
 from headstart.core.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.storage.worker import Storage
 
@@ -149,6 +149,8 @@ class Reply:
 
 def _parts(pieces: list[TextPiece]) -> list[Part]:
     return [
-        written(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
+        ToolCallPart("", piece.name, piece.text)
+        if piece.kind is PartKind.TOOL_CALL
+        else written(piece.kind, piece.text, (OriginRun(len(piece.text), piece.origin),))
         for piece in pieces
     ]

@@ -94,9 +94,12 @@ class Prefilling:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
+    """`name`: of the tool that is called, where it is a call; `text` are then its arguments."""
+
     kind: PartKind
     text: str
     origin: Origin
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,9 @@ class ReplyEmitter:
 def _joined(pieces: list[TextPiece]) -> tuple[TextPiece, ...]:
     result: list[TextPiece] = []
     for piece in pieces:
-        if result and (result[-1].kind, result[-1].origin) == (piece.kind, piece.origin):
+        same = result and (result[-1].kind, result[-1].origin) == (piece.kind, piece.origin)
+        # each call is one piece
+        if same and piece.kind is not PartKind.TOOL_CALL:
             piece = TextPiece(piece.kind, result.pop().text + piece.text, piece.origin)
         result.append(piece)
     return tuple(result)

@@ -26,5 +26,5 @@ class ReplyText:
         if piece.kind is PartKind.TEXT:
             self.text += piece.text
             append_run(self.origins, len(piece.text), piece.origin)
-        else:
+        elif piece.kind is PartKind.REASONING:
             self.reasoning += piece.text

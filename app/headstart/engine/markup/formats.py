@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from headstart.core.requests import WrittenSoFar
+from headstart.engine.markup.calls import CALLS, CallMarks
 
 
 class Mark(Enum):
@@ -28,6 +29,8 @@ class Mark(Enum):
     BODY = "body"
     # the same as before; the mark alone is left out
     SAME = "same"
+    # a call of a tool, what is in it, and its end
+    CALL, IN_CALL, CALLED = "call", "in call", "called"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,10 @@ class ReplyFormat:
     words: frozenset[str] = frozenset()
     # marks that are plain text count everywhere, not only where a reply or its text begins
     anywhere: bool = False
+    # a header that is none of these words is the beginning of a thought, not of the answer
+    nameless_thoughts: bool = False
+    # how calls of tools are written
+    calls: CallMarks | None = None
     # the template is of this family when it contains all of these; the marks that open otherwise
     signs: tuple[str, ...] = field(default=())
 
@@ -161,6 +168,8 @@ FORMATS = (
         thinking=frozenset({"thought"}),
         words=frozenset({"thought"}),
         anywhere=True,
+        # it leaves the name out, too
+        nameless_thoughts=True,
         signs=("<|channel>", "<channel|>"),
     ),
     # Cohere: text is enclosed as well
@@ -195,6 +204,40 @@ FORMATS = (
         turns="\n[BEGIN FINAL RESPONSE]\n",
         signs=("[BEGIN FINAL RESPONSE]",),
     ),
+    # Granite 3.2: plain words
+    ReplyFormat(
+        "thought process",
+        {
+            "Here is my thought process:": Mark.REASONING,
+            "Here is my response:": Mark.TEXT,
+        },
+        opens="Here is my thought process:\n",
+        turns="\n\nHere is my response:\n",
+        signs=("Here is my thought process:", "Here is my response:"),
+    ),
+    # Hunyuan A13B: its template takes the tags around an answer away again
+    _tags(
+        "<think>",
+        "</think>",
+        {"<answer>": Mark.TEXT, "</answer>": Mark.SAME},
+        "<answer>\n",
+        ("<think>", "<answer>", "</answer>"),
+    ),
+    # K2: the tag says how long it thinks
+    ReplyFormat(
+        "<think_fast>",
+        {
+            "<think>": Mark.REASONING,
+            "</think>": Mark.TEXT,
+            "<think_fast>": Mark.REASONING,
+            "</think_fast>": Mark.TEXT,
+            "<think_faster>": Mark.REASONING,
+            "</think_faster>": Mark.TEXT,
+        },
+        opens="<think>\n",
+        turns="\n</think>\n\n",
+        signs=("<think>", "<think_fast"),
+    ),
     # Granite 3.3
     _tags(
         "<think>",
@@ -221,4 +264,11 @@ FORMATS = (
 def format_of(template: str) -> ReplyFormat:
     """The format of a model with this template; `<think>` where it tells none, because models
     made from others often write that all the same."""
-    return next((known for known in FORMATS if known.fits(template)), THINK)
+    form = next((known for known in FORMATS if known.fits(template)), THINK)
+    calls = next((known for known in CALLS if known.fits(template)), None)
+    if calls is None or form.name == "harmony":
+        return form
+    marks = {calls.opens: Mark.CALL, **dict.fromkeys(calls.inside, Mark.IN_CALL)}
+    if calls.closes:
+        marks[calls.closes] = Mark.CALLED
+    return replace(form, marks=marks | dict(form.marks), calls=calls)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from headstart.core.events import TextPiece
 from headstart.core.parts import Origin, OriginRun, PartKind, append_run
 from headstart.core.requests import WrittenSoFar
+from headstart.engine.markup.calls import Call, calls_in
 from headstart.engine.markup.formats import THINK, Mark, ReplyFormat
 
 # a header that is longer is text
@@ -37,6 +38,10 @@ class TextStream:
         self._kind = PartKind.TEXT
         # None where no header is being read
         self._header: str | None = None
+        # what is written of a call, its name where that is known, and what it began with
+        self._call: list[str] | None = None
+        self._called = self._call_mark = ""
+        self.calls: list[Call] = []
         self._closing = False
         # whether a mark that opens something may be plain text here: nothing was said yet
         self._fresh = True
@@ -60,20 +65,21 @@ class TextStream:
     def so_far(self) -> WrittenSoFar:
         """What the model has written, with what is still held back."""
         reasoning, text = self.reasoning, self.text
-        if self._header is None and self._kind is PartKind.REASONING:
+        if self._header is None and self._call is None and self._kind is PartKind.REASONING:
             return WrittenSoFar(reasoning + self._held, text)
-        held = self._held if self._header is None else ""
+        held = self._held if self._header is None and self._call is None else ""
         return WrittenSoFar(reasoning, text + held, closed=True)
 
     @property
     def reasons(self) -> bool:
         """Whether what comes next is reasoning."""
-        return self._header is None and self._kind is PartKind.REASONING
+        return self._header is None and self._call is None and self._kind is PartKind.REASONING
 
     @property
     def in_text(self) -> bool:
         """Whether what comes next is the answer: not reasoning, and no words about what comes."""
-        return self._header is None and self._kind is PartKind.TEXT and not self._closing
+        inside = self._header is not None or self._call is not None or self._closing
+        return self._kind is PartKind.TEXT and not inside
 
     def follow(self, prompt: str, so_far: str = "") -> None:
         """Begin in the state that the end of a prompt, after the last message's text, and what the
@@ -99,11 +105,11 @@ class TextStream:
         if mark is not None:
             pieces = self._advance("", origin, last=True)
             if not self.stopped:
-                self._apply(self._form.marks[mark])
+                self._apply(mark, pieces)
             return pieces
         text = self._decoder.decode(data)
         looking = self._marks or self._held or self._trim or self.stopped or self._fresh
-        if not looking and self._header is None:
+        if not looking and self._header is None and self._call is None:
             # nearly every token: there is nothing to look for
             if not text:
                 return []
@@ -114,7 +120,8 @@ class TextStream:
     @property
     def all_shown(self) -> bool:
         """Whether nothing is held back, and what came is whole text."""
-        return not (self._held or self.incomplete or self._header is not None or self.stopped)
+        inside = self._header is not None or self._call is not None
+        return not (self._held or self.incomplete or inside or self.stopped)
 
     @property
     def incomplete(self) -> int:
@@ -129,6 +136,8 @@ class TextStream:
         """
         rest = self._decoder.decode(b"", final=True) if ended else ""
         pieces = self._advance(rest, Origin.TARGET, last=True)
+        if self._call is not None:
+            self._end_call(pieces)
         if self._header is not None and not self._is_header(self._header):
             self._release(pieces)
         return pieces
@@ -154,7 +163,7 @@ class TextStream:
                 # what came before it has made it text
                 continue
             self._take(len(mark), None)
-            self._apply(self._plain[mark])
+            self._apply(mark, pieces)
         keep = 0 if last else self._unsure()
         self._take(len(self._held) - keep, pieces)
         if self._header is not None and len(self._header) > LONGEST_HEADER:
@@ -170,16 +179,76 @@ class TextStream:
             at, mark = min(found, key=lambda one: (one[0], -len(one[1])))
             if self._header is not None:
                 self._header += text[:at]
-            self._apply(self._plain[mark])
+            self._change(self._plain[mark])
             text = text[at + len(mark) :]
         if self._header is not None:
             self._header += text
         elif text.strip():
             self._trim = False
 
-    def _apply(self, mark: Mark) -> None:
-        """What the mark changes."""
+    def _apply(self, text: str, pieces: list[TextPiece]) -> None:
+        """Change what comes next as the mark with this text says."""
+        mark = self._form.marks[text]
+        if mark is Mark.IN_CALL or (mark is Mark.CALL and self._call is not None):
+            if self._call is not None:
+                self._call.append(text)
+            return
+        if mark is Mark.CALLED:
+            if self._call is not None:
+                self._end_call(pieces, text)
+            return
+        if self._call is not None:
+            self._end_call(pieces)
+        if mark is Mark.CALL:
+            self._header, self._call, self._called, self._call_mark = None, [], "", text
+            self._marks = self._expected()
+            return
+        header = self._header or ""
+        if mark in (Mark.BODY, Mark.TEXT) and header.strip():
+            if self._form.nameless_thoughts and not self._is_header(header):
+                # a thought that was begun without the word for it
+                self._begin(PartKind.REASONING)
+                self._put(header + ("\n" if mark is Mark.BODY else ""), Origin.TARGET, pieces)
+                if mark is Mark.BODY:
+                    self._marks = self._expected()
+                    return
+            elif mark is Mark.BODY and (recipient := self._recipient(header)):
+                self._begin(PartKind.TEXT)
+                self._call, self._called = [], recipient
+                self._marks = self._expected()
+                return
+        self._change(mark)
+
+    def _recipient(self, header: str) -> str:
+        """The tool that a message is for; "" where it is for the user."""
+        known = self._form.words | self._form.thinking
+        found = (word for word in header.split() if word.startswith("to=") and word not in known)
+        return next(found, "").removeprefix("to=").removeprefix("functions.")
+
+    def _end_call(self, pieces: list[TextPiece], ended: str = "") -> None:
+        """A call is whole, or the reply ended in it; what is none is what it was before."""
+        raw, self._call = "".join(self._call or ()), None
+        marks = self._form.calls
+        found = [Call(self._called, raw.strip())] if self._called else []
+        if not found and marks is not None:
+            found = calls_in(raw, marks)
+        if found:
+            self.calls += found
+            pieces += [
+                TextPiece(PartKind.TOOL_CALL, one.arguments, Origin.TARGET, one.name)
+                for one in found
+            ]
+            self._begin(PartKind.TEXT)
+        elif raw.strip():
+            self._put(f"{self._call_mark}{raw}{ended}", Origin.TARGET, pieces)
+        self._called = self._call_mark = ""
+        self._marks = self._expected()
+
+    def _change(self, mark: Mark) -> None:
+        """The same where nothing was written: of a prompt."""
         self._marked = True
+        if mark in (Mark.CALL, Mark.IN_CALL, Mark.CALLED):
+            return
         if mark in (Mark.HEADER, Mark.CLOSING):
             # one header may have several of these marks
             self._header = f"{self._header} " if self._header else ""
@@ -200,15 +269,19 @@ class TextStream:
 
     def _expected(self) -> tuple[str, ...]:
         """The texts that mean something here."""
+        if self._call is not None:
+            ends = (Mark.CALLED,) if not self._called else (Mark.HEADER, Mark.BODY)
+            return tuple(text for text, mark in self._plain.items() if mark in ends)
         if self._header is not None:
             inside = (Mark.BODY, Mark.HEADER, Mark.REASONING, Mark.TEXT)
             return tuple(text for text, mark in self._plain.items() if mark in inside)
         marks = []
         for text, mark in self._plain.items():
-            if mark is Mark.BODY:
+            if mark in (Mark.BODY, Mark.IN_CALL, Mark.CALLED):
                 continue
             if (
                 self._form.anywhere
+                or mark is Mark.CALL
                 or (mark is Mark.TEXT and (self._kind is PartKind.REASONING))
                 or (mark is Mark.TEXT and self._marked and self._fresh)
                 or (mark is Mark.SAME and self._marked)
@@ -250,6 +323,9 @@ class TextStream:
                 self._runs[0] = OriginRun(run.length - size, run.origin)
             count -= size
             if pieces is None:
+                continue
+            if self._call is not None:
+                self._call.append(text)
                 continue
             if self._header is not None:
                 self._header += text

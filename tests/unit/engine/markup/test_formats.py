@@ -11,7 +11,7 @@ from headstart.engine.markup.formats import FORMATS, format_of
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.template import choose
 from tests.models.llama_source import templates
-from tests.support.reply_samples import SAMPLES, ReplySample, read
+from tests.support.reply_samples import SAMPLES, ReplySample, read, template_of
 
 NAMES = [f"{index} {sample.template}" for index, sample in enumerate(SAMPLES)]
 
@@ -24,7 +24,7 @@ def test_kinds_are_right_and_no_markup_is_left(sample: ReplySample, size: int) -
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=NAMES)
 def test_marks_that_are_tokens_give_the_same(sample: ReplySample) -> None:
-    form = format_of(templates()[sample.template])
+    form = format_of(template_of(sample.template))
     marks = [mark for mark in form.marks if mark != "\n"]
     stream = TextStream(form=form, tokens=marks)
     stream.follow(sample.prompt)
@@ -45,7 +45,7 @@ def test_marks_that_are_tokens_give_the_same(sample: ReplySample) -> None:
 
 
 def test_every_format_has_a_sample_and_a_template() -> None:
-    shown = {format_of(templates()[sample.template]).name for sample in SAMPLES}
+    shown = {format_of(template_of(sample.template)).name for sample in SAMPLES}
     assert {form.name for form in FORMATS} == shown
 
 
@@ -70,7 +70,7 @@ def test_every_template_takes_a_chat_with_all_its_texts(name: str) -> None:
 @pytest.mark.parametrize("sample", SAMPLES, ids=NAMES)
 def test_a_reply_goes_on_where_it_stopped(sample: ReplySample) -> None:
     """In the thought, after it, and in the text: what is written then is read as it was meant."""
-    form = format_of(templates()[sample.template])
+    form = format_of(template_of(sample.template))
     start = TextStream(form=form)
     start.follow(sample.prompt)
     for so_far, goes_on in (

@@ -1,0 +1,123 @@
+"""Calls of tools that nobody offered: shown as calls, whatever family writes them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from headstart.core.parts import PartKind
+from headstart.engine.markup.formats import format_of
+from headstart.engine.markup.text_stream import TextStream
+from tests.support.reply_samples import template_of
+
+ON = '{"on": true}'
+HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
+QWEN = "<function=lamp>\n<parameter=on>\ntrue\n</parameter>\n</function>"
+
+# template, the prompt's end, what is written, reasoning, text, calls
+SAMPLES = [
+    ("openai-gpt-oss-120b", "<|start|>assistant",
+     f"{HARMONY} to=functions.lamp<|channel|>commentary <|constrain|>json<|message|>{ON}",
+     "Hm.", "", [("lamp", ON)]),
+    ("openai-gpt-oss-120b", "<|start|>assistant",
+     f"{HARMONY}<|channel|>analysis to=browser.search<|message|>{ON}",
+     "Hm.", "", [("browser.search", ON)]),
+    ("openai-gpt-oss-120b", "<|start|>assistant",
+     (f"{HARMONY}<|channel|>commentary to=functions.lamp<|message|>{ON}<|end|><|start|>assistant"
+     "<|channel|>final<|message|>Done."), "Hm.", "Done.", [("lamp", ON)]),
+    ("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n", f"Hm.\n<tool_call>\n{QWEN}\n</tool_call>",
+     "Hm.", "", [("lamp", ON)]),
+    ("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n",
+     f"Hm.\n</think>\n\nYes.\n<tool_call>\n{QWEN}\n</tool_call>", "Hm.", "Yes.", [("lamp", ON)]),
+    ("Qwen-Qwen3-0.6B", "<|im_start|>assistant\n",
+     ('<tool_call>\n{"name": "lamp", "arguments": {"on": true}}\n</tool_call>\n<tool_call>\n'
+     '{"name": "tide", "arguments": {}}\n</tool_call>'), "", "", [("lamp", ON), ("tide", "{}")]),
+    ("GLM-4.7-Flash", "<|assistant|></think>",
+     "<tool_call>lamp<arg_key>on</arg_key><arg_value>true</arg_value></tool_call>",
+     "", "", [("lamp", ON)]),
+    ("google-gemma-4-31B-it", "<|turn>model\n", "<|tool_call>call:lamp{on:true}<tool_call|>",
+     "", "", [("lamp", "{on:true}")]),
+    # the reply ended in the call
+    ("Qwen3.5-4B", "<|im_start|>assistant\n<think>\n\n</think>\n\n",
+     "<tool_call>\n<function=lamp>\n<parameter=on>\ntru", "", "", [("lamp", '{"on": "tru"}')]),
+    # words about the mark are words
+    ("Qwen-Qwen3-0.6B", "<|im_start|>assistant\n", "The tag <tool_call> begins a call.",
+     "", "The tag <tool_call> begins a call.", []),
+    ("Qwen-Qwen3-0.6B", "<|im_start|>assistant\n", "Write <tool_call>x</tool_call> there.",
+     "", "Write <tool_call>x</tool_call> there.", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("sample", SAMPLES, ids=range(len(SAMPLES)))
+def test_a_call_is_neither_answer_nor_thought(
+    sample: tuple[str, str, str, str, str, list[tuple[str, str]]], size: int
+) -> None:
+    template, prompt, raw, reasoning, text, calls = sample
+    stream = TextStream(form=format_of(template_of(template)))
+    stream.follow(prompt)
+    data = raw.encode()
+    pieces = []
+    for at in range(0, len(data), size):
+        pieces += stream.push(data[at : at + size])
+    pieces += stream.finish()
+    assert (stream.reasoning.strip(), stream.text.strip()) == (reasoning, text)
+    shown = [(one.name, one.text) for one in pieces if one.kind is PartKind.TOOL_CALL]
+    assert [(name, _plain(words)) for name, words in shown] == [
+        (name, _plain(words)) for name, words in calls
+    ]
+
+
+def _plain(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+@pytest.mark.parametrize(
+    ("sign", "raw", "calls"),
+    [
+        ("<|tool_calls_section_begin|>",
+         ("<|tool_calls_section_begin|><|tool_call_begin|>functions.lamp:0"
+         f"<|tool_call_argument_begin|>{ON}<|tool_call_end|><|tool_calls_section_end|>"), 1),
+        ("<｜tool▁calls▁begin｜>",
+         (f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>lamp<｜tool▁sep｜>{ON}"
+         "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"), 1),
+        ("<｜tool▁calls▁begin｜>",
+         ("<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>lamp\n```json\n"
+         f"{ON}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"), 1),
+        ("｜DSML｜",
+         ('<｜DSML｜function_calls><｜DSML｜invoke name="lamp"><｜DSML｜parameter name="on" '
+         'string="false">true</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>'), 1),
+        ("<minimax:tool_call>",
+         ('<minimax:tool_call><invoke name="lamp"><parameter name="on">true</parameter></invoke>'
+         "</minimax:tool_call>"), 1),
+        ("[TOOL_CALLS]", f"[TOOL_CALLS]lamp[ARGS]{ON}", 1),
+        ("[TOOL_CALLS]", f'[TOOL_CALLS] [{{"name": "lamp", "arguments": {ON}}}]', 1),
+        ("<tool_call>", f'<tool_call>[{{"name": "lamp", "arguments": {ON}}}] </tool_call>', 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("tokens", [False, True])
+def test_every_familys_calls_are_read(sign: str, raw: str, calls: int, tokens: bool) -> None:
+    """As text, and where the marks are tokens of their own."""
+    form = format_of(f"<think></think>{sign}")
+    marks = [mark for mark in form.marks if mark != "\n"] if tokens else []
+    stream = TextStream(form=form, tokens=marks)
+    rest = raw
+    while rest:
+        at, mark = min(
+            ((at, mark) for mark in marks if (at := rest.find(mark)) >= 0),
+            default=(len(rest), ""),
+            key=lambda found: (found[0], -len(found[1])),
+        )
+        stream.push(rest[:at].encode())
+        if mark:
+            stream.push(b"", mark=mark)
+        rest = rest[at + len(mark) :]
+    stream.finish()
+    assert [(one.name, json.loads(one.arguments)) for one in stream.calls] == [
+        ("lamp", {"on": True})
+    ] * calls
+    assert stream.text == ""
