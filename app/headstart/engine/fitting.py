@@ -82,7 +82,9 @@ class Fitting:
             rendered, tokens = self.encode(reply_so_far)
         if len(tokens) > limit:
             self._dropped = 0
-            raise EnvironmentProblem("last-message-too-long", size=self._size)
+            raise self._long_prompt() or EnvironmentProblem(
+                "last-message-too-long", size=self._size
+            )
         self._remember()
         self._tell(emit)
         return rendered, tokens
@@ -135,8 +137,20 @@ class Fitting:
     def _too_long(self, tokens: int, alone: bool, going_on: bool) -> EnvironmentProblem:
         if going_on:
             return EnvironmentProblem("reply-too-long", tokens=tokens, size=self._size)
+        if alone and (problem := self._long_prompt()) is not None:
+            return problem
         code = "message-too-long" if alone else "chat-too-long"
         return EnvironmentProblem(code, tokens=tokens, size=self._size)
+
+    def _long_prompt(self) -> EnvironmentProblem | None:
+        """The problem where the system prompt takes the room, and not what was asked."""
+        first, last = self._messages[0], self._messages[-1]
+        if first.role is not Role.SYSTEM or first is last:
+            return None
+        prompt, asked = (len(self._encoder.encode(one.text)) for one in (first, last))
+        if prompt < asked or prompt < self.limit // 2:
+            return None
+        return EnvironmentProblem("system-prompt-too-long", tokens=prompt, size=self._size)
 
     def _tell(self, emit: Emit) -> None:
         emit(Notice("context-dropped", told("context-dropped", dropped=self._dropped)))

@@ -135,7 +135,9 @@ def recognise(
         else:
             found.setdefault(form.code, Recognised(form)).members.append(member)
     for member, why in unknown:
-        if not found or why != "import-not-known":
+        if why == "import-page" and not found:
+            report.skip(member, "import-page", name=member)
+        elif not found or why not in ("import-not-known", "import-page"):
             report.skip(member, why, name=member)
     if not found and not unknown and not report.counts:
         report.skip(material.name, "import-not-known", name=material.name)

@@ -39,9 +39,12 @@ _FOREIGN = (
     (b"version https://git-lfs", "a Git LFS pointer, not the file itself"),
     (b"<!DOCTYPE", "a web page"),
     (b"<html", "a web page"),
-    (b"ggjt", "a model in an old format from before GGUF"),
-    (b"ggml", "a model in an old format from before GGUF"),
-)
+    # numbers, whose first byte is written last
+    *((magic[::-1], "a model in an old format from before GGUF")
+      for magic in (b"ggjt", b"ggml", b"ggmf", b"ggla")),
+)  # fmt: skip
+# versions that may come; a larger number is damage
+_NEWEST = 100
 _LIMIT = 1 << 31  # no count or length in a sound header comes near this
 _KEPT_STRING = 1 << 20
 _LONGEST_ARRAY = 2_000_000
@@ -87,6 +90,10 @@ class _Torn(Exception):
 
 
 # what reading a damaged header raises
+class _OtherVersion(Exception):
+    """A sound file that this program does not read; `args` is its version."""
+
+
 _BROKEN = (_Torn, struct.error, ValueError, OverflowError, MemoryError, RecursionError)
 
 
@@ -135,6 +142,8 @@ def peek(data: bytes, name: str, wanted: Container[str] = ()) -> GgufHeader:
         with contextlib.suppress(_Torn):
             # the data may end here; what comes after thousands of strings is not worth the time
             said.read(file, pairs, wanted, last=_TOKENS)
+    except _OtherVersion as error:
+        raise _of_version(error, name) from error
     except _BROKEN as error:
         raise ModelProblem("header-damaged", name=name, size=_megabytes(len(data))) from error
     return GgufHeader(version, said.metadata, tensors, 0, 0, 0, said.arrays, said.lengths)
@@ -149,8 +158,19 @@ def parse(file: BinaryIO, name: str, size: int, arrays: Container[str] = ()) -> 
     file.seek(4)
     try:
         return _read(file, arrays)
+    except _OtherVersion as error:
+        raise _of_version(error, name) from error
     except _BROKEN as error:
         raise ModelProblem("header-damaged", name=name, size=_megabytes(size)) from error
+
+
+def _of_version(error: _OtherVersion, name: str) -> ModelProblem:
+    (version,) = error.args
+    if version >= _NEWEST:
+        return ModelProblem("file-big-endian", name=name)
+    return ModelProblem(
+        "file-older-version" if version == 1 else "file-newer-version", name=name, version=version
+    )
 
 
 def _not_gguf(name: str, start: bytes) -> ModelProblem:
@@ -171,6 +191,9 @@ def _megabytes(size: int) -> str:
 def _counts(file: BinaryIO) -> tuple[int, int, int]:
     """The version, and how many tensors and pairs of key and value there are."""
     (version,) = _unpack(file, "I")
+    # read backwards, the other order of bytes makes a small number large
+    if version == 1 or 3 < version < _NEWEST or (version and not version & 0xFFFF):
+        raise _OtherVersion(version)
     if version not in (2, 3):
         raise _Torn(f"version {version}")
     tensors, pairs = _unpack(file, "QQ")

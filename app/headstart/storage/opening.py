@@ -36,6 +36,8 @@ from headstart.storage.trouble import CANNOT_WRITE, Trouble, trouble_of
 
 log = logging.getLogger(__name__)
 
+# bytes: SQLite takes 512, with the endings of the files beside it
+_LONGEST_PATH = 500
 # looked through at every start (10 ms for each MB); larger ones only after one that was not clean
 _SMALL = 24 << 20
 
@@ -55,6 +57,8 @@ class Opened:
 
 def open_home(path: Path, backups: Path) -> Opened:
     """Raises DatabaseProblem for a database that is not ours to open."""
+    if os.name == "posix" and len(os.fsencode(path.absolute())) > _LONGEST_PATH:
+        raise DatabaseProblem("database-path-too-long", most=_LONGEST_PATH)
     last = last_state.load(path)
     finished: tuple[Told, ...] = ()
     with contextlib.suppress(OSError):

@@ -98,3 +98,14 @@ def test_what_an_earlier_start_left_out_stays_out_and_nothing_more() -> None:
     other = _fitting(sizes, Resident(kept_before={"c": "gone"}.get))
     other.fit(NOTHING, lambda _event: None)
     assert other.kept == alone.kept
+
+
+@pytest.mark.parametrize("when_full", ["stop", "drop_oldest"])
+def test_a_system_prompt_that_takes_the_room_is_named(when_full: WhenFull) -> None:
+    chat = (PromptMessage(Role.SYSTEM, "word " * 1200, "s"), *_chat([3]))
+    request = GenerationRequest(
+        LoadRequest(MODEL), chat, Sampling(), when_full=when_full, chat_id="c"
+    )
+    fitting = Fitting(cast("PromptEncoder", Words()), Resident(), request, SIZE)
+    with pytest.raises(EnvironmentProblem, match=r"system prompt is too long.*1,200 of 1,000"):
+        fitting.fit(NOTHING, lambda _event: None)

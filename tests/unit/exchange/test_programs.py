@@ -228,3 +228,12 @@ def test_an_export_in_another_unicode_comes_in(encoding: str, tmp_path: Path) ->
 def test_dates_as_programs_write_them(text: str, moment: str) -> None:
     assert time_of(text) == time_of(moment)
     assert bool(time_of(text)) == bool(moment)
+
+
+def test_a_page_beside_the_conversations_is_not_told(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "chat.html").write_bytes(b"<html><script>var jsonData = [];</script>")
+    (folder / "conversations.json").write_bytes(files.deepseek())
+    found, report = read_all(folder, tmp_path)
+    assert (len(found), report.lines) == (1, [])

@@ -15,7 +15,7 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels
-from headstart.hub.gguf import GgufHeader
+from headstart.hub.gguf import GgufHeader, peek, read_header
 from headstart.hub.kinds import why_no_chat
 from tests.models.llama_source import vocabulary
 from tests.models.split import split
@@ -125,3 +125,28 @@ def test_other_kinds_of_files_are_told_by_their_headers(
 ) -> None:
     header = dataclasses.replace(_CHAT, metadata={**_CHAT.metadata, **said})
     assert why_no_chat(header) == why
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (b"GGUF\0\0\0\3", "another order of bytes"),
+        (b"GGUF\0\0\0\2", "another order of bytes"),
+        (b"GGUF\1\0\0\0", "version 1, which nothing reads"),
+        (b"GGUF\4\0\0\0", "version 4, which this Headstart does not know"),
+        (b"GGUF\xff\xff\xff\xff", "damaged"),
+        (b"tjgg\3\0\0\0", "old format from before GGUF"),
+        (b"lmgg\1\0\0\0", "old format from before GGUF"),
+        (b"fmgg\1\0\0\0", "old format from before GGUF"),
+        (b"algg\1\0\0\0", "old format from before GGUF"),
+    ],
+)
+def test_a_sound_file_of_another_version_is_not_called_damaged(
+    start: bytes, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(start + bytes(200))
+    with pytest.raises(ModelProblem, match=words):
+        read_header(path)
+    with pytest.raises(ModelProblem, match=words):
+        peek(path.read_bytes(), "m.gguf")

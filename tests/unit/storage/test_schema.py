@@ -16,6 +16,7 @@ from headstart.core.profiles import ProfileKey
 from headstart.storage import copies, schema
 from headstart.storage.database import open_database
 from headstart.storage.messages import MessageTable
+from headstart.storage.opening import open_home
 from headstart.storage.profiles import ProfileTable
 from headstart.storage.tables import metadata
 
@@ -160,3 +161,10 @@ def test_a_newer_database_that_is_open_already_is_refused(tmp_path: Path) -> Non
     with pytest.raises(DatabaseProblem, match="newer version"):
         schema.check_current(engine, tmp_path)
     engine.dispose()
+
+
+def test_a_path_that_sqlite_does_not_take_is_named(tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*["x" * 100] * 5)
+    folder.mkdir(parents=True)
+    with pytest.raises(DatabaseProblem, match="more than 500 bytes"):
+        open_home(folder / "headstart.db", folder / "backups")

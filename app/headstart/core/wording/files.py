@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
+    "file-big-endian": (
+        "{name} is a GGUF file for computers with another order of bytes (big-endian).",
+        "Choose the same model without “be” in the name of its file.",
+    ),
+    "file-newer-version": (
+        "{name} is a GGUF file of version {version}, which this Headstart does not know.",
+        "Look for a newer version of Headstart, or choose another file of the model.",
+    ),
+    "file-older-version": (
+        "{name} is a GGUF file of version {version}, which nothing reads any more.",
+        "Choose a newer file of the model.",
+    ),
     "file-empty": (
         "{name} is empty.",
         "Choose a GGUF model file.",

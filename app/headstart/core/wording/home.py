@@ -31,6 +31,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The chats in {path} were written by a newer version of Headstart.",
         "Nothing was changed. Start that version, or choose another folder with --home.",
     ),
+    "database-path-too-long": (
+        "The path of the chat database has more than {most} bytes, which SQLite does not take.",
+        "Choose a folder with a shorter path with --home.",
+    ),
     "database-of-another-program": (
         "{path} is a database of another program.",
         "Nothing was changed. Choose another folder with --home.",

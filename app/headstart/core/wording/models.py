@@ -131,6 +131,13 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         ),
         "Shorten it, or choose a larger context length in the settings.",
     ),
+    "system-prompt-too-long": (
+        (
+            "The system prompt is too long for the model's context: it has {tokens:,} of {size:,} "
+            "tokens, and the message and the reply need room too."
+        ),
+        "Shorten it, or choose a larger context length in the settings.",
+    ),
     "mlx-cannot-open": (
         "MLX cannot open {name}: {reason}.",
         "The folder may be damaged, or of a kind that this version does not know.",
