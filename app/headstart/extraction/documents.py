@@ -5,16 +5,22 @@ In the child process only: PDFium may crash on a damaged file, and is not safe i
 
 from __future__ import annotations
 
+import contextlib
 import io
+import math
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from headstart.core.attachments import LONGEST
 from headstart.core.errors import EnvironmentProblem
+from headstart.extraction.word import word_parts
 
 Progress = Callable[[int, int], None]
+# letters of a page that are looked at
+_SAMPLED = 200
 # bytes of a Word file, unpacked, and how much more that may be than the file
 _UNPACKED, _RATIO = 400 << 20, 200
 # how PDFium marks a word that goes on in the next line
@@ -43,6 +49,8 @@ def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
         raise EnvironmentProblem(
             "attachment-encrypted" if encrypted else "attachment-damaged", name=name
         ) from error
+    with contextlib.suppress(pypdfium2.PdfiumError):
+        document.init_forms()
     count, pages, length = len(document), list[str](), 0
     if not count:
         raise EnvironmentProblem("attachment-damaged", name=name)
@@ -58,11 +66,24 @@ def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
 def _page_text(document: Any, index: int) -> str:
     """Of one that cannot be read, nothing: the others can."""
     import pypdfium2
+    from pypdfium2 import raw
 
     try:
         page = document[index]
+        # values of fields, notes and stamps become a part of the page, as viewers show them
+        if raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
+            page.close()
+            page = document[index]
         text_page = page.get_textpage()
-        found = str(text_page.get_text_bounded())
+        quarters = _quarters(text_page)
+        if page.get_rotation() != quarters * 90:
+            # the order of lines is that of the page as it is shown
+            text_page.close()
+            page.set_rotation(quarters * 90)
+            text_page = page.get_textpage()
+        # of turned text PDFium's bounded way loses the ends of lines
+        read = text_page.get_text_range if quarters else text_page.get_text_bounded
+        found = str(read())
         text_page.close()
         page.close()
     except pypdfium2.PdfiumError:
@@ -72,8 +93,23 @@ def _page_text(document: Any, index: int) -> str:
     return text.encode("utf-8", "ignore").decode()
 
 
+def _quarters(page: Any) -> int:
+    """Quarters by which a page has to be turned clockwise for most of its letters to stand
+    upright."""
+    from pypdfium2 import raw
+
+    count = page.count_chars()
+    angles = Counter(
+        round(raw.FPDFText_GetCharAngle(page, at) / (math.pi / 2)) % 4
+        for at in range(0, count, max(1, count // _SAMPLED))
+    )
+    # PDFium's angles are clockwise
+    return -angles.most_common(1)[0][0] % 4 if angles else 0
+
+
 def read_docx(data: bytes, name: str) -> str:
-    """Headings, lists and tables as Markdown; pictures are left out. Raises EnvironmentProblem."""
+    """Headings, lists, tables and equations (as LaTeX) as Markdown, then headers, footers and
+    comments; pictures are left out. Raises EnvironmentProblem."""
     import mammoth
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -81,13 +117,18 @@ def read_docx(data: bytes, name: str) -> str:
         if unpacked > min(_UNPACKED, max(1 << 20, len(data) * _RATIO)):
             raise EnvironmentProblem("attachment-too-large", name=name)
     try:
-        html = mammoth.convert_to_html(io.BytesIO(data), convert_image=lambda _image: []).value
+        prepared, beside = word_parts(data)
+        html = mammoth.convert_to_html(
+            io.BytesIO(prepared),
+            convert_image=lambda _image: [],
+            style_map="comment-reference => sup",
+        ).value
     except RecursionError:
         raise
     except Exception as error:
         # whatever a damaged file does to it
         raise EnvironmentProblem("attachment-damaged", name=name) from error
-    return read_html(html)
+    return "\n\n".join(filter(None, (read_html(html), *beside)))
 
 
 def read_html(page: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import mimetypes
 import zipfile
 from enum import StrEnum
+from xml.etree.ElementTree import ParseError
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.extraction.word import main_part
 
 
 class Kind(StrEnum):
@@ -70,6 +73,10 @@ def _in_zip(data: bytes, name: str) -> Kind:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
+            # its main part has no fixed name
+            with contextlib.suppress(KeyError, ParseError):
+                if main_part(archive) in names:
+                    return Kind.DOCX
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         raise EnvironmentProblem("attachment-damaged", name=name) from error
     if "word/document.xml" in names:

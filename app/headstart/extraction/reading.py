@@ -6,6 +6,7 @@ from headstart.core.attachments import LONGEST, Extracted, Unit, in_parts
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.documents import Progress, read_docx, read_html, read_pdf
 from headstart.extraction.kinds import Kind, kind_of, media_type_of
+from headstart.extraction.notebook import read_notebook
 from headstart.extraction.texts import Decoded, decode, decode_html
 
 
@@ -33,6 +34,10 @@ def read(data: bytes, name: str, progress: Progress, encoding: str = "") -> Extr
 
 def _text(kind: Kind, data: bytes, name: str, encoding: str) -> Decoded:
     if kind is not Kind.HTML:
-        return decode(data, name, encoding)
+        plain = decode(data, name, encoding)
+        if name.lower().endswith(".ipynb"):
+            cells = read_notebook(plain.text)
+            return plain if cells is None else Decoded(cells, plain.encoding)
+        return plain
     found = decode_html(data, name, encoding)
     return Decoded(read_html(found.text), found.encoding)
