@@ -11,6 +11,8 @@ import logging
 import re
 from dataclasses import dataclass
 
+from headstart.core.markdown.latex import drawable, spoken
+
 log = logging.getLogger(__name__)
 
 # characters; beyond this a formula is shown as it was written (40,000 take 80 ms)
@@ -26,8 +28,6 @@ _UNWANTED = re.compile(
 _ROOT = re.compile(r"<svg\b[^>]*>")
 # where a number is set apart, mathra draws it before the formula
 _TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
-# drawn one table too low
-_RULES_OF_ARRAY = re.compile(r"(\\begin\s*\{array\}\s*\{)([^{}]*)\}")
 _LABEL = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber\b|notag\b)")
 
 
@@ -57,9 +57,8 @@ def _formula(latex: str, display: bool) -> Formula | None:
 
     tag = _TAG.search(latex) if display else None
     plain = _LABEL.sub("", _TAG.sub("", latex))
-    plain = _RULES_OF_ARRAY.sub(lambda found: f"{found[1]}{found[2].replace('|', '')}}}", plain)
     try:
-        found = mathra.render(plain, display=display)
+        found = mathra.render(drawable(plain), display=display)
     except ValueError:
         return None
     except Exception as error:
@@ -81,6 +80,6 @@ def _formula(latex: str, display: bool) -> Formula | None:
         width / 1000,
         -top / 1000,
         (height + top) / 1000,
-        str(found["speech"]),
+        spoken(str(found["speech"])),
         tag[1] if tag is not None else "",
     )

@@ -1,0 +1,222 @@
+"""LaTeX that mathra draws wrong, or does not know, as LaTeX that it draws right. Pure.
+
+Styles of digits and words become the letters of Unicode that have the style; a bar between columns
+becomes a delimiter between two arrays; a few commands have others that say the same.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# the first signs of Unicode's alphabets: capital, small, digit; 0 where there is none
+_ALPHABETS = {
+    "bold": (0x1D400, 0x1D41A, 0x1D7CE),
+    "double": (0x1D538, 0x1D552, 0x1D7D8),
+    "typewriter": (0x1D670, 0x1D68A, 0x1D7F6),
+    "sans": (0x1D5A0, 0x1D5BA, 0x1D7E2),
+    "italic": (0x1D434, 0x1D44E, 0),
+}
+# signs that Unicode had before it had the alphabets
+_EARLIER = {
+    0x1D455: "ℎ", 0x1D53A: "ℂ", 0x1D53F: "ℍ", 0x1D545: "ℕ", 0x1D547: "ℙ", 0x1D548: "ℚ",
+    0x1D549: "ℝ", 0x1D551: "ℤ",
+}  # fmt: skip
+# digits only: mathra has the letters of these styles
+_OF_MATHS = {
+    "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "mathbb": "double",
+    "mathtt": "typewriter", "mathsf": "sans",
+}  # fmt: skip
+# letters and digits
+_OF_WORDS = {
+    "textbf": "bold", "texttt": "typewriter", "textsf": "sans", "textit": "italic",
+    "emph": "italic",
+}  # fmt: skip
+_STYLED = re.compile(rf"\\(?P<command>{'|'.join((*_OF_MATHS, *_OF_WORDS))})\s*(?P<brace>\{{|\d)")
+_ARRAY = re.compile(r"\\begin\s*\{array\}\s*(?:\[[tcb]\]\s*)?\{(?P<columns>[^{}]*)\}")
+_END = r"\end{array}"
+_NESTED = re.compile(r"\\(begin|end)\s*\{")
+_SMASH = re.compile(r"\\smash\s*(?:\[[tb]\])?\s*(?=\{)")
+_ROOT = re.compile(r"\\root\s*(\{[^{}]*\}|[^\s\\])\s*\\of\s*(\{[^{}]*\}|\\?\w+)")
+_OTHERS = (
+    (r"\varliminf", r"\mathop{\underline{\lim}}"),
+    (r"\varlimsup", r"\mathop{\overline{\lim}}"),
+)
+_DEEPEST = 20
+
+
+class NotDrawn(ValueError):
+    """It would be drawn as something else."""
+
+
+def drawable(latex: str) -> str:
+    """The same formula for mathra; raises NotDrawn where it cannot be right."""
+    text = _with_root(_SMASH.sub("", latex))
+    for command, other in _OTHERS:
+        text = re.sub(re.escape(command) + r"(?![A-Za-z])", other.replace("\\", r"\\"), text)
+    return _with_bars(_with_styles(_without_links(text)))
+
+
+def spoken(words: str) -> str:
+    """Words for what is drawn: letters of an alphabet by their plain ones."""
+    return unicodedata.normalize("NFKC", words)
+
+
+def closing(text: str, at: int) -> int:
+    """Behind the brace that closes the one at `at`; raises NotDrawn where none does."""
+    depth = 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+            continue
+        depth += (text[at] == "{") - (text[at] == "}")
+        at += 1
+        if not depth:
+            return at
+    raise NotDrawn("a brace is not closed")
+
+
+def _without_links(text: str) -> str:
+    """The words of links alone."""
+    while (found := re.search(r"\\href\s*(?=\{)", text)) is not None:
+        end = closing(text, found.end())
+        text = text[: found.start()] + text[end:]
+    return text
+
+
+def _with_root(text: str) -> str:
+    def rooted(found: re.Match[str]) -> str:
+        return rf"\sqrt[{found[1].strip('{}')}]{{{found[2].removeprefix('{').removesuffix('}')}}}"
+
+    return _ROOT.sub(rooted, text)
+
+
+# --- styles ------------------------------------------------------------------------------
+
+
+def _with_styles(text: str, depth: int = 0) -> str:
+    pieces, at = [], 0
+    while (found := _STYLED.search(text, at)) is not None:
+        command = found["command"]
+        begin = found.start("brace")
+        end = closing(text, begin) if found["brace"] == "{" else begin + 1
+        inside = text[begin:end].removeprefix("{").removesuffix("}")
+        pieces.append(text[at : found.start()])
+        if command in _OF_WORDS:
+            pieces.append(rf"\text{{{_words(inside, _OF_WORDS[command])}}}")
+        else:
+            inner = _with_styles(inside, depth + 1) if depth < _DEEPEST else inside
+            pieces.append(rf"\{command}{{{_digits(inner, _OF_MATHS[command])}}}")
+        at = end
+    return "".join((*pieces, text[at:]))
+
+
+def _digits(text: str, style: str) -> str:
+    first = _ALPHABETS[style][2]
+    # not those of commands, nor of sizes
+    return re.sub(r"[0-9]", lambda found: chr(first + int(found[0])), text)
+
+
+def _words(text: str, style: str) -> str:
+    if re.search(r"[\\${}]", text):
+        raise NotDrawn("more than words")
+    return "".join(_sign(one, style) for one in text)
+
+
+def _sign(one: str, style: str) -> str:
+    capital, small, digit = _ALPHABETS[style]
+    for begins, first in (("A", capital), ("a", small), ("0", digit)):
+        count = 10 if begins == "0" else 26
+        place = ord(one) - ord(begins)
+        if 0 <= place < count:
+            if not first:
+                return one
+            return _EARLIER.get(first + place, chr(first + place))
+    if one.isalnum():
+        # there is no letter of that style
+        raise NotDrawn("a letter without the style")
+    return one
+
+
+# --- bars between columns ----------------------------------------------------------------
+
+
+def _with_bars(text: str, depth: int = 0) -> str:
+    pieces, at = [], 0
+    while (found := _ARRAY.search(text, at)) is not None:
+        body_end = _array_end(text, found.end())
+        columns = found["columns"].replace(" ", "")
+        body = text[found.end() : body_end]
+        body = _with_bars(body, depth + 1) if depth < _DEEPEST else body
+        pieces.append(text[at : found.start()])
+        pieces.append(_barred(columns, body))
+        at = body_end + len(_END)
+    return "".join((*pieces, text[at:]))
+
+
+def _array_end(text: str, at: int) -> int:
+    depth = 1
+    for found in _NESTED.finditer(text, at):
+        depth += 1 if found[1] == "begin" else -1
+        if not depth:
+            if not text.startswith(_END, found.start()):
+                break
+            return found.start()
+    raise NotDrawn("an array is not closed")
+
+
+def _barred(columns: str, body: str) -> str:
+    if ":" in columns or "@" in columns or "hdashline" in body:
+        raise NotDrawn("dashes between columns")
+    plain = columns.replace("|", "")
+    if "|" not in columns:
+        return rf"\begin{{array}}{{{plain}}}{body}{_END}"
+    rows = [list(_split(row, "&")) for row in _split(body, r"\\")]
+    parts, first = [], 0
+    left = "|" if columns.startswith("|") else "."
+    right = "|" if columns.endswith("|") else "."
+    groups = [group for group in columns.split("|") if group]
+    for group in groups:
+        last = first + len(group)
+        lines = [_row(cells, first, last) for cells in rows]
+        inside = r" \\ ".join(lines)
+        parts.append(rf"\begin{{array}}{{{group}}}{inside}{_END}")
+        first = last
+    between = r"\,\middle|\,".join(parts)
+    return rf"\left{left}{between}\right{right}"
+
+
+def _row(cells: list[str], first: int, last: int) -> str:
+    """Some cells of a row, as high as all of it; lines across the table go across each part."""
+    lines = re.findall(r"\\hline", cells[0]) if cells else []
+    own = [cell.replace(r"\hline", "") for cell in cells]
+    others = "".join(own[:first] + own[last:])
+    shown = " & ".join(own[first:last])
+    if not any(cell.strip() for cell in own):
+        return " ".join(lines) + shown
+    strut = rf"\vphantom{{{others}}}" if others.strip() else ""
+    return f"{' '.join(lines)} {strut}{shown}"
+
+
+def _split(text: str, mark: str) -> Iterator[str]:
+    """Pieces between marks that stand in no braces and in no other environment."""
+    depth = at = begin = 0
+    while at < len(text):
+        if text.startswith(mark, at) and not depth:
+            yield text[begin:at]
+            at += len(mark)
+            begin = at
+            continue
+        nested = _NESTED.match(text, at)
+        if nested is not None:
+            depth += 1 if nested[1] == "begin" else -1
+            at = nested.end() - 1
+            at = closing(text, at)
+            continue
+        if text[at] == "\\":
+            at += 2
+            continue
+        depth += (text[at] == "{") - (text[at] == "}")
+        at += 1
+    yield text[begin:]
