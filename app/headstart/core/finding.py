@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from headstart.core.folding import plain, plain_places
 
 # emphasis and code, where a word ends or begins
 _MARKS = "[*_`~]{0,3}"
 _LONGEST = 400
+# letters of which the plain way has another length, or another sign
+_OTHER_WAYS = re.compile(
+    "[\u00ad\u00c0-\u024f\u0300-\u036f\u0386-\u03ce\u0401\u0419\u0439\u0451\u0591-\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1e00-\u1eff\u200b-\u200f\u2060\ufb00-\ufdff\ufe00-\ufe0f\uff00-\uffef]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +29,8 @@ class FoundInChat:
 
 
 def pattern_of(query: str) -> re.Pattern[str] | None:
-    """What finds a query, in any case; None for one without words."""
-    words = query[:_LONGEST].split()
+    """What finds a query in text of the plain way; None for one without words."""
+    words = [one for one in map(plain, query[:_LONGEST].split()) if one]
     if not words:
         return None
     between = rf"{_MARKS}\s+{_MARKS}"
@@ -30,6 +38,20 @@ def pattern_of(query: str) -> re.Pattern[str] | None:
 
 
 def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where a query is in a text, from and to."""
+    """Where a query is in a text, from and to; in any case, width, and with any accents."""
     pattern = pattern_of(query)
-    return iter(()) if pattern is None else (found.span() for found in pattern.finditer(text))
+    if pattern is None:
+        return
+    if text.isascii() or not _has_other_ways(text):
+        yield from (found.span() for found in pattern.finditer(text))
+        return
+    shown, places = plain_places(text)
+    for found in pattern.finditer(shown):
+        begin, end = places[found.start()], places[found.end() - 1]
+        # all of what the last sign comes from
+        end = next((place for place in places[found.end() :] if place > end), len(text))
+        yield begin, end
+
+
+def _has_other_ways(text: str) -> bool:
+    return _OTHER_WAYS.search(text) is not None or not unicodedata.is_normalized("NFKC", text)

@@ -1,36 +1,89 @@
-"""Text as the index of words takes it: signs that are words of their own stand apart. Pure.
+"""Text as the index of words takes it, and words by which texts are compared. Pure.
 
-Chinese, Japanese and Korean are written without spaces, so that a whole sentence would be one word;
-each of their signs is one instead, and a word of several is a phrase.
+Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese are written without spaces, so that a whole
+sentence would be one word; each of their signs is one instead, and a word of several is a phrase.
+So is an emoji. Words that people write in several ways (full and half width, ligatures, ß, with and
+without vowel signs or joiners, camelCase) stand in the index a second time, behind the text, in the
+plain way; a query is looked for in both.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 
 # Han with its extensions, kana, Hangul syllables, and their half-width and compatibility forms
-_SIGN = (
+_CJK = (
     "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff\u3105-\u312f\u3131-\u318e"
     "\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-_SIGNS = re.compile(f"[{_SIGN}]")
-_APART = re.compile(f" ?(\x01?[{_SIGN}]\x02?) ?")
+# Thai, Lao, Burmese, Khmer
+_SOUTH = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u109f\u1780-\u17d3\ua9e0-\ua9fe\uaa60-\uaa7f"
+)
+_EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_SIGNS = re.compile(f"[{_CJK}{_SOUTH}{_EMOJI}]")
+# put around a sign, and between a text and the plain ways of its words
+_APART, _BEHIND = "\x1f", "\x1e"
 # parts of a query: what stands between quotation marks, or a word
 _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
-_WORD = re.compile(r"\w")
+# signs that change no word: accents, vowel signs of Hebrew and Arabic, joiners, variants, tints
+_DROPPED = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
+    "\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
+)
+# letters that have no decomposition, and are looked for as others
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h"}
+)
+# the same, and letters of Greek and Russian whose accents the index's own rules keep
+_HAS_LETTERS = re.compile("[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼ]")
+_WORDS = re.compile(r"[^\s\x1e\x1f]+")
+_CAMEL_WORD = re.compile(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*")
+_CAMEL = re.compile(r"[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])")
+_NOT_AROUND = "\"'“”„«»‘’()[]{}<>.,;:!?…*_`#-–—/\\|"
 
 
 def fold(text: object) -> str:
     """For the index; anything but text is nothing."""
     if not isinstance(text, str):
         return ""
-    return text if text.isascii() else _SIGNS.sub(r" \g<0> ", text)
+    more = " ".join(dict.fromkeys(_other_ways(text)))
+    return f"{_apart(text)}{_BEHIND}{_apart(more)}" if more else _apart(text)
 
 
 def unfolded(text: str) -> str:
-    """A piece of folded text as it is read; \x01 and \x02 are marks in it."""
-    return text if text.isascii() else _APART.sub(r"\1", text).replace("\x02\x01", "")
+    """A piece of folded text as it is read, without the plain ways behind it; \x01 and \x02 are
+    marks in it."""
+    return text.partition(_BEHIND)[0].replace(_APART, "").replace("\x02\x01", "")
+
+
+def plain(text: str) -> str:
+    """The same for all ways in which people write the same words."""
+    if text.isascii():
+        return text.lower()
+    parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFKC", _DROPPED.sub("", parted)).translate(_LETTERS)
+
+
+def plain_places(text: str) -> tuple[str, list[int]]:
+    """The plain way of a text, and for each of its characters the place in the text that it comes
+    from; one more for the end."""
+    pieces: list[str] = []
+    places: list[int] = []
+    at = 0
+    while at < len(text):
+        end = at + 1
+        # marks belong to what is before them, also those of half width
+        while end < len(text) and (unicodedata.combining(text[end]) or text[end] in "ﾞﾟ"):
+            end += 1
+        found = plain(text[at:end])
+        pieces.append(found)
+        places += [at] * len(found)
+        at = end
+    return "".join(pieces), [*places, len(text)]
 
 
 def match_of(query: str) -> str:
@@ -40,17 +93,52 @@ def match_of(query: str) -> str:
     parts = list(_PARTS.finditer(query))
     for part in parts:
         phrase, word = part.groups()
-        text = fold((phrase if word is None else word).replace("\0", " "))
-        words = [one for one in text.split() if _WORD.search(one)]
-        if not words:
+        given = (phrase if word is None else word).replace("\0", " ")
+        ways = [one for one in dict.fromkeys((_quoted(given), _quoted(plain(given)))) if one]
+        if not ways:
             continue
-        quoted = '"' + " ".join(words).replace('"', '""') + '"'
         # what is still being typed; a phrase that was closed is not
         open_end = part is parts[-1] and word is not None and not query[-1:].isspace()
-        if open_end and len(text) == 1 and text.isascii():
+        if open_end and len(given) == 1 and given.isascii():
             # a letter begins a tenth of all words: a second one says which (70 ms of looking less)
             if not found:
-                found.append(quoted)
+                found.append(ways[0])
             continue
-        found.append(quoted + ("*" if open_end else ""))
-    return " ".join(found)
+        ways = [f"{one}*" if open_end else one for one in ways]
+        found.append(ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})")
+    return " AND ".join(found)
+
+
+def _quoted(text: str) -> str:
+    words = [one for one in _apart(text).replace(_APART, " ").split() if any(map(_is_word, one))]
+    return '"' + " ".join(words).replace('"', '""') + '"' if words else ""
+
+
+def _is_word(one: str) -> bool:
+    """A sign that the index has: letters, their marks, numbers, emoji."""
+    category = unicodedata.category(one)
+    return category[0] in "LMN" or category in ("So", "Co")
+
+
+def _apart(text: str) -> str:
+    return text if text.isascii() else _SIGNS.sub(rf"{_APART}\g<0>{_APART}", text)
+
+
+def _other_ways(text: str) -> Iterator[str]:
+    """The plain ways of words that the index's own rules would not make of them."""
+    for found in _CAMEL_WORD.finditer(text):
+        yield from (one.lower() for one in _CAMEL.sub(r"\g<0> ", found[0]).split() if len(one) > 1)
+    if text.isascii():
+        return
+    for found in _WORDS.finditer(text):
+        word = found[0]
+        if word.isascii():
+            continue
+        word = word.strip(_NOT_AROUND)
+        is_other = (
+            not unicodedata.is_normalized("NFKC", word)
+            or _HAS_LETTERS.search(word) is not None
+            or _DROPPED.search(word) is not None
+        )
+        if is_other:
+            yield plain(word)

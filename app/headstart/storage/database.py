@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
-from headstart.core.folding import fold
+from headstart.core.folding import fold, plain
 from headstart.storage import schema, search_tables
 from headstart.storage.tables import metadata
 
@@ -48,7 +48,7 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
         # what the index of words is made of
         raw.create_function("fold", 1, fold, deterministic=True)
         # SQLite's own way knows the letters of English only
-        raw.create_function("caseless", 1, _caseless, deterministic=True)
+        raw.create_function("plain", 1, _plain, deterministic=True)
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("PRAGMA foreign_keys=ON")
         # what is deleted is overwritten
@@ -64,8 +64,8 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
     return engine
 
 
-def _caseless(text: object) -> str:
-    return str(text).casefold()
+def _plain(text: object) -> str:
+    return plain(str(text))
 
 
 def _text(data: bytes) -> str:

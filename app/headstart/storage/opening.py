@@ -32,6 +32,7 @@ from headstart.storage.database import (
 from headstart.storage.messages import MessageTable
 from headstart.storage.pages import Image, has_lost_commits
 from headstart.storage.salvage import Saved
+from headstart.storage.search import SearchTable
 from headstart.storage.trouble import CANNOT_WRITE, Trouble, trouble_of
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ def open_home(path: Path, backups: Path) -> Opened:
         engine = open_database(path, backups)
         try:
             _try_to_write(engine)
+            SearchTable(engine).renew()
             interrupted = MessageTable(engine).recover()
         except BaseException:
             engine.dispose()

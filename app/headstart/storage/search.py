@@ -13,15 +13,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from headstart.core.folding import match_of, unfolded
+from headstart.core.finding import spans_of
+from headstart.core.folding import match_of, plain, unfolded
 from headstart.core.search import Filters, Found, Snippet
-from headstart.storage.search_tables import CREATE, LEFT, TABLE
+from headstart.storage.search_tables import CREATE, LEFT, TABLE, is_of_this_make
 from headstart.storage.tables import chats
 
 log = logging.getLogger(__name__)
 
 # texts that are added at once (a slice of some 10 ms), and pages that are merged at once
 _SLICE, _MERGE = 100, 60
+# characters of a text that are looked through for a snippet, and of one around a word
+_BEGINNING, _AROUND = 4_000, 40
 # tokens of a snippet; its marks
 _TOKENS = 14
 _FROM, _TO = "\x01", "\x02"
@@ -53,10 +56,10 @@ class SearchTable:
 
     def titles(self, query: str) -> list[str]:
         """Chats with all words in their title, the last used first."""
-        words = query.replace('"', " ").casefold().split()
+        words = plain(query.replace('"', " ")).split()
         if not words:
             return []
-        like = [f"caseless(title) LIKE :w{number} ESCAPE '!'" for number in range(len(words))]
+        like = [f"plain(title) LIKE :w{number} ESCAPE '!'" for number in range(len(words))]
         values = {f"w{number}": f"%{_escaped(word)}%" for number, word in enumerate(words)}
         with self._engine.connect() as connection:
             found = connection.scalars(
@@ -124,6 +127,15 @@ class SearchTable:
         # SQLite's documentation: fewer than two changes, and there was nothing to merge
         return after - before >= 2
 
+    def renew(self) -> None:
+        """Make an index of another make again."""
+        query = f"SELECT sql FROM sqlite_master WHERE name = '{TABLE}'"
+        with self._engine.connect() as connection:
+            made = connection.scalar(text(query))
+        if made is not None and not is_of_this_make(made):
+            log.info("the index of words is made again, by newer rules")
+            self.make_again()
+
     def make_again(self) -> None:
         """From nothing: texts are added by `build`."""
         with self._engine.begin() as connection:
@@ -137,6 +149,7 @@ class SearchTable:
         wanted, values = _conditions(filters)
         if match:
             snippet = f"snippet({TABLE}, 0, '{_FROM}', '{_TO}', '…', {_TOKENS})"
+            begins = f"substr(p.text, 1, {_BEGINNING})"
             source = f"{TABLE} JOIN parts p ON p.rowid = {TABLE}.rowid"
             wanted.insert(0, f"{TABLE} MATCH :match")
             values["match"] = match
@@ -144,12 +157,14 @@ class SearchTable:
         elif filters.any:
             # no words: what the filters alone find
             snippet, source, order = "substr(p.text, 1, 160)", "parts p", "p.rowid"
+            begins = "''"
             wanted.insert(0, "p.kind IN ('text', 'file')")
         else:
             return []
         rows = connection.execute(
             text(
-                f"SELECT m.id, m.chat_id, m.role, m.created_at, p.kind, {snippet} AS piece"
+                f"SELECT m.id, m.chat_id, m.role, m.created_at, p.kind, {snippet} AS piece,"
+                f" {begins} AS begins"
                 f" FROM {source} JOIN messages m ON m.id = p.message_id"
                 f" JOIN chats c ON c.id = m.chat_id WHERE {' AND '.join(wanted)}"
                 f" ORDER BY {order} DESC LIMIT :limit"
@@ -157,7 +172,14 @@ class SearchTable:
             values | {"limit": limit},
         )
         return [
-            Found(row.chat_id, row.id, row.role, row.created_at, _snippet(row.piece), row.kind)
+            Found(
+                row.chat_id,
+                row.id,
+                row.role,
+                row.created_at,
+                _snippet(row.piece) or _around(query, row.begins),
+                row.kind,
+            )
             for row in rows
         ]
 
@@ -194,8 +216,19 @@ def _escaped(text: str) -> str:
     return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
-def _snippet(piece: str) -> Snippet:
-    """The text without marks, and where they were, from and to."""
+def _around(query: str, text: str) -> Snippet:
+    """A piece of a text around the first of the words, where the index has only its plain way."""
+    spans = [span for word in query.split() for span in spans_of(word, text)]
+    at = max(0, min(spans, default=(0, 0))[0] - _AROUND)
+    piece = text[at : at + 4 * _AROUND]
+    marks = sorted((begin - at, end - at) for begin, end in spans if end - at <= len(piece))
+    return Snippet(" ".join(piece.split("\n")), tuple(marks))
+
+
+def _snippet(piece: str) -> Snippet | None:
+    """The text without marks, and where they were, from and to; None for one of plain ways."""
+    if _FROM in piece and _FROM not in piece.partition("\x1e")[0]:
+        return None
     words, marks = [], []
     at = begin = 0
     for one in _split(unfolded(piece)):

@@ -1,5 +1,5 @@
-"""The index of words over the texts of messages, as SQL. Migration 0008 makes it: what is here may
-be added to, never changed.
+"""The index of words over the texts of messages, as SQL. Migration 0008 makes it; one of another
+make is made again when the database is opened.
 
 An FTS5 table over a view: the words are in the index only, the texts stay where they are. `fold`
 (see `folding`) is a function that every connection has. Ranges of parts that are not in the index
@@ -28,7 +28,8 @@ _ADD = (
 _VIEW = f"""CREATE VIEW {TABLE}_texts AS
 SELECT rowid AS id, fold(text) AS text FROM parts WHERE kind IN {_KINDS}"""
 _INDEX = f"""CREATE VIRTUAL TABLE {TABLE} USING fts5(
-text, content='{TABLE}_texts', content_rowid='id', tokenize='unicode61 remove_diacritics 2')"""
+text, content='{TABLE}_texts', content_rowid='id',
+tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co So'")"""
 _ALL_LEFT = f"""INSERT INTO {LEFT}
 SELECT 1, max(rowid) FROM parts HAVING max(rowid) IS NOT NULL"""
 CREATE = (
@@ -41,6 +42,11 @@ CREATE = (
     f"CREATE TRIGGER {TABLE}_changed_from AFTER UPDATE ON parts {_REMOVE}",
     f"CREATE TRIGGER {TABLE}_changed_to AFTER UPDATE ON parts {_ADD}",
 )
+
+
+def is_of_this_make(made: str) -> bool:
+    """True for the SQL of an index as it is made now."""
+    return " ".join(made.split()) == " ".join(_INDEX.split())
 
 
 def empty(connection: sqlite3.Connection) -> None:

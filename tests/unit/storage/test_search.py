@@ -78,7 +78,7 @@ async def titles(storage: Storage, query: str) -> set[str]:
         ("天气很好", {"chinese"}),
         ("カメラ", {"japanese"}),
         ("서울", {"korean"}),
-        ("grosse", set()),
+        ("grosse", {"german"}),
         ("größe", {"german"}),
         ("anderung", {"german"}),
         ("foo(", {"signs"}),

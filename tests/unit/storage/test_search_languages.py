@@ -1,0 +1,135 @@
+"""Words are found in any script, however they are written; in messages, titles and one chat."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headstart.core.finding import spans_of
+from headstart.core.folding import plain, plain_places
+from headstart.core.parts import text_part
+from headstart.core.search import Filters
+from headstart.core.values import Chat, Message, MessageStatus, Role
+from headstart.storage.search_tables import _INDEX, TABLE
+from headstart.storage.worker import Storage
+
+# a query, a text that has it, and a text that has not
+PAIRS = [
+    ("น้ำ", "ฉันอยากดื่มน้ำเย็น", "ฉันอยากกินข้าว"),
+    ("ນ້ຳ", "ຂ້ອຍຢາກດື່ມນ້ຳ", "ຂ້ອຍຢາກກິນເຂົ້າ"),
+    ("ទឹក", "ខ្ញុំចង់ផឹកទឹក", "ខ្ញុំចង់ញ៉ាំបាយ"),
+    ("ရေ", "ကျွန်တော်ရေသောက်ချင်တယ်", "ကျွန်တော်ထမင်းစားတယ်"),
+    ("👍", "well done 👍👍", "well done 👎"),
+    ("👩‍💻", "she is a 👩🏽‍💻 here", "he is a 👨 here"),
+    ("हिन्दी", "मुझे हिन्दी पसंद है", "मुझे हिन्दू कथा पसंद है"),
+    ("কলকাতা", "আমি কলকাতা যাই", "আমি ঢাকা যাই"),
+    ("தமிழ்", "நான் தமிழ் பேசுகிறேன்", "நான் தெலுங்கு பேசுகிறேன்"),
+    ("كتاب", "هذا كِتَابٌ جديد", "هذا قلم جديد"),
+    ("كِتَاب", "هذا كتاب جديد", "هذا قلم جديد"),
+    ("שלום", "שָׁלוֹם לכולם", "תודה לכולם"),
+    ("می‌خواهم", "من میخواهم بروم", "من رفتم"),
+    ("میخواهم", "من می‌خواهم بروم", "من رفتم"),
+    ("カタカナ", "ｶﾀｶﾅで書く", "ひらがなで書く"),
+    ("ガラス", "ｶﾞﾗｽの靴", "木の靴"),
+    ("ABC", "ＡＢＣ順", "ＡＢ順"),
+    ("東京", "昨日東京に行った", "昨日京都に行った"),
+    ("你好", "他说你好吗", "他说再见"),
+    ("안녕", "안녕하세요", "감사합니다"),
+    ("file", "a ﬁle here", "a pile here"),
+    ("strasse", "Die Straße ist lang", "Die Stadt ist lang"),
+    ("Straße", "DIE STRASSE IST LANG", "DIE STADT IST LANG"),
+    ("lodz", "Byłem w Łodzi i w Łódź", "Byłem w Krakowie"),
+    ("creme", "la crème brûlée", "le café"),
+    ("İstanbul", "istanbul'da", "ankara'da"),
+    ("istanbul", "İSTANBUL'DA", "ANKARA'DA"),
+    ("foo", "call getFooBar now", "call getBar now"),
+    ("parser", "the HTMLParser class", "the HTMLWriter class"),
+    ("smorgas", "en smörgås", "en kaka"),
+    ("kobenhavn", "i København", "i Aarhus"),
+    ("ελλαδα", "Η Ελλάδα είναι", "Η Ιταλία είναι"),
+    ("елка", "Ёлка зелёная", "Берёза белая"),
+    ("tieng viet", "nói tiếng Việt tốt", "nói tiếng Anh tốt"),
+    ("snake", "a snake_case name", "a kebab name"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[Storage]:
+    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    yield storage
+    storage.close()
+
+
+async def _put(storage: Storage, key: str, text: str) -> None:
+    chat = Chat(key * 32, text, 1, 1, model="m")
+    status = MessageStatus.COMPLETE
+    message = Message(key * 31 + "0", chat.id, None, Role.USER, status, text_part(text), 1)
+    await storage.run(lambda store: store.messages.add([message], chat))
+
+
+@pytest.mark.parametrize(("query", "text", "other"), PAIRS, ids=[pair[0] for pair in PAIRS])
+async def test_a_word_is_found_wherever_one_looks(
+    query: str, text: str, other: str, storage: Storage
+) -> None:
+    await _put(storage, "a", text)
+    await _put(storage, "b", other)
+    while await storage.run(lambda store: store.search.build()):
+        pass
+    found = await storage.run(lambda store: store.search.find(query, Filters(), 9))
+    assert [one.chat_id[0] for one in found] == ["a"]
+    snippet = found[0].snippet
+    assert snippet.text.strip("…") in text
+    assert snippet.marks
+    assert all(0 <= begin < end <= len(snippet.text) for begin, end in snippet.marks)
+    if "Foo" not in text and "Parser" not in text:
+        titles = await storage.run(lambda store: store.search.titles(query))
+        assert [one[0] for one in titles] == ["a"]
+    assert list(spans_of(query, text))
+    assert not list(spans_of(query, other))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("strasse", "die Straße, lang", ["Straße"]),
+        ("file", "a ﬁle, a file", ["ﬁle", "file"]),
+        ("ガラス", "xｶﾞﾗｽx", ["ｶﾞﾗｽ"]),
+        ("كتاب", "x كِتَابٌ x", ["كِتَاب"]),
+        ("creme", "la Crème", ["Crème"]),
+        ("e", "e\u0301x", ["e\u0301"]),
+    ],
+)
+def test_what_is_marked_is_all_of_what_was_found(query: str, text: str, found: list[str]) -> None:
+    assert [text[begin:end].rstrip("ٌ") for begin, end in spans_of(query, text)] == found
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair[0] for pair in PAIRS])
+def test_places_of_the_plain_way_are_in_order(pair: tuple[str, str, str]) -> None:
+    shown, places = plain_places(pair[1])
+    assert shown == plain(pair[1])
+    assert len(places) == len(shown) + 1
+    assert places == sorted(places)
+    assert places[-1] == len(pair[1])
+
+
+async def test_an_index_of_another_make_is_made_again(tmp_path: Path) -> None:
+    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    await _put(storage, "a", "die Straße")
+    storage.close()
+    connection = sqlite3.connect(tmp_path / "headstart.db")
+    connection.create_function("fold", 1, lambda text: text, deterministic=True)
+    older = _INDEX.replace("categories 'L* M* N* Co So'", "")
+    for statement in (f"DROP TABLE {TABLE}", older, f"DELETE FROM {TABLE}_left"):
+        connection.execute(statement)
+    connection.execute(f"INSERT INTO {TABLE}({TABLE}) VALUES ('rebuild')")
+    connection.commit()
+    connection.close()
+    storage = Storage(tmp_path / "headstart.db", tmp_path / "backups")
+    while await storage.run(lambda store: store.search.build()):
+        pass
+    found = await storage.run(lambda store: store.search.find("strasse", Filters(), 9))
+    assert len(found) == 1
+    storage.close()
