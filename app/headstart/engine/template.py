@@ -7,10 +7,11 @@ rendering a short chat in each way.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +113,13 @@ class ChatTemplate:
             return self._call(given, told_so)
         except RecursionError as error:
             raise TemplateError("it calls itself without end") from error
+        except jinja2.TemplateError as error:
+            turns = _in_turns(given)
+            if turns == list(given):
+                raise TemplateError(f"{error}" or type(error).__name__) from error
+            # many want a question first, and an answer after each
+            with _as_template_error():
+                return self._call(turns, told_so)
         except Exception as error:
             # a template is a stranger's program: whatever it raises is its own fault
             raise TemplateError(f"{error}" or type(error).__name__) from error
@@ -252,10 +260,38 @@ def _quoted(source: str, word: str) -> bool:
     return f"'{word}'" in source or f'"{word}"' in source
 
 
+@contextlib.contextmanager
+def _as_template_error() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise TemplateError(f"{error}" or type(error).__name__) from error
+
+
+def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
+    """Question and answer in turns: an empty question before an answer that comes first, and
+    neighbours of one side as one."""
+    found: list[PromptMessage] = []
+    for one in messages:
+        last = found[-1] if found else None
+        if one.role is Role.ASSISTANT and (last is None or last.role is Role.SYSTEM):
+            found.append(PromptMessage(Role.USER, "", f"before {one.key}"))
+        elif last is not None and last.role is one.role:
+            text = f"{last.text}\n\n{one.text}"
+            images = last.images + one.images
+            found[-1] = dataclasses.replace(last, text=text, key=one.key, images=images)
+            continue
+        found.append(one)
+    return found
+
+
 def _merged(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
     """The system message in front of the first question."""
     if len(messages) < 2 or messages[0].role is not Role.SYSTEM:
         return messages
     first, second = messages[0], messages[1]
+    if second.role is not Role.USER:
+        # a chat that the model begins: the system's words ask for it
+        return [PromptMessage(Role.USER, first.text, first.key), *messages[1:]]
     text = f"{first.text}\n\n{second.text}"
     return [PromptMessage(second.role, text, second.key, second.reasoning), *messages[2:]]

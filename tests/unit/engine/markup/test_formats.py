@@ -67,6 +67,18 @@ def test_every_template_takes_a_chat_with_all_its_texts(name: str) -> None:
     assert shown.count("It lies by the sea.") <= 1
 
 
+@pytest.mark.parametrize("name", sorted(templates()))
+def test_every_template_takes_a_chat_that_the_model_begins(name: str) -> None:
+    """Of characters and imports; also two questions behind each other."""
+    chosen = choose(templates()[name], "<s>", "</s>", frozenset())
+    welcome = PromptMessage(Role.ASSISTANT, "Welcome, stranger.", "a")
+    asked = [PromptMessage(Role.USER, text, text) for text in ("Who are you?", "And where?")]
+    for before in ([], [PromptMessage(Role.SYSTEM, "Be Mara.", "s")]):
+        messages = [*before, welcome, *asked]
+        shown = chosen.render(messages)
+        assert [shown.count(one.text) for one in messages] == [1] * len(messages)
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=NAMES)
 def test_a_reply_goes_on_where_it_stopped(sample: ReplySample) -> None:
     """In the thought, after it, and in the text: what is written then is read as it was meant."""
