@@ -17,7 +17,10 @@ from tests.support.driver import ask, use_sampling
 
 def headstart(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "headstart", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    # names of files may be no text
+    return subprocess.run(
+        command, capture_output=True, text=True, errors="replace", timeout=120, check=False
+    )
 
 
 def test_what_comes_in_goes_out(home: Home, tmp_path: Path) -> None:

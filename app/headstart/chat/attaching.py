@@ -15,6 +15,7 @@ from headstart.core.attachments import LARGEST, Extracted, ranges_text
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.images import image_of
 from headstart.core.parts import FilePart, ImagePart
+from headstart.core.whole_text import whole
 from headstart.extraction.process import Reading, ReadingCancelled
 
 Attached = FilePart | ImagePart
@@ -33,7 +34,7 @@ class Attaching:
         """A file for a message of a chat; `progress` from 0 to 1. Raises EnvironmentProblem,
         ReadingCancelled."""
         data = await asyncio.to_thread(_bytes, path)
-        return await self.content(chat_id, data, path.name, reading, progress)
+        return await self.content(chat_id, data, whole(path.name), reading, progress)
 
     async def content(
         self,

@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from headstart.core.whole_text import is_text, whole
+
 Fact = str | int | float
 # what was stored before there were codes, and what only tests say
 AS_WRITTEN = "as-written"
@@ -61,10 +63,15 @@ def told(code: str, **facts: object) -> Told:
     return Told(
         code,
         {
-            name: fact if isinstance(fact, str | int | float) else str(fact)
+            # names of files may be no text
+            name: fact if isinstance(fact, int | float) else _text(str(fact))
             for name, fact in facts.items()
         },
     )
+
+
+def _text(fact: str) -> str:
+    return fact if is_text(fact) else whole(fact)
 
 
 def about(code: str, problem: Told, **facts: object) -> Told:

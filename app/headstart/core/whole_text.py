@@ -24,6 +24,11 @@ def whole(text: str) -> str:
     return _HALF.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
 
 
+def is_text(text: str) -> bool:
+    """False where it has halves of characters, as names of files in another encoding have."""
+    return text.isascii() or _HALF.search(text) is None
+
+
 def _joined(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from headstart.core.told import Fact, Told, told
+from headstart.core.whole_text import whole
 
 # lines that are kept; everything is counted
 _MOST_LINES = 500
@@ -28,12 +29,12 @@ class Report:
         """Something that does not come in, or not as it was."""
         self.counts[code] += 1
         if len(self.lines) < _MOST_LINES:
-            self.lines.append(Skipped(where, told(code, **facts)))
+            self.lines.append(Skipped(whole(where), told(code, **facts)))
 
     def problem(self, where: str, why: Told) -> None:
         self.counts[why.code] += 1
         if len(self.lines) < _MOST_LINES:
-            self.lines.append(Skipped(where, why))
+            self.lines.append(Skipped(whole(where), why))
 
     @property
     def left_out(self) -> int:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.resources import resources
 from headstart.core.split_files import parts, title
+from headstart.core.whole_text import is_text
 from headstart.hub import mlx_folder
 from headstart.hub.model_files import check_parts
 
@@ -36,6 +38,8 @@ def open_model(path: Path) -> ModelRef:
     A file of a model folder stands for the folder, a part of a split file for all of them.
     """
     path = path.expanduser().absolute()
+    if not is_text(str(path)):
+        raise ModelProblem("path-is-no-text", name=path.name)
     if path.suffix in (".safetensors", ".json") and mlx_folder.is_folder(path.parent):
         path = path.parent
     if path.is_dir():

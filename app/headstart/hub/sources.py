@@ -19,6 +19,7 @@ import platformdirs
 
 from headstart.core.model_ref import ModelFormat
 from headstart.core.split_files import is_later_part, title
+from headstart.core.whole_text import is_text
 
 
 class Source(StrEnum):
@@ -214,7 +215,9 @@ _WALKS: dict[Source, Callable[[Place], Iterable[Found]]] = {
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     with contextlib.suppress(OSError), os.scandir(folder) as found:
-        return sorted(found, key=lambda entry: entry.name)
+        # a name in another encoding can neither be kept nor given to llama.cpp
+        named = (entry for entry in found if is_text(entry.name))
+        return sorted(named, key=lambda entry: entry.name)
     return []
 
 

@@ -66,6 +66,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} in {parent_name} is far too large.",
         "Download the folder again, or choose another model.",
     ),
+    "path-is-no-text": (
+        "The path of {name} is not in UTF-8, and no model can be opened by it.",
+        "Rename the file or its folder, and choose it again.",
+    ),
     "model-file-gone": (
         "The model file {path} is not there.",
         "Was it moved or deleted? Choose another model.",

@@ -20,6 +20,7 @@ from headstart.core.parts import (
 )
 from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import MessageStatus, Role, TurnStats
+from headstart.core.whole_text import whole
 from headstart.exchange import ids
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, ModelName, Node, active_to, in_order
@@ -81,10 +82,10 @@ def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Co
     # what has no words is on show where the message before it is
     last = above.get(facts.leaf, facts.leaf) if facts.leaf is not None else None
     leaf = stands_for.get(last) if last is not None else None
-    title = facts.title or _title_of(kept)
+    title = whole(facts.title) or _title_of(kept)
     return Conversation(
         source=source,
-        id=facts.id or ids.content_id(source, prompt, *(_words(node) for node in kept)),
+        id=whole(facts.id) or ids.content_id(source, prompt, *(_words(node) for node in kept)),
         title=title[:_LONGEST_TITLE],
         nodes=tuple(kept),
         active=active_to(leaf, kept),
@@ -92,7 +93,7 @@ def build(source: str, facts: Facts, seen: Iterable[Seen], report: Report) -> Co
         updated_at=facts.updated_at or max(times, default=created),
         pinned=facts.pinned,
         titled_by_user=bool(facts.title),
-        folder=facts.folder,
+        folder=whole(facts.folder),
         tags=facts.tags,
         model=facts.model or _model_of(kept),
         options=changed(ChatOptions(), system_prompt=prompt) if prompt else ChatOptions(),

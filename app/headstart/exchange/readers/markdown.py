@@ -9,6 +9,7 @@ from dataclasses import replace
 from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.settings import ChatOptions, changed
 from headstart.core.values import MessageStatus, Role
+from headstart.core.whole_text import whole
 from headstart.exchange import ids
 from headstart.exchange.fields import compact, decode, time_of
 from headstart.exchange.include import Include
@@ -48,11 +49,11 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
         except UnicodeDecodeError:
             report.skip(member, "import-encoding")
             continue
-        found = from_markdown(text, member.rpartition("/")[2].removesuffix(".md"))
+        found = from_markdown(text, whole(member.rpartition("/")[2].removesuffix(".md")))
         if found is None:
             report.skip(member, "import-empty")
         else:
-            yield replace(found, folder=member.rpartition("/")[0])
+            yield replace(found, folder=whole(member.rpartition("/")[0]))
 
 
 def from_markdown(text: str, name: str = "") -> Conversation | None:
