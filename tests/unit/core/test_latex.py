@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +92,29 @@ def test_whatever_is_written_is_drawn_or_shown(latex: str) -> None:
         drawable(latex)
     except NotDrawn:
         assert formula(latex, True) is None
+
+
+@pytest.mark.parametrize(
+    ("latex", "words"),
+    [
+        (r"\text{速度} = \frac{\text{距離}}{\text{時間}}", ["速度", "距離", "時間"]),
+        (r"面积 = 长 \times 宽", ["面积", "长", "宽"]),
+        (r"E_{\text{总}}", ["总"]),
+        (r"\text{부피} = a^3", ["부피"]),
+        (r"\text{حجم} = a^3", ["حجم"]),
+        (r"\text{आयतन} = a^3", ["आयतन"]),
+        (r"\text{速度 <v>}", ["速度 &lt;v&gt;"]),
+        (r"\operatorname{最大}(x)", ["最大"]),
+    ],
+)
+def test_words_of_other_scripts_are_texts_of_the_drawing(latex: str, words: list[str]) -> None:
+    drawn = formula(latex, True)
+    assert drawn is not None
+    assert sorted(re.findall(r"<text [^>]*>([^<]*)</text>", drawn.svg)) == sorted(words)
+    # the boxes are gone
+    assert "0.88" not in drawn.svg
+    assert words[0].partition(" ")[0] in drawn.words.replace(" ", "")
+
+
+def test_a_letter_that_no_system_has_a_word_for_stays_source() -> None:
+    assert formula(r"\text{\textbf{速度} x}", True) is None

@@ -11,12 +11,15 @@ import logging
 import re
 from dataclasses import dataclass
 
+from headstart.core.markdown.foreign_words import Words, with_boxes, with_words
 from headstart.core.markdown.latex import drawable, spoken
 
 log = logging.getLogger(__name__)
 
 # characters; beyond this a formula is shown as it was written (40,000 take 80 ms)
 LONGEST = 4_000
+# how mathra says that its font lacks a letter
+_NO_SIGN = "the font has no"
 # drawn formulas that are kept; a page of mathematics has a hundred
 _KEPT = 1_000
 _VIEW = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
@@ -57,8 +60,14 @@ def _formula(latex: str, display: bool) -> Formula | None:
 
     tag = _TAG.search(latex) if display else None
     plain = _LABEL.sub("", _TAG.sub("", latex))
+    words: list[Words] = []
     try:
-        found = mathra.render(drawable(plain), display=display)
+        plain = drawable(plain)
+        found = mathra.render(plain, display=display)
+        speech = str(found["speech"])
+        if found["warnings"] and all(_NO_SIGN in one["description"] for one in found["warnings"]):
+            boxed, words = with_boxes(plain)
+            found = mathra.render(boxed, display=display) if words else found
     except ValueError:
         return None
     except Exception as error:
@@ -73,13 +82,16 @@ def _formula(latex: str, display: bool) -> Formula | None:
     if width <= 0 or height <= 0:
         return None
     body = _UNWANTED.sub("", svg[_ROOT.match(svg).end() :])  # type: ignore[union-attr]
+    written = with_words(body, words) if words else body
+    if written is None:
+        return None
     box = f"{left:g} {top:g} {width:g} {height:g}"
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">'
     return Formula(
-        head + body,
+        head + written,
         width / 1000,
         -top / 1000,
         (height + top) / 1000,
-        spoken(str(found["speech"])),
+        spoken(speech),
         tag[1] if tag is not None else "",
     )
