@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,7 +145,7 @@ class Model:
 
 
 def read_gguf(path: Path) -> Model:
-    """Read `path`, once per version of the file: 50,000 tokens take GGUFReader 2 s."""
+    """Read `path`, once per version of the file."""
     state = path.stat()
     return _read(path, state.st_mtime_ns, state.st_size)
 
@@ -166,9 +167,30 @@ def write_gguf(
     return target
 
 
+class Reader(gguf.GGUFReader):  # type: ignore[misc]
+    """Reads lists at once: the library goes through 50,000 tokens in 4 s, one array each."""
+
+    def _get_field_parts(self, orig_offs: int, raw_type: int) -> tuple[int, Any, Any, Any]:
+        if raw_type != gguf.GGUFValueType.ARRAY:
+            found: tuple[int, Any, Any, Any] = super()._get_field_parts(orig_offs, raw_type)
+            return found
+        view, at = memoryview(self.data), orig_offs + 12
+        kind, count = struct.unpack("<IQ", view[orig_offs:at])
+        types = [gguf.GGUFValueType.ARRAY, gguf.GGUFValueType(kind)]
+        if kind != gguf.GGUFValueType.STRING:
+            whole = np.frombuffer(view, self.gguf_scalar_to_np[types[1]], count, at)
+            return 12 + whole.nbytes, [whole], [0], types
+        texts = []
+        for _ in range(count):
+            size = int.from_bytes(view[at : at + 8], "little")
+            texts.append(view[at + 8 : at + 8 + size])
+            at += 8 + size
+        return at - orig_offs, texts, list(range(count)), types
+
+
 @functools.lru_cache(maxsize=4)
 def _read(path: Path, modified: int, size: int) -> Model:
-    prefiller = gguf.GGUFReader(path)
+    prefiller = Reader(path)
     fields: dict[str, Field] = {}
     for key, field in prefiller.fields.items():
         # the writer makes these itself

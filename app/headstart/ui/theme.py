@@ -230,7 +230,10 @@ def apply(app: QApplication, choice: ThemeChoice, font: TextFont) -> Theme:
     _family = "Inter" if font == "inter" else _system_family
     app.setFont(text_font())
     app.setPalette(_palette(_theme))
-    app.setStyleSheet(_style_sheet(_theme))
+    sheet = _style_sheet(_theme)
+    # the same one again would be read and given to every widget once more: 0.2 s
+    if app.styleSheet() != sheet:
+        app.setStyleSheet(sheet)
     return _theme
 
 
