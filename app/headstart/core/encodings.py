@@ -18,6 +18,7 @@ _ENCODINGS: tuple[tuple[str, str, str], ...] = (
     ("KOI8-R", "koi8_r", "Cyrillic"),
     ("KOI8-U", "koi8_u", "Cyrillic"),
     ("IBM 866", "cp866", "Cyrillic"),
+    ("IBM 855", "cp855", "Cyrillic"),
     ("ISO 8859-5", "iso8859_5", "Cyrillic"),
     ("Mac Cyrillic", "mac_cyrillic", "Cyrillic"),
     ("Windows-1253", "cp1253", "Greek"),
@@ -37,6 +38,7 @@ _ENCODINGS: tuple[tuple[str, str, str], ...] = (
     ("EUC-JP", "euc_jp", "Japanese"),
     ("ISO-2022-JP", "iso2022_jp_ext", "Japanese"),
     ("EUC-KR", "cp949", "Korean"),
+    ("Johab", "johab", "Korean"),
     ("ISO-2022-KR", "iso2022_kr", "Korean"),
 )
 CODECS = {name: codec for name, codec, _ in _ENCODINGS}

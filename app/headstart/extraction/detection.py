@@ -35,7 +35,6 @@ _NAMES = {
     "cp932": "Shift JIS",
     "cp949": "EUC-KR",
     "uhc": "EUC-KR",
-    "johab": "EUC-KR",
     "eucjis2004": "EUC-JP",
     "eucjisx0213": "EUC-JP",
 }
