@@ -9,9 +9,12 @@ from tests.faults.kills import KINDS, run
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "count", [1, pytest.param(35, marks=pytest.mark.proof)], ids=["some", "all"]
+    "count", [2, pytest.param(35, marks=pytest.mark.proof)], ids=["some", "all"]
 )
 def test_what_was_committed_survives(kind: str, count: int) -> None:
+    if kind == "saving" and count == 2:
+        # it loads a model three times
+        count = 1
     told: list[str] = []
     row = run(kind, count, seed=count, tell=told.append)
     assert (row.tried, row.survived, row.lost) == (count, count, 0), told

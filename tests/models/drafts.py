@@ -167,12 +167,15 @@ def write_gguf(
     return target
 
 
+_ITS_PARTS = vars(gguf.GGUFReader)["_get_field_parts"]
+
+
 class Reader(gguf.GGUFReader):  # type: ignore[misc]
     """Reads lists at once: the library goes through 50,000 tokens in 4 s, one array each."""
 
     def _get_field_parts(self, orig_offs: int, raw_type: int) -> tuple[int, Any, Any, Any]:
         if raw_type != gguf.GGUFValueType.ARRAY:
-            found: tuple[int, Any, Any, Any] = super()._get_field_parts(orig_offs, raw_type)
+            found: tuple[int, Any, Any, Any] = _ITS_PARTS(self, orig_offs, raw_type)
             return found
         view, at = memoryview(self.data), orig_offs + 12
         kind, count = struct.unpack("<IQ", view[orig_offs:at])

@@ -4,7 +4,6 @@ programs write them. Words that have to come in are numbered: w1, w2 and so on."
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -395,11 +394,3 @@ PROGRAMS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "Anthropic": ("list", anthropic),
     "Gemini page": ("gemini", takeout_page),
 }
-
-
-def as_value(data: bytes) -> Any:
-    """JSON of a file, or its lines."""
-    try:
-        return json.loads(data)
-    except ValueError:
-        return [json.loads(line) for line in data.splitlines()]

@@ -181,9 +181,8 @@ async def test_a_chat_and_a_message_are_copied_in_three_forms(
         question = (await app.services.branches.whole(chat.id))[0]
         view.copy_requested.emit(question.id, "plain")
         await app.controllers.settle()
-        assert clipboard.text() == (
-            "How do I make a vector?\n\n#include <vector>\nint a[] = {1, 2}; // a != b"
-        )
+        # the user's words are no Markdown
+        assert clipboard.text() == f"How do I make a vector?\n\n{files.FENCE}"
         assert message_of(view.column.items, view.widget_of(reply.id)) == reply.id
 
 

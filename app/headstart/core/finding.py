@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -16,6 +17,14 @@ _LONGEST = 400
 _OTHER_WAYS = re.compile(
     "[\u00ad\u00c0-\u024f\u0300-\u036f\u0386-\u03ce\u0401\u0419\u0439\u0451\u0591-\u05c7"
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u1e00-\u1eff\u200b-\u200f\u2060\ufb00-\ufdff\ufe00-\ufe0f\uff00-\uffef]"
+)
+
+
+# signs whose plain way is none, or several: their places have to be counted
+_NOT_ALONE = re.compile(
+    "[ßÆæŒœÞþẞĳĲŉǆ-ǌǱ-ǳ\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u1e9a\u200b-\u200f\u2060\ufb00-\ufdff\ufe00-\ufe0f\uff00-\uffef"
+    "\U0001f3fb-\U0001f3ff]"
 )
 
 
@@ -45,12 +54,26 @@ def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
     if text.isascii() or not _has_other_ways(text):
         yield from (found.span() for found in pattern.finditer(text))
         return
+    if unicodedata.is_normalized("NFKC", text) and _NOT_ALONE.search(text) is None:
+        one = text.translate(_alone()).lower()
+        if len(one) == len(text):
+            # each letter has one in the plain way: the places are the same
+            yield from (found.span() for found in pattern.finditer(one))
+            return
     shown, places = plain_places(text)
     for found in pattern.finditer(shown):
         begin, end = places[found.start()], places[found.end() - 1]
         # all of what the last sign comes from
         end = next((place for place in places[found.end() :] if place > end), len(text))
         yield begin, end
+
+
+@functools.cache
+def _alone() -> dict[int, str]:
+    """Letters of Latin, Greek and Russian whose plain way is one letter."""
+    ranges = ((0xC0, 0x250), (0x386, 0x3CF), (0x400, 0x530), (0x1E00, 0x2000))
+    found = {code: plain(chr(code)) for first, last in ranges for code in range(first, last)}
+    return {code: text for code, text in found.items() if len(text) == 1}
 
 
 def _has_other_ways(text: str) -> bool:

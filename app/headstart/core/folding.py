@@ -41,7 +41,8 @@ _LETTERS = str.maketrans(
 # the same, and letters of Greek and Russian whose accents the index's own rules keep
 _HAS_LETTERS = re.compile("[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼ]")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
-_CAMEL_WORD = re.compile(r"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*")
+# words of ASCII, each once: a search that begins anew at every letter takes minutes for long runs
+_ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])")
 _NOT_AROUND = "\"'“”„«»‘’()[]{}<>.,;:!?…*_`#-–—/\\|"
 
@@ -126,8 +127,11 @@ def _apart(text: str) -> str:
 
 def _other_ways(text: str) -> Iterator[str]:
     """The plain ways of words that the index's own rules would not make of them."""
-    for found in _CAMEL_WORD.finditer(text):
-        yield from (one.lower() for one in _CAMEL.sub(r"\g<0> ", found[0]).split() if len(one) > 1)
+    for found in _ASCII_WORD.finditer(text):
+        word = found[0]
+        if word.islower() or word.isdigit() or _CAMEL.search(word) is None:
+            continue
+        yield from (one.lower() for one in _CAMEL.sub(r"\g<0> ", word).split() if len(one) > 1)
     if text.isascii():
         return
     for found in _WORDS.finditer(text):

@@ -28,6 +28,7 @@ from headstart.exchange.readers import (
 from headstart.exchange.readers.common import LARGEST_CONVERSATION, raws
 from headstart.exchange.readers.programs_apps import APPS
 from headstart.exchange.readers.programs_code import CODE
+from headstart.exchange.readers.programs_pairs import PAIRS
 from headstart.exchange.readers.programs_web import WEB
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -74,7 +75,10 @@ class Format:
 # the first that knows a file has it: narrow ones before wide ones
 FORMATS = (
     Format(own.SOURCE, own.NAME, own.read, own.recognise),
-    *(Format(one.source, one.name, one.read, one.recognise) for one in (*WEB, *CODE, *APPS)),
+    *(
+        Format(one.source, one.name, one.read, one.recognise)
+        for one in (*WEB, *CODE, *APPS, *PAIRS)
+    ),
     Format(chatgpt.SOURCE, chatgpt.NAME, chatgpt.read, chatgpt.recognise),
     Format(claude.SOURCE, claude.NAME, claude.read, claude.recognise),
     Format(openwebui.SOURCE, openwebui.NAME, openwebui.read, openwebui.recognise),

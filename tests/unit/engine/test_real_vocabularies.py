@@ -76,7 +76,8 @@ def test_declared_words_that_a_template_uses_are_control_tokens(tmp_path: Path) 
         make_around("gemma-4", tmp_path / "gemma.gguf", templates()["google-gemma-4-31B-it"])
     )
     marks = {text: token for token, text in encoder.marks.items()}
-    assert set(marks) == {"<|channel>", "<channel|>"}
+    # of thoughts, and of calls
+    assert set(marks) == {"<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", '<|"|>'}
     opening = marks["<|channel>"]
     assert encoder.decoder.piece(opening) == b"<|channel>"
     assert opening in encoder.decoder.encode("a <|channel> b")

@@ -9,51 +9,13 @@ from pathlib import Path
 import pytest
 
 from headstart.core.finding import spans_of
-from headstart.core.folding import plain, plain_places
+from headstart.core.folding import fold, plain, plain_places
 from headstart.core.parts import text_part
 from headstart.core.search import Filters
 from headstart.core.values import Chat, Message, MessageStatus, Role
 from headstart.storage.search_tables import _INDEX, TABLE
 from headstart.storage.worker import Storage
-
-# a query, a text that has it, and a text that has not
-PAIRS = [
-    ("น้ำ", "ฉันอยากดื่มน้ำเย็น", "ฉันอยากกินข้าว"),
-    ("ນ້ຳ", "ຂ້ອຍຢາກດື່ມນ້ຳ", "ຂ້ອຍຢາກກິນເຂົ້າ"),
-    ("ទឹក", "ខ្ញុំចង់ផឹកទឹក", "ខ្ញុំចង់ញ៉ាំបាយ"),
-    ("ရေ", "ကျွန်တော်ရေသောက်ချင်တယ်", "ကျွန်တော်ထမင်းစားတယ်"),
-    ("👍", "well done 👍👍", "well done 👎"),
-    ("👩‍💻", "she is a 👩🏽‍💻 here", "he is a 👨 here"),
-    ("हिन्दी", "मुझे हिन्दी पसंद है", "मुझे हिन्दू कथा पसंद है"),
-    ("কলকাতা", "আমি কলকাতা যাই", "আমি ঢাকা যাই"),
-    ("தமிழ்", "நான் தமிழ் பேசுகிறேன்", "நான் தெலுங்கு பேசுகிறேன்"),
-    ("كتاب", "هذا كِتَابٌ جديد", "هذا قلم جديد"),
-    ("كِتَاب", "هذا كتاب جديد", "هذا قلم جديد"),
-    ("שלום", "שָׁלוֹם לכולם", "תודה לכולם"),
-    ("می‌خواهم", "من میخواهم بروم", "من رفتم"),
-    ("میخواهم", "من می‌خواهم بروم", "من رفتم"),
-    ("カタカナ", "ｶﾀｶﾅで書く", "ひらがなで書く"),
-    ("ガラス", "ｶﾞﾗｽの靴", "木の靴"),
-    ("ABC", "ＡＢＣ順", "ＡＢ順"),
-    ("東京", "昨日東京に行った", "昨日京都に行った"),
-    ("你好", "他说你好吗", "他说再见"),
-    ("안녕", "안녕하세요", "감사합니다"),
-    ("file", "a ﬁle here", "a pile here"),
-    ("strasse", "Die Straße ist lang", "Die Stadt ist lang"),
-    ("Straße", "DIE STRASSE IST LANG", "DIE STADT IST LANG"),
-    ("lodz", "Byłem w Łodzi i w Łódź", "Byłem w Krakowie"),
-    ("creme", "la crème brûlée", "le café"),
-    ("İstanbul", "istanbul'da", "ankara'da"),
-    ("istanbul", "İSTANBUL'DA", "ANKARA'DA"),
-    ("foo", "call getFooBar now", "call getBar now"),
-    ("parser", "the HTMLParser class", "the HTMLWriter class"),
-    ("smorgas", "en smörgås", "en kaka"),
-    ("kobenhavn", "i København", "i Aarhus"),
-    ("ελλαδα", "Η Ελλάδα είναι", "Η Ιταλία είναι"),
-    ("елка", "Ёлка зелёная", "Берёза белая"),
-    ("tieng viet", "nói tiếng Việt tốt", "nói tiếng Anh tốt"),
-    ("snake", "a snake_case name", "a kebab name"),
-]  # fmt: skip
+from tests.support.search_pairs import PAIRS
 
 
 @pytest.fixture
@@ -133,3 +95,12 @@ async def test_an_index_of_another_make_is_made_again(tmp_path: Path) -> None:
     found = await storage.run(lambda store: store.search.find("strasse", Filters(), 9))
     assert len(found) == 1
     storage.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 200_000, "aB" * 100_000, "=" * 300_000, "語" * 100_000, "é" * 100_000], ids=len
+)
+def test_a_text_without_words_is_looked_through_in_time(text: str) -> None:
+    """A search that begins anew at each letter takes longer than any test may."""
+    assert fold(text)
+    assert list(spans_of("zebra", text)) == []

@@ -1,0 +1,142 @@
+"""Thoughts, tools, images and files of formats that have them in a way of their own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headstart.core.parts import (
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from tests.support import conversation_files as files
+from tests.support.conversations import read_all, read_bytes
+from tests.support.program_files import PICTURE, lines
+from tests.unit.exchange.test_readers import one, texts
+
+
+def test_lm_studio_thinks_in_blocks_and_calls_tools(tmp_path: Path) -> None:
+    def block(*content: object, **more: object) -> dict[str, object]:
+        return {"type": "contentBlock", "content": content, **more}
+
+    call = {"type": "toolCallRequest", "callId": "t", "name": "look", "parameters": {"q": 1}}
+    inside = json.dumps([{"type": "text", "text": "found"}])
+    result = {"type": "toolCallResult", "toolCallId": "t", "content": inside}
+    image = {"type": "file", "fileIdentifier": "17.png", "fileType": "image"}
+    steps = [
+        block({"type": "text", "text": "Hm."}, style={"type": "thinking", "ended": True}),
+        block(call),
+        {"type": "toolStatus", "callId": "t"},
+        block(result, role="tool"),
+        block({"type": "text", "text": "So."}),
+    ]
+    words = {"type": "text", "text": "Q"}
+    question = {"type": "singleStep", "role": "user", "content": [words, image]}
+    reply = {"type": "multiStep", "role": "assistant", "steps": steps}
+    chat = {"name": "C", "lastUsedModel": {}, "messages": [
+        {"versions": [question]}, {"versions": [reply]}]}  # fmt: skip
+    folder = tmp_path / "lmstudio"
+    (folder / "user-files").mkdir(parents=True)
+    (folder / "user-files/17.png").write_bytes(files.png())
+    (folder / "1.conversation.json").write_bytes(files.dumps(chat))
+    (found,), report = read_all(folder, tmp_path)
+    assert not report.lines
+    asked, said = found.branch()
+    assert [type(part) for part in asked.parts] == [TextPart, ImagePart]
+    assert said.parts == (
+        ReasoningPart("Hm."),
+        ToolCallPart("t", "look", '{"q": 1}'),
+        ToolResultPart("t", "look", "found"),
+        TextPart("So."),
+    )
+
+
+def test_jan_has_reasoning_images_and_tools(tmp_path: Path) -> None:
+    def line(key: str, role: str, content: list[object], **metadata: object) -> dict[str, object]:
+        return {"id": key, "thread_id": "t", "role": role, "content": content,
+                "created_at": int(key), "metadata": metadata}  # fmt: skip
+
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}}
+    thought = {"type": "reasoning", "text": {"value": "Hm."}}
+    words = {"type": "text", "text": {"value": "So."}}
+    call = {"id": "c", "function": {"name": "wind", "arguments": "{}"}}
+    tools = [{"tool": call, "response": {"content": [{"type": "text", "text": "5 m/s"}]}}]
+    data = lines(
+        line("1", "user", [image]), line("2", "assistant", [thought, words], tool_calls=tools)
+    )
+    chat = one(data, tmp_path)
+    assert [type(part) for part in chat.branch()[0].parts] == [ImagePart]
+    assert chat.branch()[1].parts == (
+        ReasoningPart("Hm."), ToolCallPart("c", "wind", "{}"), ToolResultPart("c", "wind", "5 m/s"),
+        TextPart("So."),
+    )  # fmt: skip
+
+
+def test_ai_studio_holds_files_and_code(tmp_path: Path) -> None:
+    chunks = [
+        {"role": "user", "text": "Q"},
+        {"role": "user", "inlineImage": {"mimeType": "image/png", "data": PICTURE}},
+        {"role": "model", "executableCode": {"language": "PYTHON", "code": "1 + 1"}},
+        {"role": "model", "codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+        {"role": "model", "text": "Two."},
+        {"role": "model", "hologram": {"x": 1}},
+    ]
+    found, report = read_bytes(
+        files.dumps({"chunkedPrompt": {"chunks": chunks, "pendingInputs": [{"text": "later"}]}}),
+        tmp_path,
+    )
+    asked, said = found[0].branch()
+    assert [type(part) for part in asked.parts] == [TextPart, ImagePart]
+    assert said.parts == (
+        ToolCallPart("", "python", "1 + 1"), ToolResultPart("", "code", "2"), TextPart("Two."),
+    )  # fmt: skip
+    assert report.counts == {"import-piece-unknown": 1, "import-unsent": 1}
+
+
+def test_claude_has_images_voices_and_sources(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"media_type": "image/png", "data": PICTURE}}
+    cited = {"type": "text", "text": "At nine. Or ten.", "citations": [
+        {"end_index": 8, "details": {"url": "https://a.example/x", "type": "web"}}]}  # fmt: skip
+    messages = [
+        {"uuid": "1", "sender": "human", "content": [{"type": "voice_note", "text": "V"}]},
+        {"uuid": "2", "sender": "assistant", "content": [cited, image, {"type": "hologram"}]},
+    ]
+    found, report = read_bytes(files.dumps([{"uuid": "c", "chat_messages": messages}]), tmp_path)
+    asked, said = found[0].branch()
+    assert asked.parts == (TextPart("V"),)
+    assert said.parts[0] == TextPart("At nine. ([a.example](https://a.example/x)) Or ten.")
+    assert isinstance(said.parts[1], ImagePart)
+    assert report.counts == {"import-piece-unknown": 1}
+
+
+@pytest.mark.parametrize("quotes", [0, 1, 2])
+def test_open_webui_quotes_arguments_more_than_once(quotes: int, tmp_path: Path) -> None:
+    arguments = '{"q": 1}'
+    for _ in range(quotes):
+        arguments = json.dumps(arguments)
+    chat = files.openwebui()
+    reply = chat["chat"]["history"]["messages"]["a"]
+    attribute = arguments.replace("&", "&amp;").replace('"', "&quot;")
+    reply["content"] = (
+        f'<details type="tool_calls" id="c" name="look" arguments="{attribute}" result="r">\n'
+        "<summary>x</summary>\n</details>\nSo."
+    )
+    found = one(files.dumps([chat]), tmp_path)
+    parts = [part for node in found.nodes for part in node.parts]
+    assert ToolCallPart("c", "look", '{"q": 1}') in parts
+
+
+def test_takeout_in_other_languages(tmp_path: Path) -> None:
+    def record(title: str, minute: int) -> dict[str, object]:
+        return {"header": "Gemini-Apps", "title": title, "time": f"2026-03-01T10:{minute:02}:00Z",
+                "safeHtmlItem": [{"html": "<p>A</p>"}]}  # fmt: skip
+
+    german = one(files.dumps([record("Eingegebener Prompt: Wie lang?", 1)]), tmp_path)
+    assert texts(german.branch())[0] == "Wie lang?"
+    other = [record(f"Kysymys kirjattu: {word}", at) for at, word in enumerate("abc")]
+    assert texts(one(files.dumps(other), tmp_path).branch())[::2] == ["a", "b", "c"]
