@@ -38,7 +38,7 @@ class FoundInChat:
 
 
 def pattern_of(query: str) -> re.Pattern[str] | None:
-    """What finds a query in text of the plain way; None for one without words."""
+    """A pattern that finds a query in text of the plain way; None for one without words."""
     words = [one for one in map(plain, query[:_LONGEST].split()) if one]
     if not words:
         return None
@@ -47,7 +47,7 @@ def pattern_of(query: str) -> re.Pattern[str] | None:
 
 
 def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where a query is in a text, from and to; in any case, width, and with any accents."""
+    """The spans of a query in a text, in code points; in any case, width, and with any accents."""
     pattern = pattern_of(query)
     if pattern is None:
         return

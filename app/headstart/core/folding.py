@@ -41,7 +41,7 @@ _LETTERS = str.maketrans(
 # the same, and letters of Greek and Russian whose accents the index's own rules keep
 _HAS_LETTERS = re.compile("[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼ]")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
-# words of ASCII, each once: a search that begins anew at every letter takes minutes for long runs
+# words of ASCII, each once: a search that starts again at every letter takes minutes for long runs
 _ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
 _CAMEL = re.compile(r"[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])")
 _NOT_AROUND = "\"'“”„«»‘’()[]{}<>.,;:!?…*_`#-–—/\\|"

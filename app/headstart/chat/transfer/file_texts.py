@@ -18,7 +18,7 @@ from headstart.extraction.texts import decode
 
 
 class FileTexts:
-    """Of one import: each file is read once, however many chats have it."""
+    """The texts of the files of one import; a file that several chats have is read once."""
 
     def __init__(self, report: Report, run: Run) -> None:
         self._report = report

@@ -23,7 +23,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CallMarks:
-    """What encloses calls; `inside` are marks between them, which may be tokens of their own.
+    """The marks around calls; `inside` are marks between them, which may be tokens of their own.
     `sign`: of a template whose models write them."""
 
     opens: str

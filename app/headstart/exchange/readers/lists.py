@@ -84,7 +84,7 @@ def conversation(
 
 
 def facts_of(fields: Fields) -> Facts:
-    """What is said of a chat, under the names that programs use for it."""
+    """The title, times, prompt and model of a chat, under the names that programs use for them."""
     settings = fields.inside("options") or fields.inside("settings") or fields.inside("params")
     about = (fields, settings, fields.inside("metadata"))
     folder = fields.words("folder", "folderName", "workspace") or fields.inside("project").words(

@@ -123,8 +123,8 @@ class Section(QFrame):
         change: Callable[[object], None],
         about: str = "",
     ) -> QWidget:
-        """A row for a setting, from its own description; it shows `value_of` the settings, whoever
-        changes them."""
+        """A row for a setting, from its own description; it shows `value_of` the settings, also
+        where something else changes them."""
         value = value_of(self._page.settings)
         change = self._page.by_user(change)
         word = about or _sentence(info.description)

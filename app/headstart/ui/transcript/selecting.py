@@ -123,7 +123,7 @@ class Selecting:
         )
 
     def html(self) -> str:
-        """What is selected with its formatting; the user's words are no Markdown, as on screen."""
+        """The selection with its formatting; the user's words are no Markdown, as on screen."""
 
         def part(widget: TextBlock, begin: int, end: int) -> str:
             if widget.block.kind is Kind.PLAIN:
