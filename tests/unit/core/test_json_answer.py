@@ -56,6 +56,15 @@ def test_prose_that_begins_with_a_bracket_stays_prose(text: str) -> None:
     assert indented_json(text) is None
 
 
+@pytest.mark.parametrize("opens", ["[", '{"a":', '[{"a":'])
+@pytest.mark.parametrize("growing", [True, False])
+def test_what_is_too_deep_to_read_stays_as_it_is_written(opens: str, growing: bool) -> None:
+    """Room before each line would grow with the square of the depth: gigabytes for a loop."""
+    assert indented_json(opens * 30_000, growing) is None
+    assert indented_json("[" * 64 + "]" * 64) is not None
+    assert indented_json("[" * 65 + "]" * 65) is None
+
+
 def test_numbers_and_escapes_stay_as_they_were_written() -> None:
     written = '{"n":1.0,"big":12345678901234567890123,"e":1E5,"s":"\\u00e9\\/"}'
     shown = indented_json(written)

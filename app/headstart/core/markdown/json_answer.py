@@ -16,11 +16,14 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _PLAIN = re.compile(r'[^\s"{}\[\],:]+')
 _SPACE = re.compile(r"\s+")
 _STEP = "  "
+# deeper ones are no answer to read: the room before their lines grows with the square of the depth
+_DEEPEST = 64
 _PAIRS = {"}": "{", "]": "["}
 
 
 def indented_json(text: str, growing: bool = False) -> str | None:
-    """The text with a name or value on each line, None where it is no JSON object or array.
+    """The text with a name or value on each line, None where it is no JSON object or array, or one
+    more than 64 deep.
 
     `growing`, or stopped: what has begun like one and is not at its end is taken for one."""
     if _BEGINS.match(text) is None:
@@ -46,7 +49,7 @@ def is_whole_json(text: str) -> bool:
 
 
 def _indent(text: str) -> tuple[str | None, bool]:
-    """The text indented, None where brackets do not fit; and whether it is at its end."""
+    """The text indented, None where brackets do not fit or lie too deep; and if it has ended."""
     pieces: list[str] = []
     open_: list[str] = []
     at, fresh, closed = 0, False, False
@@ -69,6 +72,8 @@ def _indent(text: str) -> tuple[str | None, bool]:
             pieces.append("\n" + _STEP * len(open_))
             fresh = False
         if one in "{[":
+            if len(open_) == _DEEPEST:
+                return None, True
             pieces.append(one)
             open_.append(one)
             at, fresh = at + 1, True
