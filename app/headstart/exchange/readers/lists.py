@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.building import Facts, build, renamed
-from headstart.exchange.readers.common import each, lines, model_name, objects
+from headstart.exchange.readers.common import each, lines, objects
 from headstart.exchange.readers.messages import TIMES, is_message, model_of, read_messages
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
@@ -29,14 +28,6 @@ _PROMPTS = (
 _TITLES = ("title", "name", "chatTitle", "topic", "summary", "subject")
 _IDS = ("id", "conversation_id", "conversationId", "uuid", "_id", "thread_id", "chatId", "chatID")
 _DEEPEST = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A program whose files are such lists: its code, and its name."""
-
-    source: str
-    name: str
 
 
 def recognise(first: Fields) -> bool:
@@ -81,6 +72,11 @@ def conversation(
             # such ids are often numbers, counted from one in each file
             facts.id = f"{facts.id}:{seen[0].id}"
     return build(source, facts, seen, collect.report)
+
+
+def of_messages(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
+    """A chat of the `messages` in its fields, as readers that write such lists put them."""
+    return conversation(fields, list(fields.each("messages")), Collector(report, member), source)
 
 
 def facts_of(fields: Fields) -> Facts:
@@ -160,6 +156,3 @@ def _many_lines(data: memoryview) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-__all__ = ["NAME", "SOURCE", "Shape", "conversation", "facts_of", "model_name", "read", "recognise"]

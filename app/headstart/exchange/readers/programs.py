@@ -13,7 +13,7 @@ from typing import Any
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.common import each, lines, objects
-from headstart.exchange.readers.lists import conversation
+from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.pieces import Collector
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -42,16 +42,11 @@ class Program:
             found = lines(data, report, member) if self.has_lines else objects(data, report, member)
             whole = self.has_lines or self.together
             groups = [list(found)] if whole else ([one] for one in found)
-            make = partial(_conversation, member=member, report=report, source=self.source)
+            make = partial(of_messages, member=member, report=report, source=self.source)
             for group in groups:
                 told = Collector(report, member)
                 chats = (Fields(one) for one in self.chats(group, told))
                 yield from each(chats, make, report, member)
-
-
-def _conversation(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
-    messages = list(fields.each("messages"))
-    return conversation(fields, messages, Collector(report, member), source)
 
 
 def linked(messages: Iterable[Common]) -> list[Common]:

@@ -11,8 +11,7 @@ from functools import partial
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.common import LARGEST_CONVERSATION, each
-from headstart.exchange.readers.lists import conversation
-from headstart.exchange.readers.pieces import Collector
+from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.programs import Common
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -33,13 +32,8 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
             report.skip(member, "import-chat-too-large", size=len(data))
             continue
         text = bytes(data).decode("utf-8-sig", "replace")
-        make = partial(_conversation, member=member, report=report)
+        make = partial(of_messages, member=member, report=report, source=SOURCE)
         yield from each((Fields(one) for one in _chats(text)), make, report, member)
-
-
-def _conversation(fields: Fields, member: str, report: Report) -> Conversation | None:
-    messages = list(fields.each("messages"))
-    return conversation(fields, messages, Collector(report, member), SOURCE)
 
 
 def _head(text: str) -> set[str]:

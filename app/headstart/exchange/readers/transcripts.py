@@ -12,8 +12,7 @@ from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.building import LONGEST_TEXT
 from headstart.exchange.readers.common import each
-from headstart.exchange.readers.lists import conversation
-from headstart.exchange.readers.pieces import Collector
+from headstart.exchange.readers.lists import of_messages
 from headstart.exchange.readers.programs import Common
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation
@@ -42,14 +41,9 @@ class Transcript:
                 report.skip(member, "import-chat-too-large", size=len(data))
                 continue
             text = bytes(data).decode("utf-8", "replace").replace("\r\n", "\n")
-            make = partial(_conversation, member=member, report=report, source=self.source)
+            make = partial(of_messages, member=member, report=report, source=self.source)
             chats = (Fields(chat) for chat in self.chats(text))
             yield from each(chats, make, report, member)
-
-
-def _conversation(fields: Fields, member: str, report: Report, source: str) -> Conversation | None:
-    messages = list(fields.each("messages"))
-    return conversation(fields, messages, Collector(report, member), source)
 
 
 def _is_cursor(text: str) -> bool:
