@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import (
     ImagePart,
     ReasoningPart,
@@ -14,6 +16,10 @@ from headstart.core.parts import (
     ToolCallPart,
     ToolResultPart,
 )
+from headstart.exchange.fields import Fields
+from headstart.exchange.readers.common import each
+from headstart.exchange.report import Report
+from headstart.exchange.tree import Conversation
 from tests.support import conversation_files as files
 from tests.support.conversations import read_all, read_bytes
 from tests.support.program_files import PICTURE, lines
@@ -140,3 +146,35 @@ def test_takeout_in_other_languages(tmp_path: Path) -> None:
     assert texts(german.branch())[0] == "Wie lang?"
     other = [record(f"Kysymys kirjattu: {word}", at) for at, word in enumerate("abc")]
     assert texts(one(files.dumps(other), tmp_path).branch())[::2] == ["a", "b", "c"]
+
+
+@pytest.mark.logs("the conversations of a file could not be told apart")
+def test_conversations_before_a_fault_of_ours_come_in() -> None:
+    def found() -> Iterator[Fields]:
+        yield Fields({"title": "first"})
+        raise TypeError("ours")
+
+    report = Report()
+    made = each(
+        found(),
+        lambda fields: Conversation("list", "1", fields.text("title"), ()),
+        report,
+        "a.json",
+    )
+    assert [chat.title for chat in made] == ["first"]
+    assert [line.why.code for line in report.lines] == ["import-unreadable"]
+
+
+def test_a_problem_of_the_surroundings_ends_the_import() -> None:
+    def found() -> Iterator[Fields]:
+        yield Fields({})
+        raise EnvironmentProblem("import-unreadable")
+
+    with pytest.raises(EnvironmentProblem):
+        list(each(found(), lambda _: None, Report(), "a.json"))
+
+
+def test_a_page_that_only_speaks_of_cells_is_told(tmp_path: Path) -> None:
+    found, report = read_bytes(b"<p>Gemini has an outer-cell</p>", tmp_path, "MyActivity.html")
+    assert not found
+    assert report.counts

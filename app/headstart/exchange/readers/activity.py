@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import pairwise
 
 from headstart.exchange.fields import Fields, time_of
 
@@ -43,7 +44,7 @@ def records(data: memoryview) -> Iterator[Fields]:
     """Records with `header`, `title`, `time` (milliseconds) and `safeHtmlItem`, newest first."""
     page = bytes(data).decode("utf-8", "replace")
     starts = [found.start() for found in _CELL.finditer(page)]
-    for start, end in zip(starts, [*starts[1:], len(page)], strict=True):
+    for start, end in pairwise([*starts, len(page)]):
         cell = page[start:end]
         header, content = _HEADER.search(cell), _CONTENT.search(cell)
         if header is None or content is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields, decode
@@ -131,7 +132,7 @@ def each(
     where: str,
 ) -> Iterator[Conversation]:
     """The conversations that `make` makes; one that it stumbles over never loses the others."""
-    for fields in found:
+    for fields in _as_far_as_it_goes(found, report, where):
         try:
             conversation = make(fields)
         except Exception:
@@ -141,6 +142,16 @@ def each(
             continue
         if conversation is not None:
             yield conversation
+
+
+def _as_far_as_it_goes(found: Iterable[Fields], report: Report, where: str) -> Iterator[Fields]:
+    try:
+        yield from found
+    except EnvironmentProblem:
+        raise
+    except Exception:
+        log.exception("the conversations of a file could not be told apart")
+        report.skip(where, "import-unreadable")
 
 
 def thinking_apart(text: str) -> list[Part]:

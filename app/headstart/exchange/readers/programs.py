@@ -50,9 +50,9 @@ class Program:
 
 
 def linked(messages: Iterable[Common]) -> list[Common]:
-    """Messages with ids of their own, each behind the one before."""
+    """Messages with ids, their own where they have any, each behind the one before."""
     found: list[Common] = []
     for number, one in enumerate(messages):
         before = found[-1]["id"] if found else None
-        found.append({"id": f"{number}", "parentId": before} | one)
+        found.append({"parentId": before} | one | {"id": Fields(one).id("id") or f"{number}"})
     return found
