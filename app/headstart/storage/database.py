@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from headstart.core.folding import fold, plain
-from headstart.storage import schema, search_tables
-from headstart.storage.tables import metadata
+from headstart.storage import schema
 
 # in the information of a connection that may not write
 READ_ONLY = "read only"
@@ -96,9 +95,7 @@ def open_memory() -> Engine:
     engine = open_engine(None)
     with engine.begin() as connection:
         connection.exec_driver_sql("PRAGMA temp_store=MEMORY")
-        metadata.create_all(connection)
-        for statement in search_tables.CREATE:
-            connection.exec_driver_sql(statement)
+        schema.create_tables(connection)
     return engine
 
 

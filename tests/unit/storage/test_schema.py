@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from headstart.core.errors import DatabaseProblem
 from headstart.core.profiles import ProfileKey
 from headstart.storage import copies, schema
-from headstart.storage.database import open_database
+from headstart.storage.database import open_database, open_engine
 from headstart.storage.messages import MessageTable
 from headstart.storage.opening import open_home
 from headstart.storage.profiles import ProfileTable
@@ -37,12 +37,28 @@ def test_the_known_revisions_are_those_of_the_scripts() -> None:
 def test_migrations_make_exactly_the_tables_that_the_code_uses(tmp_path: Path) -> None:
     from alembic.autogenerate import compare_metadata
 
-    engine = _open(tmp_path)
+    engine = open_engine(tmp_path / "a.db")
+    schema._migrate(engine)
     with engine.begin() as connection:
         options = {"include_name": lambda name, *_: not str(name).startswith("message_search")}
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
     engine.dispose()
+
+
+def _made(engine: Engine) -> dict[str, str]:
+    with engine.begin() as connection:
+        rows = connection.exec_driver_sql("SELECT type, name, sql FROM sqlite_master").fetchall()
+    engine.dispose()
+    return {f"{kind} {name}": "".join(str(sql).split()) for kind, name, sql in rows}
+
+
+def test_a_new_database_is_the_one_that_migrations_make(tmp_path: Path) -> None:
+    migrated = open_engine(tmp_path / "migrated.db")
+    schema._migrate(migrated)
+    new = _open(tmp_path)
+    assert schema.is_current(new)
+    assert _made(new) == _made(migrated)
 
 
 def test_a_new_database_has_wal_and_foreign_keys(tmp_path: Path) -> None:
