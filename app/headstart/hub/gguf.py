@@ -47,6 +47,8 @@ _FOREIGN = (
 _NEWEST = 100
 _LIMIT = 1 << 31  # no count or length in a sound header comes near this
 _KEPT_STRING = 1 << 20
+_PIECE = 1 << 16  # bytes of a file at once
+_LENGTH = struct.Struct("<Q").unpack_from
 _LONGEST_ARRAY = 2_000_000
 _MOST_COUNT = 1_000_000
 _TOKENS = "tokenizer.ggml.tokens"
@@ -310,13 +312,7 @@ def _array(file: BinaryIO) -> list[Any]:
     if count > _LONGEST_ARRAY:
         raise _Torn("array length")
     if kind == _STRING:
-        texts = []
-        for _ in range(count):
-            (length,) = _unpack(file, "Q")
-            if length > _KEPT_STRING:
-                raise _Torn("string length")
-            texts.append(file.read(length))
-        return texts
+        return _strings(file, count, _KEPT_STRING)
     if kind == _ARRAY:
         return [_array(file) for _ in range(count)]
     return list(_unpack(file, f"{count}{_format(kind)}"))
@@ -327,13 +323,48 @@ def _skip_array(file: BinaryIO) -> None:
     if count > _LIMIT:
         raise _Torn("array length")
     if kind == _STRING:
-        for _ in range(count):
-            (length,) = _unpack(file, "Q")
-            if length > _LIMIT:
-                raise _Torn("string length")
-            file.seek(length, 1)
+        _skip_strings(file, count)
     elif kind == _ARRAY:
         for _ in range(count):
             _skip_array(file)
     else:
         file.seek(count * struct.calcsize("<" + _format(kind)), 1)
+
+
+def _strings(file: BinaryIO, count: int, longest: int) -> list[bytes]:
+    """The next `count` strings; vocabularies have 250,000, so the file is read in large pieces."""
+    texts: list[bytes] = []
+    data, at = b"", 0
+    for _ in range(count):
+        if at + 8 > len(data):
+            data, at = data[at:] + file.read(_PIECE), 0
+            if len(data) < 8:
+                raise _Torn("end of file")
+        (length,) = _LENGTH(data, at)
+        if length > longest:
+            raise _Torn("string length")
+        begin, at = at + 8, at + 8 + length
+        if at > len(data):
+            data += file.read(max(at - len(data), _PIECE))
+            if at > len(data):
+                raise _Torn("end of file")
+        texts.append(data[begin:at])
+    file.seek(at - len(data), 1)
+    return texts
+
+
+def _skip_strings(file: BinaryIO, count: int) -> None:
+    data, at, size, length_at = b"", 0, 0, _LENGTH
+    for _ in range(count):
+        if at + 8 > size:
+            # beyond what was read lies the rest of a long string
+            file.seek(max(at - size, 0), 1)
+            data, at = data[at:] + file.read(_PIECE), 0
+            size = len(data)
+            if size < 8:
+                raise _Torn("end of file")
+        (length,) = length_at(data, at)
+        if length > _LIMIT:
+            raise _Torn("string length")
+        at += 8 + length
+    file.seek(at - size, 1)
