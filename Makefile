@@ -28,7 +28,7 @@ test: setup
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m "not proof" -n 2 --dist worksteal $(ARGS)
 
 proof: setup
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 $(ARGS)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -m proof --timeout=3600 -o faulthandler_timeout=4000 $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

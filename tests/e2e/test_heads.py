@@ -43,29 +43,29 @@ def _ref(path: Path) -> ModelRef:
 
 
 class Pair:
-    """A target with its head: EAGLE-3 of the starter model, or layers of a tiny model, in its own
+    """A target with its head: EAGLE-3 of the source, or layers of a tiny model, in its own
     file or in one that has nothing else."""
 
-    def __init__(self, kind: str, starter: ModelRef, folder: Path) -> None:
+    def __init__(self, kind: str, source: ModelRef, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self.kind = kind
         if kind == "eagle3":
-            self.model = starter
-            self.head = _ref(random_eagle3(starter.path, folder / "head.gguf"))
+            self.model = source
+            self.head = _ref(random_eagle3(source.path, folder / "head.gguf"))
         elif kind == "medusa":
-            path = make_tiny("llama", starter.path, folder / "target.gguf", layers=12, blocks=True)
+            path = make_tiny("llama", source.path, folder / "target.gguf", layers=12, blocks=True)
             self.model = _ref(path)
             heads = random_medusa(path, folder / "medusa")
             size = (heads / "medusa_lm_head.safetensors").stat().st_size
             self.head = ModelRef(heads, heads.name, size, "mlx")
         elif kind == "assistant":
-            path = make_tiny("gemma4", starter.path, folder / "target.gguf", blocks=True)
+            path = make_tiny("gemma4", source.path, folder / "target.gguf", blocks=True)
             self.model = _ref(path)
             self.head = _ref(random_assistant(path, folder / "assistant.gguf"))
         else:
             family, layers = ("hy_v3", 3) if kind == "three" else ("qwen35", 1)
             path = folder / "own.gguf"
-            make_tiny(family, starter.path, path, blocks=True, own_layers=layers)
+            make_tiny(family, source.path, path, blocks=True, own_layers=layers)
             self.model = self.head = _ref(path)
             if kind == "layers":
                 alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)")
@@ -85,8 +85,8 @@ class Pair:
 
 
 @pytest.fixture(params=["eagle3", "own", "three", "layers", "assistant", "medusa"])
-def pair(request: pytest.FixtureRequest, starter: ModelRef, tmp_path: Path) -> Pair:
-    return Pair(request.param, starter, tmp_path / "home")
+def pair(request: pytest.FixtureRequest, shallow: ModelRef, tmp_path: Path) -> Pair:
+    return Pair(request.param, shallow, tmp_path / "home")
 
 
 OFF = Speculation(enabled=False)
