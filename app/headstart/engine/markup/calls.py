@@ -44,30 +44,31 @@ def calls_in(raw: str, marks: CallMarks) -> list[Call]:
         return []
 
 
-_FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([^>\n]+)>\n?(.*?)\n?(?:</parameter>|\Z)", re.DOTALL)
+# no name reaches over another mark: a reply of marks alone is read once, not once for each
+_FUNCTION = re.compile(r"<function=([^<>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([^<>\n]+)>\n?(.*?)\n?(?:</parameter>|\Z)", re.DOTALL)
 _KEY_VALUE = re.compile(
-    r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL
+    r"<arg_key>((?:(?!<arg_key>).)*?)</arg_key>\s*<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL
 )
 _INVOKE = re.compile(
-    r"<(?P<mark>[^\s<>]*)invoke name=\"?(?P<name>[^\">]+)\"?>(?P<body>.*?)"
+    r"<(?P<mark>[^\s<>]*)invoke name=\"?(?P<name>[^\"<>]+)\"?>(?P<body>.*?)"
     r"(?:</(?P=mark)invoke>|\Z)",
     re.DOTALL,
 )
 _NAMED = re.compile(
-    r"<[^\s<>]*parameter name=\"?([^\">]+)\"?[^>]*>(.*?)(?:</[^\s<>]*parameter>|\Z)", re.DOTALL
+    r"<[^\s<>]*parameter name=\"?([^\"<>]+)\"?[^<>]*>(.*?)(?:</[^\s<>]*parameter>|\Z)", re.DOTALL
 )
 _KIMI = re.compile(
-    r"<\|tool_call_begin\|>\s*(.*?)\s*<\|tool_call_argument_begin\|>\s*(.*?)\s*"
+    r"<\|tool_call_begin\|>([^<]*)<\|tool_call_argument_begin\|>(.*?)"
     r"(?:<\|tool_call_end\|>|\Z)",
     re.DOTALL,
 )
 _DEEPSEEK = re.compile(
-    r"<｜tool▁call▁begin｜>(.*?)<｜tool▁sep｜>(.*?)(?:<｜tool▁call▁end｜>|\Z)", re.DOTALL
+    r"<｜tool▁call▁begin｜>([^<]*)<｜tool▁sep｜>(.*?)(?:<｜tool▁call▁end｜>|\Z)", re.DOTALL
 )
 _FENCED = re.compile(r"^(\S+)\s*```(?:json)?\n(.*?)\n?```", re.DOTALL)
 _MISTRAL = re.compile(
-    r"\s*([\w.\-]+)(?:\[CALL_ID\][^\[]*)?\[ARGS\](.*?)(?=\[TOOL_CALLS\]|\Z)", re.DOTALL
+    r"(?<![\w.\-])([\w.\-]+)(?:\[CALL_ID\][^\[]*)?\[ARGS\](.*?)(?=\[TOOL_CALLS\]|\Z)", re.DOTALL
 )
 _GEMMA = re.compile(r"call:([\w.\-]+)(\{.*\})", re.DOTALL)
 
@@ -121,7 +122,7 @@ def _invoked(raw: str) -> Iterator[Call]:
 
 def _kimi(raw: str) -> Iterator[Call]:
     for name, arguments in _KIMI.findall(raw):
-        yield Call(name.removeprefix("functions.").partition(":")[0], arguments)
+        yield Call(name.strip().removeprefix("functions.").partition(":")[0], arguments.strip())
 
 
 def _deepseek(raw: str) -> Iterator[Call]:

@@ -38,7 +38,7 @@ _NOT_ASKED = re.compile(
 _PROMPTED = re.compile(r"(?:[^\s:：]+\s){0,3}[^\s:：]*prompt[^\s:：]*\s?[:：]\s*", re.IGNORECASE)
 # the beginning that all questions of a file share counts as Google's
 _SHARED = re.compile(r"(?:[^\s:：]{2,20}\s){0,3}[^\s:：]{2,20}\s?[:：]\s")
-_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
+_ATTACHED = re.compile(r"(?<!\s)\s*Attached \d+ files?\.?\s*$")
 
 
 def recognise(first: Fields) -> bool:

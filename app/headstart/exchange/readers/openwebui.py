@@ -23,8 +23,8 @@ from headstart.exchange.tree import Conversation
 SOURCE, NAME = "open-webui", "Open WebUI"
 _KIND = re.compile(r'\btype="(reasoning|tool_calls|code_interpreter)"')
 _OPEN, _CLOSE = "<details", "</details>"
-_SUMMARY = re.compile(r"\s*<summary>.*?</summary>\s*", re.DOTALL)
-_FACT = re.compile(r'(\w+)="([^"]*)"')
+_SUMMARY = re.compile(r"(?<!\s)\s*<summary>.*?</summary>\s*", re.DOTALL)
+_FACT = re.compile(r'\b(\w+)="([^"]*)"')
 
 
 def recognise(first: Fields) -> bool:

@@ -57,7 +57,7 @@ def _cursor(text: str) -> Iterator[Common]:
     for turn, after in zip_longest(turns, turns[1:]):
         words = text[turn.end() : after.start() if after is not None else len(text)]
         # a line between two turns
-        words = re.sub(r"\n+---\s*\Z", "", words).strip("\n")
+        words = re.sub(r"(?<!\n)\n+---\s*\Z", "", words).strip("\n")
         messages.append(
             {"role": "user" if turn["who"] == "User" else "assistant", "content": words}
         )

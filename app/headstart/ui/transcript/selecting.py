@@ -22,7 +22,7 @@ from headstart.ui.transcript.selection import Place, Selection
 
 # marks around the user's words while the rest is Markdown
 _BEGIN, _END = "\ufdd0", "\ufdd1"
-_KEPT = re.compile(f"{_BEGIN}([^{_END}]*){_END}")
+_KEPT = re.compile(f"{_BEGIN}([^{_BEGIN}{_END}]*){_END}")
 
 
 class SelectingHost(Protocol):

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from headstart.core.parts import PartKind
+from headstart.engine.markup import calls
+from headstart.engine.markup.calls import CallMarks, calls_in
 from headstart.engine.markup.formats import format_of
 from headstart.engine.markup.text_stream import TextStream
 from tests.support.call_samples import CALLS, ON
@@ -41,7 +43,7 @@ def _plain(arguments: str) -> object:
 
 
 @pytest.mark.parametrize(
-    ("sign", "raw", "calls"),
+    ("sign", "raw", "count"),
     [
         ("<|tool_calls_section_begin|>",
          ("<|tool_calls_section_begin|><|tool_call_begin|>functions.lamp:0"
@@ -64,7 +66,7 @@ def _plain(arguments: str) -> object:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("tokens", [False, True])
-def test_every_familys_calls_are_read(sign: str, raw: str, calls: int, tokens: bool) -> None:
+def test_every_familys_calls_are_read(sign: str, raw: str, count: int, tokens: bool) -> None:
     """As text, and where the marks are tokens of their own."""
     form = format_of(f"<think></think>{sign}")
     marks = [mark for mark in form.marks if mark != "\n"] if tokens else []
@@ -83,5 +85,18 @@ def test_every_familys_calls_are_read(sign: str, raw: str, calls: int, tokens: b
     stream.finish()
     assert [(one.name, json.loads(one.arguments)) for one in stream.calls] == [
         ("lamp", {"on": True})
-    ] * calls
+    ] * count
     assert stream.text == ""
+
+
+@pytest.mark.parametrize("marks", calls.CALLS, ids=lambda marks: marks.opens)
+def test_runs_of_marks_and_letters_end(marks: CallMarks) -> None:
+    """Each would take minutes if a search began anew at every letter."""
+    units = (
+        "a", " ", "\n", "a.", marks.opens, *marks.inside, "<function=a", "<parameter=",
+        "<arg_key>", "<arg_key>a</arg_key>", "<invoke name=a", "<parameter name=a", "a[CALL_ID]",
+    )  # fmt: skip
+    for unit in units:
+        for before in ("", "<function=a>", '<invoke name="a">', "<arg_key>"):
+            for call in calls_in(before + unit * (100_000 // len(unit)), marks):
+                json.dumps(call.arguments)
