@@ -63,7 +63,7 @@ def bring_up_to_date(engine: Engine, path: Path | None, backups: Path) -> None:
         return
     if current is not None and path is not None:
         copy_database(path, backups, f"schema-{current}", KEPT_BEFORE_MIGRATION)
-    _migrate(engine)
+    migrate(engine)
 
 
 def create_tables(connection: Connection) -> None:
@@ -95,7 +95,8 @@ def _current(engine: Engine) -> str | None:
         return None if row is None else str(row[0])
 
 
-def _migrate(engine: Engine) -> None:
+def migrate(engine: Engine) -> None:
+    """Go through the migrations that the database has not had, all of them or none."""
     from alembic import command
     from alembic.config import Config
 

@@ -38,7 +38,7 @@ def test_migrations_make_exactly_the_tables_that_the_code_uses(tmp_path: Path) -
     from alembic.autogenerate import compare_metadata
 
     engine = open_engine(tmp_path / "a.db")
-    schema._migrate(engine)
+    schema.migrate(engine)
     with engine.begin() as connection:
         options = {"include_name": lambda name, *_: not str(name).startswith("message_search")}
         context = MigrationContext.configure(connection, opts=options)
@@ -55,7 +55,7 @@ def _made(engine: Engine) -> dict[str, str]:
 
 def test_a_new_database_is_the_one_that_migrations_make(tmp_path: Path) -> None:
     migrated = open_engine(tmp_path / "migrated.db")
-    schema._migrate(migrated)
+    schema.migrate(migrated)
     new = _open(tmp_path)
     assert schema.is_current(new)
     assert _made(new) == _made(migrated)
