@@ -3,6 +3,8 @@ prompt is decoded again for it."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +33,7 @@ from headstart.ui.inspector.speculation_words import activity_words
 from tests.models.heads import only, random_assistant, random_eagle3, random_medusa
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
+from tests.support.sampled import sampled
 
 FIXED = Speculation(draft="d", depth_mode="fixed", depth=3, prompt_lookup=False)
 TREE = Speculation(draft="d", depth_mode="fixed", depth=2, tree_branches="always")
@@ -42,34 +45,36 @@ def _ref(path: Path) -> ModelRef:
     return ModelRef(path, path.stem, path.stat().st_size)
 
 
+def _made(kind: str, source: ModelRef, folder: Path) -> tuple[ModelRef, ModelRef]:
+    """A target and its head, in `folder`."""
+    folder.mkdir()
+    target = folder / "target.gguf"
+    if kind == "eagle3":
+        return source, _ref(random_eagle3(source.path, folder / "head.gguf"))
+    if kind == "medusa":
+        path = make_tiny("llama", source.path, target, layers=12, blocks=True)
+        heads = random_medusa(path, folder / "medusa")
+        size = (heads / "medusa_lm_head.safetensors").stat().st_size
+        return _ref(path), ModelRef(heads, heads.name, size, "mlx")
+    if kind == "assistant":
+        path = make_tiny("gemma4", source.path, target, blocks=True)
+        return _ref(path), _ref(random_assistant(path, folder / "assistant.gguf"))
+    family, layers = ("hy_v3", 3) if kind == "three" else ("qwen35", 1)
+    path = make_tiny(family, source.path, folder / "own.gguf", blocks=True, own_layers=layers)
+    alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)") if kind == "layers" else path
+    return _ref(path), _ref(alone)
+
+
+Made = Callable[[str], tuple[ModelRef, ModelRef]]
+
+
 class Pair:
     """A target with its head: EAGLE-3 of the source, or layers of a tiny model, in its own
     file or in one that has nothing else."""
 
-    def __init__(self, kind: str, source: ModelRef, folder: Path) -> None:
-        folder.mkdir(exist_ok=True)
+    def __init__(self, kind: str, made: Made, folder: Path) -> None:
         self.kind = kind
-        if kind == "eagle3":
-            self.model = source
-            self.head = _ref(random_eagle3(source.path, folder / "head.gguf"))
-        elif kind == "medusa":
-            path = make_tiny("llama", source.path, folder / "target.gguf", layers=12, blocks=True)
-            self.model = _ref(path)
-            heads = random_medusa(path, folder / "medusa")
-            size = (heads / "medusa_lm_head.safetensors").stat().st_size
-            self.head = ModelRef(heads, heads.name, size, "mlx")
-        elif kind == "assistant":
-            path = make_tiny("gemma4", source.path, folder / "target.gguf", blocks=True)
-            self.model = _ref(path)
-            self.head = _ref(random_assistant(path, folder / "assistant.gguf"))
-        else:
-            family, layers = ("hy_v3", 3) if kind == "three" else ("qwen35", 1)
-            path = folder / "own.gguf"
-            make_tiny(family, source.path, path, blocks=True, own_layers=layers)
-            self.model = self.head = _ref(path)
-            if kind == "layers":
-                alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)")
-                self.head = _ref(alone)
+        self.model, self.head = made(kind)
         self.engine = PrefixEngine(folder, self.model)
         self.engine.chat("c")
 
@@ -84,15 +89,32 @@ class Pair:
         return found
 
 
-@pytest.fixture(params=["eagle3", "own", "three", "layers", "assistant", "medusa"])
-def pair(request: pytest.FixtureRequest, shallow: ModelRef, tmp_path: Path) -> Pair:
-    return Pair(request.param, shallow, tmp_path / "home")
+KINDS = ("eagle3", "own", "three", "layers", "assistant", "medusa")
+
+
+def of_kinds(*kept: str) -> pytest.MarkDecorator:
+    """Those kinds in `make test`, all of them in the proof."""
+    return pytest.mark.parametrize("pair", sampled(KINDS, *kept), indirect=True)
+
+
+@pytest.fixture(scope="module")
+def made(shallow: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A target and its head of a kind, made once."""
+    folder = tmp_path_factory.mktemp("heads")
+    return functools.cache(lambda kind: _made(kind, shallow, folder / kind))
+
+
+@pytest.fixture(params=KINDS)
+def pair(request: pytest.FixtureRequest, made: Made, tmp_path: Path) -> Iterator[Pair]:
+    pair = Pair(request.param, made, tmp_path / "home")
+    yield pair
+    pair.engine.stop()
 
 
 OFF = Speculation(enabled=False)
 
 
-@pytest.mark.parametrize("count", [2, 30])
+@pytest.mark.parametrize("count", sampled([2, 30], 30))
 def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int) -> None:
     if pair.kind == "assistant":
         pytest.skip("it drafts at one place only")
@@ -116,7 +138,7 @@ def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int
     head.truncate(0)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize("temperature", sampled([0.0, 0.8], 0.8))
 def test_words_are_those_of_plain_decoding(pair: Pair, temperature: float) -> None:
     sampling = Sampling(temperature=temperature, seed=5, max_tokens=TOKENS)
     plain = pair.write(OFF, sampling=sampling)
@@ -126,9 +148,9 @@ def test_words_are_those_of_plain_decoding(pair: Pair, temperature: float) -> No
     assert tests is not None
     # it did draft
     assert tests.margins.all_verified > 5
-    pair.engine.stop()
 
 
+@of_kinds("eagle3", "own")
 def test_a_stopped_reply_goes_on_with_the_same_words(pair: Pair) -> None:
     halves = []
     for wanted in (OFF, FIXED):
@@ -140,9 +162,9 @@ def test_a_stopped_reply_goes_on_with_the_same_words(pair: Pair) -> None:
         )
         halves.append((half, more.text))
     assert halves[0] == halves[1]
-    pair.engine.stop()
 
 
+@of_kinds("own", "assistant")
 def test_after_a_restart_no_prompt_is_decoded_again_for_the_head(pair: Pair) -> None:
     long = [PromptMessage(Role.USER, "river stone winter garden paper window " * 50, "a")]
     first = pair.engine.ask("c", long, TOKENS, speculation=FIXED, draft=pair.head)
@@ -164,9 +186,9 @@ def test_after_a_restart_no_prompt_is_decoded_again_for_the_head(pair: Pair) -> 
     else:
         assert pair.draft.offset == 0
         assert pair.draft.good > again.reused
-    pair.engine.stop()
 
 
+@of_kinds("layers", "medusa")
 def test_a_head_that_breaks_is_told_and_the_reply_comes(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +216,6 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
     assert pair.engine.generator.loaded.speculation.draft is None
     monkeypatch.undo()
     assert pair.write(OFF) == plain
-    pair.engine.stop()
 
 
 @pytest.mark.logs("the draft")
@@ -245,6 +266,7 @@ def test_the_logits_are_the_same_with_taps_and_without(starter: ModelRef) -> Non
 
 
 @pytest.mark.logs("the draft")
+@of_kinds("eagle3", "assistant")
 def test_a_trial_that_failed_is_made_again_with_the_next_load(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,9 +278,9 @@ def test_a_trial_that_failed_is_made_again_with_the_next_load(
     pair.engine.restart()
     pair.write(FIXED)
     assert pair.draft.ready
-    pair.engine.stop()
 
 
+@of_kinds("own", "medusa")
 def test_a_reply_of_another_text_is_not_what_a_head_is_scored_on(pair: Pair) -> None:
     pair.write(FIXED)
     state = pair.engine.generator.loaded.speculation
@@ -271,7 +293,6 @@ def test_a_reply_of_another_text_is_not_what_a_head_is_scored_on(pair: Pair) -> 
     pair.engine.generator.learn_when_idle(StopSignal(), lambda _event: None)
     assert state.last_reply is None
     assert state.pair.margins.all_verified == before
-    pair.engine.stop()
 
 
 class Counted(NoReplies):
@@ -309,10 +330,8 @@ def test_earlier_replies_are_read_only_for_who_uses_them(starter: ModelRef, tmp_
 @pytest.mark.parametrize(
     ("kind", "origin"), [("eagle3", Origin.HEAD), ("own", Origin.OWN_LAYERS)], ids=["head", "own"]
 )
-def test_text_says_what_drafted_it(
-    kind: str, origin: Origin, starter: ModelRef, tmp_path: Path
-) -> None:
-    pair = Pair(kind, starter, tmp_path / "home")
+def test_text_says_what_drafted_it(kind: str, origin: Origin, made: Made, tmp_path: Path) -> None:
+    pair = Pair(kind, made, tmp_path / "home")
     events: list[GenerationEvent] = []
     request = pair.engine.request("c", STORY, TOKENS, speculation=FIXED, draft=pair.head)
     pair.engine.generator.generate(request, events.append, StopSignal())
@@ -327,9 +346,9 @@ def test_text_says_what_drafted_it(
 
 
 def test_an_assistant_that_comes_later_has_nothing_prefilled_again(
-    starter: ModelRef, tmp_path: Path
+    made: Made, tmp_path: Path
 ) -> None:
-    pair = Pair("assistant", starter, tmp_path / "home")
+    pair = Pair("assistant", made, tmp_path / "home")
     long = [PromptMessage(Role.USER, "river stone winter garden paper window " * 50, "a")]
     first = pair.engine.ask("c", long, TOKENS)
     turns = [
@@ -345,8 +364,8 @@ def test_an_assistant_that_comes_later_has_nothing_prefilled_again(
     pair.engine.stop()
 
 
-def test_an_assistant_is_scored_while_the_target_writes(starter: ModelRef, tmp_path: Path) -> None:
-    pair = Pair("assistant", starter, tmp_path / "home")
+def test_an_assistant_is_scored_while_the_target_writes(made: Made, tmp_path: Path) -> None:
+    pair = Pair("assistant", made, tmp_path / "home")
     pair.write(Speculation(draft="d"))
     state = pair.engine.generator.loaded.speculation
     assert state.pair is not None
@@ -356,10 +375,8 @@ def test_an_assistant_is_scored_while_the_target_writes(starter: ModelRef, tmp_p
     pair.engine.stop()
 
 
-def test_several_layers_hold_the_text_whatever_they_drafted(
-    starter: ModelRef, tmp_path: Path
-) -> None:
-    pair = Pair("three", starter, tmp_path / "home")
+def test_several_layers_hold_the_text_whatever_they_drafted(made: Made, tmp_path: Path) -> None:
+    pair = Pair("three", made, tmp_path / "home")
     pair.write(FIXED)
     target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
     assert head.facts.depth == 3

@@ -29,6 +29,7 @@ from tests.support.prefix_engine import (
     PrefixEngine,
     edited_after_a_restart,
 )
+from tests.support.sampled import sampled
 
 LENGTH = 700
 PLACES = (300, 512, 650)
@@ -159,7 +160,7 @@ engine.stop(save=False)
 """
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", sampled(FAMILIES, "llama", "gemma3", "granitehybrid"))
 def test_another_process_goes_on_bit_for_bit(
     family: str, starter: ModelRef, tmp_path: Path
 ) -> None:
@@ -188,7 +189,7 @@ def test_another_process_goes_on_bit_for_bit(
     engine.stop()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", sampled(FAMILIES, "llama", "gemma3", "granitehybrid"))
 def test_an_edited_message_after_a_restart_is_not_read_from_the_start(
     family: str, starter: ModelRef, tmp_path: Path
 ) -> None:

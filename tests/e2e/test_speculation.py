@@ -30,6 +30,7 @@ from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import drop_layers
+from tests.support.sampled import sampled
 
 TOPICS = ("rivers", "a stack in Python", "tea", "prime numbers", "Lisbon", "sleep", "SQL", "foxes")
 FORMS = (
@@ -64,7 +65,7 @@ def _ref(path: Path) -> ModelRef:
     return ModelRef(path, path.stem, path.stat().st_size)
 
 
-_SAMPLED = tuple(each for each in MODES if each not in ("fixed 2", "fixed 5"))
+_SAMPLED = tuple(each for each in MODES if each not in ("fixed 1", "fixed 2", "fixed 3", "fixed 5"))
 
 
 @dataclass(slots=True)
@@ -210,7 +211,9 @@ def test_greedy_words_are_those_of_plain_decoding(
     assert verified > 0
 
 
-@pytest.mark.parametrize("mode", ["fixed 3", "automatic", "repeats", "tree"])
+@pytest.mark.parametrize(
+    "mode", sampled(["fixed 3", "automatic", "repeats", "tree"], "fixed 3", "tree")
+)
 def test_a_seed_gives_the_same_text_with_and_without_speculation(
     engine: Engine, drafts: dict[str, ModelRef], mode: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from headstart.assembly import App
 from headstart.ui.window.arrivals import Arrivals
 from tests.conftest import OpenApp, until
+from tests.support.sampled import sampled
 from tests.ui.test_searching import store
 
 
@@ -14,7 +15,7 @@ def _arrivals(app: App) -> Arrivals:
     return Arrivals(app.window, app.controllers, app.services.preferences)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.31, 0.74])
+@pytest.mark.parametrize("share", sampled([0.0, 0.31, 0.74], 0.31))
 async def test_a_chat_opens_where_it_was_being_read(running: OpenApp, share: float) -> None:
     texts = [f"Question {number}\n\n" + "Words about rivers. " * 80 for number in range(80)]
     async with running() as app:

@@ -16,6 +16,7 @@ from headstart.core.values import Message, MessageStatus, Role
 from headstart.ui import theme
 from headstart.ui.transcript.view import TranscriptView
 from tests.support.blank_blocks import blank_blocks
+from tests.support.sampled import sampled
 from tests.ui.looks import REPLY
 
 HEIGHTS = (500, 900, 1_400, 2_000, 2_800, 3_900, 4_100, 6_000, 11_000, 20_000)
@@ -96,7 +97,7 @@ def _wheel(view: TranscriptView, steps: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [_plain, _mixed])
-@pytest.mark.parametrize("height", HEIGHTS)
+@pytest.mark.parametrize("height", sampled(HEIGHTS, *HEIGHTS[::3]))
 def test_a_reply_opened_at_its_end_is_whole_up_to_its_beginning(
     view: TranscriptView, height: int, kind: Callable[[random.Random], str]
 ) -> None:

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.logs(
 
 
 @pytest.mark.parametrize(
-    "count", [36, pytest.param(500, marks=pytest.mark.proof)], ids=["some", "all"]
+    "count", [18, pytest.param(500, marks=pytest.mark.proof)], ids=["some", "all"]
 )
 async def test_what_can_be_read_is_saved_and_what_cannot_is_told(
     tmp_path: Path, count: int

@@ -119,7 +119,7 @@ def test_an_older_schema_is_copied_before_it_is_migrated(
     monkeypatch.setattr(schema, "REVISIONS", (*schema.REVISIONS, "9998"))
     monkeypatch.setattr(schema, "HEAD", "9998")
     migrated: list[Engine] = []
-    monkeypatch.setattr(schema, "_migrate", migrated.append)
+    monkeypatch.setattr(schema, "migrate", migrated.append)
     _open(tmp_path).dispose()
     assert len(migrated) == 1
     assert len(list((tmp_path / "backups").glob(f"a-*-schema-{before}.db"))) == 1
