@@ -43,9 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if worker and count > 1 and hasattr(os, "sched_setaffinity"):
-        mine = sorted(os.sched_getaffinity(0))[int(worker[2:]) :: count]
-        if mine:
-            os.sched_setaffinity(0, mine)
+        ours = sorted(os.sched_getaffinity(0))
+        mine = ours[int(worker[2:]) % len(ours) :: count]
+        os.sched_setaffinity(0, mine)
 
 
 @pytest.hookimpl(trylast=True)

@@ -32,8 +32,9 @@ FEW_MOMENTS, MOMENTS = 2, 20
 LOST_SECONDS = 1.0
 
 
-def _kill_after(home: Home, seconds: float) -> tuple[float, Printed]:
-    """Run the writer, kill it `seconds` after it sent; returns the moment and what it printed."""
+def _kill_after(home: Home, seconds: float, words: bool = False) -> tuple[float, Printed]:
+    """Run the writer, kill it `seconds` after it sent, or after its first `words`; returns the
+    moment and what it printed."""
     printed: Printed = []
     with subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.stream_and_print", str(home.path)],
@@ -43,6 +44,9 @@ def _kill_after(home: Home, seconds: float) -> tuple[float, Printed]:
     ) as child:
         assert child.stdout is not None
         started = json.loads(child.stdout.readline())
+        while words:
+            started = json.loads(child.stdout.readline())
+            words = not started["text"].strip()
         time.sleep(max(0.0, started["at"] + seconds - time.monotonic()))
         killed_at = time.monotonic()
         child.send_signal(signal.SIGKILL)
@@ -120,7 +124,7 @@ async def test_an_interrupted_reply_is_marked_and_can_be_continued(
     running: OpenApp, tmp_path: Path
 ) -> None:
     home = Home(tmp_path / "home")
-    _kill_after(home, 3.0)
+    _kill_after(home, 2.0, words=True)
     async with running(home) as app:
         app.controllers.branch.open_chat(app.window.sidebar.model.chat_ids()[0])
         await until(lambda: stored_chat(app) is not None)

@@ -75,7 +75,8 @@ def importing(source: Source, folder: Path, random_: random.Random) -> Outcome:
     lost = 0
     for _ in range(random_.choice((1, 2, 3))):
         child = subprocess.Popen(_import(home, source.path), stderr=subprocess.DEVNULL)
-        time.sleep(random_.uniform(0.4, 2.2))
+        _begun(home)
+        time.sleep(random_.uniform(0.0, 2.2))
         child.kill()
         child.wait()
         found = contents(home)
@@ -87,6 +88,13 @@ def importing(source: Source, folder: Path, random_: random.Random) -> Outcome:
     if last.returncode or contents(home) != source.expected:
         return Outcome(False, _size(committed), lost, last.stdout + last.stderr)
     return Outcome(sound(folder), _size(committed), lost)
+
+
+def _begun(home: Home) -> None:
+    """Wait for the first chats; a busy computer takes its time for a start."""
+    until = time.monotonic() + 30
+    while not contents(home) and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 def _size(found: Contents) -> int:

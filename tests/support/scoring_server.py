@@ -49,6 +49,8 @@ class ScoringServer:
     _llama: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _template: Any = None
+    # by its place in the text: what was asked of a token, and what was said
+    _placed: dict[int, Any] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -188,6 +190,7 @@ class ScoringServer:
                 llama.input_ids[: llama.n_tokens].tolist(), tokens[:-1]
             )
         llama.n_tokens = same
+        self._placed = {at: one for at, one in self._placed.items() if at <= same}
         llama_cpp.llama_memory_seq_rm(llama_cpp.llama_get_memory(llama.ctx), -1, same, -1)
         llama.eval(tokens[same:])
 
@@ -197,11 +200,16 @@ class ScoringServer:
             body = body | {"messages": [other, body["messages"][-1]]}
         tokens, llama = self._prompt(body), self._llama
         with self._lock:
-            self._read(tokens, self.caches)
+            # read token by token, what is there has the bits that it would have again
+            self._read(tokens, self.caches or self.exact)
             places: list[Any] = [None]
             for index in range(1, len(tokens)):
-                row = llama.scores[index - 1]
-                places.append(self._place(row, tokens[index], body["prompt_logprobs"]))
+                asked = tokens[index], body["prompt_logprobs"]
+                known, place = self._placed.get(index, (None, None))
+                if known != asked:
+                    place = self._place(llama.scores[index - 1], *asked)
+                    self._placed[index] = asked, place
+                places.append(place)
             best = int(np.argmax(llama.scores[len(tokens) - 1]))
             ended = self._ends(best)
             written = "" if ended else self._text(best)

@@ -23,7 +23,7 @@ from tests.support.asking import QUESTION, Asking
 from tests.support.scoring_server import ScoringServer
 from tests.support.scripted_server import ScriptedServer
 
-TOKENS = 60
+TOKENS = 44
 GREEDY = Sampling(temperature=0, max_tokens=TOKENS)
 
 
@@ -278,7 +278,7 @@ def test_a_server_that_is_trusted_still_has_to_confirm_what_it_streamed(client: 
 
 def test_stop_strings_and_lengths_hold(client: Client) -> None:
     prophet = client.learned()
-    word = prophet.text.split()[30]
+    word = prophet.text.split()[20]
     plain, _ = client.ask(sampling=changed(GREEDY, stop=(word,)))
     text, stats = client.ask(prophet, sampling=changed(GREEDY, stop=(word,)))
     assert text == plain == prophet.text[: prophet.text.index(word)]
@@ -302,7 +302,7 @@ class EagerCopies(Eager):
 
 def test_text_that_repeats_itself_is_drafted_without_a_model(client: Client) -> None:
     # small models say the same again before long
-    long = changed(GREEDY, max_tokens=250)
+    long = changed(GREEDY, max_tokens=160)
     messages = (PromptMessage(Role.USER, "Write a long poem about rivers, with a refrain.", "q"),)
     speculation = Speculation(prompt_lookup=True)
     first, _ = client.ask(messages=messages, speculation=speculation, sampling=long)
