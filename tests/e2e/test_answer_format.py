@@ -38,7 +38,7 @@ CITY: dict[str, Any] = {
 }
 QUESTION = "Tell me about Lisbon."
 # the others are proof
-_SAMPLED = ("fixed 3", "repeats", "other vocabulary")
+_SAMPLED = ("fixed 3", "repeats")
 
 
 class Engine:
@@ -127,7 +127,7 @@ def test_an_answer_has_its_format_and_drafts_change_no_word(
             assert more.speculation.accepted > more.speculation.verified / 3
 
 
-@pytest.mark.parametrize("seeds", [2, pytest.param(60, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("seeds", [1, pytest.param(60, marks=pytest.mark.proof)])
 def test_with_every_seed_and_penalty_the_answer_is_whole(
     engine: Engine, drafts: dict[str, ModelRef], seeds: int
 ) -> None:

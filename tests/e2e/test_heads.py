@@ -4,7 +4,7 @@ prompt is decoded again for it."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -27,69 +27,16 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.backends.llama_layers import LlamaLayers
 from headstart.engine.backends.numpy_medusa import MedusaHead
-from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
 from headstart.ui.inspector.speculation_words import activity_words
-from tests.models.heads import only, random_assistant, random_eagle3, random_medusa
+from tests.models.heads import random_eagle3
 from tests.models.tiny import make_tiny
+from tests.support.head_pairs import KINDS, STORY, TOKENS, Made, Pair, make_head, model_at
 from tests.support.prefix_engine import PrefixEngine
 from tests.support.sampled import sampled
 
 FIXED = Speculation(draft="d", depth_mode="fixed", depth=3, prompt_lookup=False)
 TREE = Speculation(draft="d", depth_mode="fixed", depth=2, tree_branches="always")
-TOKENS = 40
-STORY = [PromptMessage(Role.USER, "Tell a story about a river and a boat.", "a")]
-
-
-def _ref(path: Path) -> ModelRef:
-    return ModelRef(path, path.stem, path.stat().st_size)
-
-
-def _made(kind: str, source: ModelRef, folder: Path) -> tuple[ModelRef, ModelRef]:
-    """A target and its head, in `folder`."""
-    folder.mkdir()
-    target = folder / "target.gguf"
-    if kind == "eagle3":
-        return source, _ref(random_eagle3(source.path, folder / "head.gguf"))
-    if kind == "medusa":
-        path = make_tiny("llama", source.path, target, layers=12, blocks=True)
-        heads = random_medusa(path, folder / "medusa")
-        size = (heads / "medusa_lm_head.safetensors").stat().st_size
-        return _ref(path), ModelRef(heads, heads.name, size, "mlx")
-    if kind == "assistant":
-        path = make_tiny("gemma4", source.path, target, blocks=True)
-        return _ref(path), _ref(random_assistant(path, folder / "assistant.gguf"))
-    family, layers = ("hy_v3", 3) if kind == "three" else ("qwen35", 1)
-    path = make_tiny(family, source.path, folder / "own.gguf", blocks=True, own_layers=layers)
-    alone = only(path, folder / "mtp.gguf", r"^(?!blk\.[0-3]\.)") if kind == "layers" else path
-    return _ref(path), _ref(alone)
-
-
-Made = Callable[[str], tuple[ModelRef, ModelRef]]
-
-
-class Pair:
-    """A target with its head: EAGLE-3 of the source, or layers of a tiny model, in its own
-    file or in one that has nothing else."""
-
-    def __init__(self, kind: str, made: Made, folder: Path) -> None:
-        self.kind = kind
-        self.model, self.head = made(kind)
-        self.engine = PrefixEngine(folder, self.model)
-        self.engine.chat("c")
-
-    def write(self, wanted: Speculation, chat_id: str = "c", **more: object) -> str:
-        draft = None if not wanted.enabled else self.head
-        return self.engine.ask(chat_id, STORY, TOKENS, speculation=wanted, draft=draft, **more).text
-
-    @property
-    def draft(self) -> HiddenStateDraft:
-        found = self.engine.generator.loaded.speculation.draft
-        assert isinstance(found, HiddenStateDraft)
-        return found
-
-
-KINDS = ("eagle3", "own", "three", "layers", "assistant", "medusa")
 
 
 def of_kinds(*kept: str) -> pytest.MarkDecorator:
@@ -101,7 +48,7 @@ def of_kinds(*kept: str) -> pytest.MarkDecorator:
 def made(shallow: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A target and its head of a kind, made once."""
     folder = tmp_path_factory.mktemp("heads")
-    return functools.cache(lambda kind: _made(kind, shallow, folder / kind))
+    return functools.cache(lambda kind: make_head(kind, shallow, folder / kind))
 
 
 @pytest.fixture(params=KINDS)
@@ -223,7 +170,7 @@ def test_a_head_of_another_model_is_refused_with_a_reason(
     starter: ModelRef, tmp_path: Path
 ) -> None:
     tiny = make_tiny("llama", starter.path, tmp_path / "tiny.gguf", blocks=True)
-    head = _ref(random_eagle3(tiny, tmp_path / "head.gguf", layers=[1, 1, 2]))
+    head = model_at(random_eagle3(tiny, tmp_path / "head.gguf", layers=[1, 1, 2]))
     engine = PrefixEngine(tmp_path / "home", starter)
     engine.chat("c")
     events: list[GenerationEvent] = []

@@ -179,7 +179,7 @@ def _time_by_table(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("mode", "prompts"),
     [
-        *(pytest.param(mode, PROMPTS[::34], id=f"{mode}-some") for mode in _SAMPLED),
+        *(pytest.param(mode, PROMPTS[34:35], id=f"{mode}-some") for mode in _SAMPLED),
         *(pytest.param(mode, PROMPTS, id=f"{mode}-all", marks=pytest.mark.proof) for mode in MODES),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_seed_gives_the_same_text_with_and_without_speculation(
 ) -> None:
     name, wanted = MODES[mode]
     for penalty in (1.0, 1.2):
-        for prompt in PROMPTS[::34]:
+        for prompt in PROMPTS[34:35]:
             more: dict[str, Any] = {"temperature": 0.9, "repeat_penalty": penalty}
             plain = engine.plain(prompt, **more)
             speculated = engine.write(prompt, wanted, drafts.get(name), **more)

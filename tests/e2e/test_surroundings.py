@@ -20,8 +20,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     return make_sample(tmp_path_factory.mktemp("sample") / "home")
 
 
-# each of its own sort: the disk, the program's own memory
-_SAMPLED = ("disk_full", "memory")
+_SAMPLED = ("disk_full",)
 
 
 @pytest.mark.parametrize(
