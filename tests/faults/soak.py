@@ -167,9 +167,14 @@ class _Soak:
         await self._settle()
         await self._ask()
         await asyncio.sleep(1.5)
+        for _ in range(60):
+            # what is tried in times of rest takes its time on a busy computer
+            if not sum(map(_sequences, _contexts())):
+                break
+            await asyncio.sleep(0.25)
         gc.collect()
         process = psutil.Process()
-        contexts = [one for one in gc.get_objects() if isinstance(one, LlamaContext)]
+        contexts = _contexts()
         return Sample(
             self.turns,
             process.memory_full_info().uss,
@@ -178,6 +183,10 @@ class _Soak:
             sum(map(_sequences, contexts)),
             len(contexts),
         )
+
+
+def _contexts() -> list[LlamaContext]:
+    return [one for one in gc.get_objects() if isinstance(one, LlamaContext)]
 
 
 def _sequences(context: LlamaContext) -> int:
