@@ -42,7 +42,15 @@ _ROOT = re.compile(r"\\root\s*(\{[^{}]*\}|[^\s\\])\s*\\of\s*(\{[^{}]*\}|\\?\w+)"
 _OTHERS = (
     (r"\varliminf", r"\mathop{\underline{\lim}}"),
     (r"\varlimsup", r"\mathop{\overline{\lim}}"),
+    (r"\underbar", r"\underline"),
 )
+# Greek letters that mathra has upright in every style: slanted ones, and bold ones
+_GREEK = {
+    "phi": "\U0001d719\U0001d753", "epsilon": "\U0001d716\U0001d750",
+    "vartheta": "\U0001d717\U0001d751", "varkappa": "\U0001d718\U0001d752",
+    "varrho": "\U0001d71a\U0001d754", "varpi": "\U0001d71b\U0001d755",
+}  # fmt: skip
+_LETTER = re.compile(rf"\\(?P<name>{'|'.join(_GREEK)})(?![A-Za-z])")
 _DEEPEST = 20
 
 
@@ -55,7 +63,7 @@ def drawable(latex: str) -> str:
     text = _with_root(_SMASH.sub("", latex))
     for command, other in _OTHERS:
         text = re.sub(re.escape(command) + r"(?![A-Za-z])", other.replace("\\", r"\\"), text)
-    return _with_bars(_with_styles(_without_links(text)))
+    return _with_bars(_greek(_with_styles(_without_links(text)), "italic"))
 
 
 def spoken(words: str) -> str:
@@ -107,7 +115,8 @@ def _with_styles(text: str, depth: int = 0) -> str:
             pieces.append(rf"\text{{{_words(inside, _OF_WORDS[command])}}}")
         else:
             inner = _with_styles(inside, depth + 1) if depth < _DEEPEST else inside
-            pieces.append(rf"\{command}{{{_digits(inner, _OF_MATHS[command])}}}")
+            style = _OF_MATHS[command]
+            pieces.append(rf"\{command}{{{_greek(_digits(inner, style), style)}}}")
         at = end
     return "".join((*pieces, text[at:]))
 
@@ -116,6 +125,12 @@ def _digits(text: str, style: str) -> str:
     first = _ALPHABETS[style][2]
     # not those of commands, nor of sizes
     return re.sub(r"[0-9]", lambda found: chr(first + int(found[0])), text)
+
+
+def _greek(text: str, style: str) -> str:
+    if style not in ("italic", "bold"):
+        return text
+    return _LETTER.sub(lambda found: f"{_GREEK[found['name']][style == 'bold']} ", text)
 
 
 def _words(text: str, style: str) -> str:
