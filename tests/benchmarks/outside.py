@@ -305,7 +305,7 @@ def _search(report: Report) -> None:
         base = sqlite3.connect(":memory:")
         base.execute(
             'CREATE VIRTUAL TABLE t USING fts5(text, tokenize="unicode61 remove_diacritics 2'
-            " categories 'L* M* N* Co So'\")"
+            " categories 'L* M* N* So Co'\")"
         )
         base.executemany("INSERT INTO t VALUES (?)", [(fold(text),), (fold(other),)])
         rows = base.execute("SELECT rowid FROM t WHERE t MATCH ?", (match_of(query),)).fetchall()

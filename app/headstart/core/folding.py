@@ -34,12 +34,24 @@ _DROPPED = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
     "\u0670\u06d6-\u06ed\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
 )
-# letters that have no decomposition, and are looked for as others
+# letters that have no decomposition, and are looked for as others; Arabic ones as other keyboards
+# have them; apostrophes
 _LETTERS = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h"}
+    {
+        "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ħ": "h",
+        "\u0671": "\u0627", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643",
+        "\u0629": "\u0647", "\u06c1": "\u0647", "\u2018": "'", "\u2019": "'", "\u02bc": "'",
+    }
+)  # fmt: skip
+# the same, letters of Greek and Russian whose accents the index's own rules keep, and capitals that
+# they do not know: Georgian ones, the small letters of Cherokee, and those of younger scripts
+_HAS_LETTERS = re.compile(
+    "[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼΪΫϊϋ\u02bc\u037f\u0528-\u052e\u0622-\u0626\u0629\u0649\u0671"
+    "\u06a9\u06c0-\u06c2\u06cc\u06d3\u13f8-\u13fd\u1c80-\u1cbf\u2c2f\ua698\ua69a\ua796-\ua7f5\uab70-\uabbf\U000104b0-\U000104d3"
+    "\U00010570-\U00010595\U00010c80-\U00010cb2\U000118a0-\U000118bf\U00016e40-\U00016e5f]"
 )
-# the same, and letters of Greek and Russian whose accents the index's own rules keep
-_HAS_LETTERS = re.compile("[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼ]")
+# the article of Arabic, with the words of one letter that are written with it
+_ARTICLE = re.compile("(?:[\u0648\u0641\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=\\w{2})")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
 # words of ASCII, each once: a search that starts again at every letter takes minutes for long runs
 _ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
@@ -139,6 +151,8 @@ def _other_ways(text: str) -> Iterator[str]:
         if word.isascii():
             continue
         word = word.strip(_NOT_AROUND)
+        if not word:
+            continue
         is_other = (
             not unicodedata.is_normalized("NFKC", word)
             or _HAS_LETTERS.search(word) is not None
@@ -146,3 +160,7 @@ def _other_ways(text: str) -> Iterator[str]:
         )
         if is_other:
             yield plain(word)
+        if "\u0600" <= word[0] <= "\u06ff":
+            found_article = _ARTICLE.match(bare := plain(word))
+            if found_article is not None:
+                yield bare[found_article.end() :]
