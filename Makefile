@@ -7,7 +7,7 @@ ARGS ?=
 
 help:
 	@echo "make run     set up if needed, then open the window (without a screen: a demo under demo/)"
-	@echo "make test    set up if needed, then the test suite (under 12 minutes on 2 cores)"
+	@echo "make test    set up if needed, then the test suite (some 15 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter, pip-audit"
 	@echo "make proof   the long versions of the sampled tests"
 	@echo "make faults  kills, damages, hostile inputs and a soak: tried, survived, text lost (an hour)"
