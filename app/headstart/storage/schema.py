@@ -74,7 +74,7 @@ def create_tables(connection: Connection) -> None:
 
 
 def _began(engine: Engine) -> bool:
-    """Whether the file was empty, and now has the tables of `HEAD`."""
+    """True for a file that was empty, and has the tables of `HEAD` now."""
     with engine.begin() as connection:
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar():
             return False
