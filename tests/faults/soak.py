@@ -190,7 +190,9 @@ def _contexts() -> list[LlamaContext]:
 
 
 def _sequences(context: LlamaContext) -> int:
-    """Those that hold something, beside the chat's."""
+    """Those that hold something, beside the chat's; none of one that is closed."""
+    if not context.context:
+        return 0
     others = range(1, int(lib.llama_n_seq_max(context.context)))
     return sum(lib.llama_memory_seq_pos_max(context.memory, one) >= 0 for one in others)
 
