@@ -289,14 +289,12 @@ O(1) \subset O(\log n) \subset O(n) \subset O(n^2) \subset O(2^n)
 0.1 + 0.2 \neq 0.3
 0.\overline{3} = \frac{1}{3}
 1{,}000{,}000
-3{,}14
 1.5 \times 10^{-3}
 6.022 \times 10^{23}\ \text{mol}^{-1}
 9.81\,\mathrm{m/s^2}
 c = 299\,792\,458\ \mathrm{m\,s^{-1}}
 25\,^\circ\mathrm{C}
 45^{\circ}
-90°
 E_k = \frac{1}{2}mv^2
 W = \int_{x_1}^{x_2} F\,dx
 \vec{p} = m\vec{v}
@@ -332,12 +330,10 @@ PV = \frac{C}{(1 + r)^n}
 \frac{\text{miles}}{\text{hour}}
 \text{if } n \text{ is even}
 \implies x = 2
-\Longleftrightarrow
 \longmapsto
 \hookleftarrow
 \rightharpoonup
 \nRightarrow
-\ne
 \le \ge \lt \gt
 x \in [0, 1)
 [a, b] \cup (c, d)
@@ -398,6 +394,5 @@ x² + y² = z²
 a ≤ b ≥ c ≠ d
 π ≈ 3.14159
 ∞, ∂, ∇, ∈, ∀, ∃
-x → ∞
 """
 DRAWN = [line for line in _LINES.strip().split("\n") if line.strip()]
