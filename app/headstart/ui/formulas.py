@@ -217,6 +217,8 @@ def _measures(
     size, metrics = _font(document, form)
     above, below = drawn.ascent * size, drawn.depth * size
     if not _is_deep(document, form):
+        # alone in its line, it stands where words would
+        above = max(above, metrics.ascent())
         return drawn, drawn.width * size, above, above, size
     # Qt takes whole pixels of it
     half = metrics.xHeight() // 1 / 2
