@@ -219,7 +219,7 @@ def test_a_seed_gives_the_same_text_with_and_without_speculation(
 ) -> None:
     name, wanted = MODES[mode]
     for penalty in (1.0, 1.2):
-        for prompt in PROMPTS[34:35]:
+        for prompt in PROMPTS[::34]:
             more: dict[str, Any] = {"temperature": 0.9, "repeat_penalty": penalty}
             plain = engine.plain(prompt, **more)
             speculated = engine.write(prompt, wanted, drafts.get(name), **more)

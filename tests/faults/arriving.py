@@ -73,9 +73,12 @@ def importing(source: Source, folder: Path, random_: random.Random) -> Outcome:
     home = Home(folder)
     committed: Contents = {}
     lost = 0
-    for _ in range(random_.choice((1, 2, 3))):
+    kills = random_.choice((1, 2, 3))
+    for number in range(kills):
         child = subprocess.Popen(_import(home, source.path), stderr=subprocess.DEVNULL)
-        _begun(home)
+        if number == kills - 1:
+            # the others may come before anything is there
+            _await_chats(home)
         time.sleep(random_.uniform(0.0, 2.2))
         child.kill()
         child.wait()
@@ -90,8 +93,8 @@ def importing(source: Source, folder: Path, random_: random.Random) -> Outcome:
     return Outcome(sound(folder), _size(committed), lost)
 
 
-def _begun(home: Home) -> None:
-    """Wait for the first chats; a busy computer takes its time for a start."""
+def _await_chats(home: Home) -> None:
+    """Return when the first chats are there; a busy computer takes its time for a start."""
     until = time.monotonic() + 30
     while not contents(home) and time.monotonic() < until:
         time.sleep(0.02)
