@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import ast
 import statistics
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 APP = Path(__file__).parents[2] / "app" / "headstart"
 TESTS = Path(__file__).parents[1]
@@ -113,3 +116,17 @@ def test_tests_use_what_everyone_may_use() -> None:
         if isinstance(node, ast.Attribute) and _reaches_inside(node)
     ]
     assert found == []
+
+
+def test_nothing_else_lies_beside_the_readme() -> None:
+    """A folder that a program named by a mistaken option was committed once."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=TESTS.parent, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("no checkout of git")
+    top = {name.split("/", 1)[0] for name in listed.stdout.split("\0") if name}
+    assert top <= {
+        ".ci", ".github", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "app",
+        "constraints.txt", "docs", "packaging", "pyproject.toml", "resources", "tests",
+    }  # fmt: skip

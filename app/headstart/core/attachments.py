@@ -16,7 +16,10 @@ _PART = 4_000
 # of English and code, where nobody has counted
 CHARACTERS_PER_TOKEN = 3.6
 _NO_TEXT = re.compile(r"^\[Page \d+ has no text\]$", re.MULTILINE)
-_RANGE = re.compile(r"(\d+)(?:\s*[-–—]\s*(\d+))?")
+# in any script: 1–3، ٧ and 1〜3、7
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_TO = re.compile(r"\s*[-–—‐‑−~〜～－]\s*")
+_BETWEEN = re.compile(r"[,;\s،؛、，；]+(?!-)")
 
 
 class Unit(StrEnum):
@@ -120,7 +123,7 @@ def ranges_text(numbers: Iterable[int]) -> str:
 def numbers_of(text: str, count: int) -> set[int]:
     """The numbers that `ranges_text` writes, up to `count`; ValueError where it says none."""
     found: set[int] = set()
-    for piece in re.split(r"[,;\s]+(?![-–—])", re.sub(r"\s*[-–—]\s*", "-", text.strip())):
+    for piece in _BETWEEN.split(_TO.sub("-", text.strip())):
         matched = _RANGE.fullmatch(piece)
         if matched is None:
             raise ValueError(piece)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QValidator
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.settings_fields import FieldInfo
 from headstart.ui.icons import icon
+from headstart.ui.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.own_title import OwnTitle
 
 SLIDER_STEPS = 100
@@ -109,34 +110,6 @@ class SliderField(QWidget):
         return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-class WholeNumberBox(QSpinBox):
-    """Whole numbers from `least` on, and the minimum below it, which stands for something else."""
-
-    def __init__(self, info: FieldInfo) -> None:
-        super().__init__()
-        high = info.maximum if info.maximum is not None else 1e9
-        self.setRange(int(info.minimum or 0), int(min(high, 2**31 - 1)))
-        self._least = self.minimum() if info.least is None else info.least
-
-    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        answer: tuple[QValidator.State, str, int] = super().validate(text, position)
-        if self.minimum() < self.valueFromText(text) < self._least:
-            # may still become a larger number while it is typed
-            return (QValidator.State.Intermediate, text, position)
-        return answer
-
-    def fixup(self, text: str) -> str:
-        value = self.valueFromText(text)
-        between = self.minimum() < value < self._least
-        return self.textFromValue(self._least) if between else super().fixup(text)
-
-    def stepBy(self, steps: int) -> None:
-        before = self.value()
-        super().stepBy(steps)
-        if self.minimum() < self.value() < self._least:
-            self.setValue(self._least if self.value() > before else self.minimum())
-
-
 def take_typed(*boxes: QAbstractSpinBox) -> None:
     """Take what was typed so far, before the boxes are filled again."""
     for box in boxes:
@@ -166,10 +139,9 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
         with_unit(whole, info.unit)
         whole.setAccessibleName(info.title)
         whole.setToolTip(info.description)
-        whole.setKeyboardTracking(False)
         whole.valueChanged.connect(on_change)
         return whole
-    box = QDoubleSpinBox()
+    box = DecimalBox()
     box.setRange(low, high)
     box.setSpecialValueText(info.special)
     box.setSingleStep(0.05 if high <= 100 else 1)
@@ -179,7 +151,6 @@ def number_box(info: FieldInfo, value: float, on_change: Callable[[float], None]
     box.setValue(value)
     box.setAccessibleName(info.title)
     box.setToolTip(info.description)
-    box.setKeyboardTracking(False)
     box.valueChanged.connect(on_change)
     return box
 

@@ -58,7 +58,15 @@ def test_ranges_say_the_numbers_again(numbers: set[int]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [("1-3", {1, 2, 3}), ("2, 4", {2, 4}), ("1 – 2; 5", {1, 2, 5}), ("4-99", {4, 5})],
+    [
+        ("1-3", {1, 2, 3}),
+        ("2, 4", {2, 4}),
+        ("1 – 2; 5", {1, 2, 5}),
+        ("4-99", {4, 5}),
+        ("1\u301c3、5", {1, 2, 3, 5}),
+        ("\u0661\u060c\u0663", {1, 3}),
+        ("１，2", {1, 2}),
+    ],
 )
 def test_people_write_numbers_in_many_ways(text: str, numbers: set[int]) -> None:
     assert numbers_of(text, 5) == numbers

@@ -46,7 +46,9 @@ _EXPANDED: tuple[ExpandModelProperty_T, ...] = (
     "author", "downloads", "gated", "gguf", "lastModified", "library_name", "likes", "private",
     "safetensors", "siblings", "tags",
 )  # fmt: skip
-_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+# lengths that a file may have; longer numbers are none
+_LENGTH = re.compile(r"[0-9]{1,18}")
+_RANGE = re.compile(rf"bytes ({_LENGTH.pattern})-{_LENGTH.pattern}/({_LENGTH.pattern})")
 _NO_NETWORK = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
@@ -262,7 +264,7 @@ def _span(response: httpx2.Response) -> tuple[int, int | None]:
             raise Unavailable(told("download-cut"))
         return int(found[1]), int(found[2])
     length = response.headers.get("Content-Length", "")
-    return 0, int(length) if length.isdigit() else None
+    return 0, int(length) if _LENGTH.fullmatch(length) else None
 
 
 def _etag(sibling: Any) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QLocale, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -18,10 +17,12 @@ from headstart.core.inheritance import Effective
 from headstart.core.settings import MOST_BIASES, Bias, Sampling, SamplingChoice
 from headstart.core.settings_fields import describe
 from headstart.core.stop_lines import stop_text, stops_of
+from headstart.core.typed_numbers import number_of
 from headstart.ui.fields import SliderField, take_typed
 from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold
 from headstart.ui.inspector.own import OwnRow
+from headstart.ui.number_boxes import WholeBox
 from headstart.ui.wrapping import TextEdit
 
 SLIDERS = ("temperature", "top_p", "min_p", "repeat_penalty", "presence_penalty")
@@ -53,14 +54,14 @@ class SamplingPanel(QWidget):
             slider = self.sliders[name] = self.rows[name] = kind(fields[name], self)
             slider.changed.connect(partial(self._edit, name))
             slider.reset.connect(partial(self._edit, name, None))
-        self.top_k = QSpinBox(self)
+        self.top_k = WholeBox(self)
         self.top_k.setRange(0, 1000)
         self.top_k.setSpecialValueText("off")
         self.top_k.setAccessibleName("Top-k")
         self.top_k.setToolTip(fields["top_k"].description)
         self.top_k.valueChanged.connect(partial(self._edit, "top_k"))
         self._row("top_k", "Top-k", self.top_k)
-        self.max_tokens = QSpinBox(self)
+        self.max_tokens = WholeBox(self)
         self.max_tokens.setRange(0, 1_000_000)
         self.max_tokens.setSpecialValueText("no limit")
         self.max_tokens.setSingleStep(64)
@@ -172,11 +173,13 @@ class SamplingPanel(QWidget):
             self.edited.emit(name, value)
 
     def _seed_edited(self) -> None:
-        text = self._seed.text().strip()
+        text = self._seed.text()
         if self._quiet or not self.fixed_seed.isChecked():
             return
-        if text.isdigit() and int(text) <= _LAST_SEED and int(text) != self._shown.seed:
-            self._edit("seed", int(text))
+        seed = number_of(text, QLocale().decimalPoint())
+        if seed is not None and seed == int(seed) and 0 <= seed <= _LAST_SEED:
+            if int(seed) != self._shown.seed:
+                self._edit("seed", int(seed))
         elif self._shown.seed is not None:
             self._seed.setText(str(self._shown.seed))
 
@@ -206,16 +209,13 @@ def biases_of(text: str) -> tuple[Bias, ...]:
 def bias_text(biases: tuple[Bias, ...]) -> str:
     """The same as lines."""
     return "\n".join(
-        f"{one.text} = {'never' if one.value == _NEVER else f'{one.value:g}'}" for one in biases
+        f"{one.text} = {'never' if one.value == _NEVER else f'{round(one.value, 4):g}'}"
+        for one in biases
     )
 
 
 def _value(text: str) -> float | None:
     if text.strip().casefold() == "never":
         return _NEVER
-    try:
-        # as it is written here: many places have a comma
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
-    return max(_NEVER, min(-_NEVER, value)) if value == value else None
+    value = number_of(text, QLocale().decimalPoint())
+    return None if value is None else max(_NEVER, min(-_NEVER, value))

@@ -11,12 +11,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -41,6 +39,7 @@ from headstart.ui.inspector.speculation_words import (
     why_no_drafts,
 )
 from headstart.ui.inspector.speed_curve import SpeedCurveView
+from headstart.ui.number_boxes import DecimalBox, WholeBox
 from headstart.ui.segments import Segments
 
 NONE, BEST = "No draft model", "Automatic"
@@ -94,9 +93,8 @@ class SpeculationPanel(QWidget):
         self.depth_mode = Segments("Draft depth", {"auto": "Auto", "fixed": "Fixed"}, self)
         self.depth_mode.chosen.connect(lambda mode: self._set(depth_mode=mode))
         self._auto, self.fixed = self.depth_mode.buttons["auto"], self.depth_mode.buttons["fixed"]
-        self.depth_box = QSpinBox(self)
+        self.depth_box = WholeBox(self)
         self.depth_box.setRange(1, 16)
-        self.depth_box.setKeyboardTracking(False)
         self.depth_box.setAccessibleName("Fixed draft depth")
         self.depth_box.setToolTip(fields["depth"].description)
         self.depth_box.valueChanged.connect(lambda value: self._set(depth=value))
@@ -112,10 +110,8 @@ class SpeculationPanel(QWidget):
         fixed.addStretch(1)
         fixed.addWidget(self.depth_box)
         self._layout.addWidget(self._fixed_row)
-        self.confidence = QDoubleSpinBox(self)
+        self.confidence = DecimalBox(self)
         self.confidence.setRange(0, 0.99)
-        # a value is taken when it is whole, not while it is typed
-        self.confidence.setKeyboardTracking(False)
         self.confidence.setSingleStep(0.05)
         self.confidence.setSpecialValueText("automatic")
         self.confidence.setAccessibleName("Minimum draft probability")

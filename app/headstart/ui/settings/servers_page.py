@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -26,8 +25,9 @@ from headstart.core.settings import Settings
 from headstart.core.text import count_words
 from headstart.ui import icons
 from headstart.ui.asking import DangerQuestion
-from headstart.ui.fields import give_room
+from headstart.ui.fields import give_room, take_typed
 from headstart.ui.file_dialog import file_dialog
+from headstart.ui.number_boxes import WholeBox
 from headstart.ui.settings.form import Page
 from headstart.ui.sheet import Sheet
 
@@ -246,7 +246,7 @@ class ConnectionDialog(Sheet):
         file = QHBoxLayout()
         file.addWidget(self.certificate, 1)
         file.addWidget(choose)
-        self.timeout = QSpinBox(self)
+        self.timeout = WholeBox(self)
         self.timeout.setRange(1, 3600)
         self.timeout.setSuffix(" s")
         self.timeout.setValue(self._connection.timeout)
@@ -295,6 +295,7 @@ class ConnectionDialog(Sheet):
 
     def _on_save(self) -> None:
         before = self._connection
+        take_typed(self.timeout)
         try:
             url = normal_url(self.url.text())
         except EnvironmentProblem as problem:

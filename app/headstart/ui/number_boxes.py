@@ -1,0 +1,106 @@
+"""Fields for numbers that read them as people type them, in any script and with either sign."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QValidator
+from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+
+from headstart.core.settings_fields import FieldInfo
+from headstart.core.typed_numbers import may_become_number, number_of
+
+_INVALID, _PART, _WHOLE = (
+    QValidator.State.Invalid,
+    QValidator.State.Intermediate,
+    QValidator.State.Acceptable,
+)
+Answer = tuple[QValidator.State, str, int]
+
+
+def _bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
+    return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
+
+
+def _read(box: QSpinBox | QDoubleSpinBox, text: str, decimals: int) -> float | None:
+    """The number in the text, where it is one of the field's."""
+    bare = _bare(box, text)
+    if box.specialValueText() and bare == box.specialValueText():
+        return box.minimum()
+    number = number_of(bare, box.locale().decimalPoint())
+    if number is None or (not decimals and number != int(number)):
+        return None
+    rounded = round(number, decimals)
+    # what is small is not what the minimum stands for
+    hidden = bool(box.specialValueText()) and rounded <= box.minimum() < number
+    return None if hidden else rounded
+
+
+def _state(box: QSpinBox | QDoubleSpinBox, text: str, number: float | None) -> QValidator.State:
+    if number is None:
+        return _PART if may_become_number(_bare(box, text)) else _INVALID
+    if number > box.maximum() or (number < 0 <= box.minimum()):
+        return _INVALID
+    return _PART if number < box.minimum() else _WHOLE
+
+
+class WholeBox(QSpinBox):
+    """Whole numbers. A text that says none leaves the value as it was."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # the 0 of 0.5 is no value yet
+        self.setKeyboardTracking(False)
+
+    def validate(self, text: str, position: int) -> Answer:
+        return (_state(self, text, _read(self, text, 0)), text, position)
+
+    def valueFromText(self, text: str) -> int:
+        number = _read(self, text, 0)
+        return self.value() if number is None else int(number)
+
+    def fixup(self, text: str) -> str:
+        return self.textFromValue(self.value())
+
+
+class DecimalBox(QDoubleSpinBox):
+    """Numbers with decimals. A text that says none leaves the value as it was."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setKeyboardTracking(False)
+
+    def validate(self, text: str, position: int) -> Answer:
+        return (_state(self, text, _read(self, text, self.decimals())), text, position)
+
+    def valueFromText(self, text: str) -> float:
+        number = _read(self, text, self.decimals())
+        return self.value() if number is None else number
+
+    def fixup(self, text: str) -> str:
+        return self.textFromValue(self.value())
+
+
+class WholeNumberBox(WholeBox):
+    """Whole numbers from `least` on, and the minimum below it, which stands for something else."""
+
+    def __init__(self, info: FieldInfo) -> None:
+        super().__init__()
+        high = info.maximum if info.maximum is not None else 1e9
+        self.setRange(int(info.minimum or 0), int(min(high, 2**31 - 1)))
+        self._least = self.minimum() if info.least is None else info.least
+
+    def validate(self, text: str, position: int) -> Answer:
+        state = super().validate(text, position)[0]
+        if state == _WHOLE and self.minimum() < self.valueFromText(text) < self._least:
+            # may still become a larger number while it is typed
+            state = _PART
+        return (state, text, position)
+
+    def fixup(self, text: str) -> str:
+        between = self.minimum() < self.valueFromText(text) < self._least
+        return self.textFromValue(self._least) if between else super().fixup(text)
+
+    def stepBy(self, steps: int) -> None:
+        before = self.value()
+        super().stepBy(steps)
+        if self.minimum() < self.value() < self._least:
+            self.setValue(self._least if self.value() > before else self.minimum())
