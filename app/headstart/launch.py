@@ -33,6 +33,7 @@ from headstart.storage.crash_log import CrashLog
 from headstart.storage.crash_log import details as crash_details
 from headstart.storage.starts import StartsFile
 from headstart.ui import theme
+from headstart.ui.asked_to_end import when_asked_to_end
 from headstart.ui.first_paint import FirstPaint
 from headstart.ui.input_method import choose_plugin
 from headstart.ui.unexpected import Unexpected
@@ -153,7 +154,8 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
         server = InstanceServer(home.path)
         server.arrived.connect(arrivals.arrive)
         asyncio.get_running_loop().call_later(STEADY_SECONDS, starts.succeeded)
-        await closed.wait()
+        with when_asked_to_end(app.window.close):
+            await closed.wait()
         starts.succeeded()
         return 0
     except EnvironmentProblem:

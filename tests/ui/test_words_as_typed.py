@@ -8,10 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
 from headstart.assembly import App
+from headstart.ui.composing import word_in
 from headstart.ui.input_method import choose_plugin
+from headstart.ui.transcript.insert_window import InsertWindow
 from tests.conftest import OpenApp, until
 from tests.support.driver import branch, reply_done, stored_chat, use_sampling
 
@@ -86,6 +88,60 @@ async def test_a_word_that_is_composed_is_sent_and_hides_the_hint(running: OpenA
         assert composer.text() == "Say "
         QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
         assert (await _question(app)) == "Say 日本"
+
+
+async def test_a_first_word_can_be_sent_while_it_is_composed(running: OpenApp) -> None:
+    async with running() as app:
+        use_sampling(app)
+        app.window.activateWindow()
+        composer = app.window.composer
+        composer.edit.setFocus()
+        await until(composer.edit.hasFocus)
+        _compose(app, "日本")
+        assert composer.text() == ""
+        assert composer.button.isEnabled()
+        _compose(app, "")
+        assert not composer.button.isEnabled()
+        _compose(app, "日本語")
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+        assert (await _question(app)) == "日本語"
+        window = InsertWindow(app.window)
+        window.show()
+        window.edit.setFocus()
+        await until(window.edit.hasFocus)
+        assert not window.insert.isEnabled()
+        QApplication.sendEvent(window.edit, QInputMethodEvent("語", []))
+        assert window.insert.isEnabled()
+        said: list[tuple[str, str]] = []
+        window.submitted.connect(lambda who, text: said.append((who, text)))
+        QTest.mouseClick(window.insert, Qt.MouseButton.LeftButton)
+        assert said == [("user", "語")]
+
+
+@pytest.mark.parametrize("way", ["field", "line"])
+async def test_a_click_elsewhere_keeps_a_word_that_is_thrown_away(
+    running: OpenApp, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ibus's anthy does it, asked by Qt when the keyboard goes to what is clicked."""
+    async with running() as app:
+        app.window.activateWindow()
+        field = app.window.composer.edit if way == "field" else app.window.sidebar.search
+        field.setFocus()
+        await until(field.hasFocus)
+        QApplication.sendEvent(field, QInputMethodEvent("日本", []))
+        assert word_in(field) == "日本"
+        # Esc, or the last letter taken back
+        QApplication.sendEvent(field, QInputMethodEvent("", []))
+        assert (_words(field), word_in(field)) == ("", "")
+        QApplication.sendEvent(field, QInputMethodEvent("日本語", []))
+        pressed = Qt.MouseButton.LeftButton
+        monkeypatch.setattr(QGuiApplication, "mouseButtons", staticmethod(lambda: pressed))
+        QApplication.sendEvent(field, QInputMethodEvent("", []))
+        assert (_words(field), word_in(field)) == ("日本語", "")
+
+
+def _words(field: QWidget) -> str:
+    return field.text() if isinstance(field, QLineEdit) else field.property("plainText")
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QFont, QInputMethodEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
+from headstart.core.text import is_blank
 from headstart.ui import composing
 
 # characters without white space; so many take Qt some milliseconds
@@ -43,6 +44,9 @@ def wrap(document: QTextDocument, endless: bool, font: QFont) -> None:
 class TextEdit(QPlainTextEdit):
     """An editor that stays quick, whatever is pasted into it."""
 
+    # the word that is being composed came, changed or went: it is not in the text yet
+    composed = Signal()
+
     _endless = False
     # the hint that is shown while nothing is written
     _hint = ""
@@ -63,6 +67,11 @@ class TextEdit(QPlainTextEdit):
         super().inputMethodEvent(event)
         # Qt would draw it below the word that is being composed
         self._show_hint()
+        self.composed.emit()
+
+    def is_blank(self) -> bool:
+        """True where nothing is written, nor being composed."""
+        return is_blank(self.toPlainText()) and is_blank(composing.word_in(self))
 
     def _show_hint(self) -> None:
         shown = "" if composing.word_in(self) else self._hint

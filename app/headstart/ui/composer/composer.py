@@ -23,7 +23,7 @@ from headstart.ui.composer.attachments import AttachmentRow
 from headstart.ui.composer.edit import GrowingEdit
 from headstart.ui.composer.ring import ContextRing
 from headstart.ui.composer.slash_menu import SlashMenu
-from headstart.ui.composing import commit_focused
+from headstart.ui.composing import commit_focused, word_in
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.hover import settle_after
 from headstart.ui.tool import dress, small_tool
@@ -57,6 +57,7 @@ class Composer(QFrame):
         self.edit.submitted.connect(self._submit)
         self.edit.pressed_on.connect(self._interrupt)
         self.edit.textChanged.connect(self._on_text)
+        self.edit.composed.connect(lambda: self.set_writing(self._writing))
         self.edit.installEventFilter(self)
         self._hint = ElidedLabel(HINT, self, name="hint")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -126,7 +127,7 @@ class Composer(QFrame):
     def _sendable(self) -> bool:
         """Whether there is something to send, and all of it is read."""
         row = self.attachments
-        return row.ready and (bool(row.chips) or not is_blank(self.text()))
+        return row.ready and (bool(row.chips) or not self.edit.is_blank())
 
     def set_sending(self, sending: bool) -> None:
         """What stands here is being stored: it stays as it was sent."""
@@ -209,21 +210,22 @@ class Composer(QFrame):
             button.setToolButtonStyle(style)
 
     def _on_button(self) -> None:
-        commit_focused()
         if self._writing:
             self.stop_requested.emit()
         else:
             self._submit()
 
     def _submit(self) -> None:
-        if self._sendable:
+        commit_focused()
+        if self._sendable and not word_in(self.edit):
             self._telling.stop()
             self.submitted.emit(self.text())
 
     def _interrupt(self) -> None:
         """Ctrl+Enter: at once, whatever is being written."""
         if self._writing:
-            if self._sendable or is_blank(self.text()):
+            commit_focused()
+            if self._sendable or self.edit.is_blank():
                 self._telling.stop()
                 self.interrupted.emit(self.text())
         else:

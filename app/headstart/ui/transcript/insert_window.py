@@ -33,9 +33,8 @@ class InsertWindow(Sheet):
         for button in (self.insert, cancel):
             button.setAutoDefault(False)
         self.insert.setEnabled(False)
-        self.edit.textChanged.connect(
-            lambda: self.insert.setEnabled(not is_blank(self.edit.toPlainText()))
-        )
+        for changed in (self.edit.textChanged, self.edit.composed):
+            changed.connect(lambda: self.insert.setEnabled(not self.edit.is_blank()))
         for widget in (self.who, self.edit, hint):
             self.column.addWidget(widget)
         self.buttons(cancel, self.insert)

@@ -26,6 +26,7 @@ from headstart.ui.accessible import install
 from headstart.ui.composer.composer import Composer
 from headstart.ui.composer.opener import AttachmentOpener
 from headstart.ui.composer.queued import QueuedRows
+from headstart.ui.composing import KeepsWords
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.fields import in_tab_order
 from headstart.ui.inspector.inspector import Inspector
@@ -98,6 +99,7 @@ class MainWindow(QMainWindow):
         self.palette_opener = PaletteOpener(self, controllers)
         self.prompts = Prompts(self, preferences)
         self.sending = Sending(self, controllers)
+        KeepsWords(self)
         self.help = Help(self, controllers)
         self.looks = Looks(self, preferences)
         self.news = News(self, self.banner, preferences)

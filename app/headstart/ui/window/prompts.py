@@ -13,10 +13,12 @@ from PySide6.QtWidgets import QMenu
 
 from headstart.chat.preferences import Preferences
 from headstart.core.settings import SavedPrompt, Settings
+from headstart.core.text import is_blank
 from headstart.core.variables import CLIPBOARD, LONGEST, filled, names
 from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry
+from headstart.ui.composing import commit_focused
 
 if TYPE_CHECKING:
     from headstart.ui.library_window import LibraryWindow
@@ -56,7 +58,8 @@ class Prompts(QObject):
 
     def save_prompt(self) -> None:
         """Keep what stands in the composer under a name."""
-        text = self._window.composer.text().strip()
+        commit_focused()
+        text = self._window.composer.text()
 
         def save(name: str) -> None:
             kept = [one for one in self._preferences.current.prompts if one.name != name]
@@ -64,8 +67,9 @@ class Prompts(QObject):
             self._preferences.update(prompts=_sorted(new))
             self._window.toast.show_text(f"Saved: type /{name} in a message")
 
-        if text:
-            self._ask_name("Save as a prompt", text.partition("\n")[0][:40], save)
+        if not is_blank(text):
+            first = text.strip().partition("\n")[0]
+            self._ask_name("Save as a prompt", first[:40], save)
 
     def _entries(self) -> Iterator[SlashEntry]:
         for prompt in self._preferences.current.prompts:
@@ -83,7 +87,7 @@ class Prompts(QObject):
         if self._preferences.current.prompts:
             menu.addSeparator()
         save = menu.addAction("Save this message as a prompt…", self.save_prompt)
-        save.setEnabled(bool(self._window.composer.text().strip()))
+        save.setEnabled(not self._window.composer.edit.is_blank())
         menu.addAction("Prompts and presets…", self.open)
 
     # --- presets -------------------------------------------------------------------------

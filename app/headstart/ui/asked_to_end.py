@@ -1,0 +1,52 @@
+"""The system asks a program to end at the end of a session, or somebody does with Ctrl+C: it ends
+as when its window is closed, with what is written so far kept."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+from PySide6.QtCore import QSocketNotifier
+
+_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
+
+
+@contextlib.contextmanager
+def when_asked_to_end(end: Callable[[], object]) -> Iterator[None]:
+    """Call `end` when such a signal comes; a second one ends the program where it is.
+
+    Python runs its handlers between two of its own steps, and an event loop that rests makes none:
+    the signal's number through a socket wakes it. Windows closes windows instead.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    woken, waking = socket.socketpair()
+    for end_of in (woken, waking):
+        end_of.setblocking(False)
+    notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
+    notifier.activated.connect(lambda: woken.recv(64))
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        end()
+
+    taken = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in _SIGNALS}
+    # one that is ignored, as nohup has it, stays so
+    before = {one: kept for one, kept in taken.items() if kept != signal.SIG_IGN}
+    waker = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    try:
+        for one in before:
+            signal.signal(one, on_signal)
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        signal.set_wakeup_fd(waker)
+        notifier.setEnabled(False)
+        woken.close()
+        waking.close()
