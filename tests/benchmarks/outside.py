@@ -31,6 +31,7 @@ from headstart.engine.markup.text_stream import TextStream
 from headstart.exchange import own_format
 from headstart.extraction.process import Reading
 from headstart.extraction.texts import decode
+from tests.benchmarks.drawn_formulas import KNOWN, styled, wrong
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, json_path
 from tests.support import conversation_files, program_files
@@ -252,6 +253,12 @@ def _formulas(report: Report) -> None:
     report.add(
         "formulas_drawn", len(drawn) / len(DRAWN), "at least 0.93", f"({len(DRAWN)} formulas)"
     )
+    compared = [*DRAWN, *styled()]
+    found = wrong(compared)
+    for latex, differs in found.items():
+        print(f"  {latex}: {differs}")
+    note = f"({len(compared)} formulas beside KaTeX; {len(KNOWN)} in which it differs are listed)"
+    report.add("formula_wrong", len(found), "0", note)
 
 
 def _replies(report: Report) -> None:

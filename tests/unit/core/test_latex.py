@@ -34,8 +34,11 @@ def test_a_style_is_drawn_unlike_plain_signs(latex: str, plain: str) -> None:
     [
         (r"\mathbf{x_{10}}", r"\mathbf{x_{𝟏𝟎}}"),
         (r"\phi_1+\epsilon", "𝜙 _1+𝜖 "),
-        (r"\bm{\phi}\boldsymbol\phi", r"\bm{𝝓 }\boldsymbol𝜙 "),
-        (r"\varphi\underbar{b}", r"\varphi\underline{b}"),
+        (r"\bm{\phi}\boldsymbol\phi", r"\bm{𝝓 }\boldsymbol{𝝓 }"),
+        (r"\upsilon\bm{\upsilon}", r"𝜐 \bm{𝝊 }"),
+        (r"\boldsymbol{\Gamma x}\mathit\Omega\varDelta", r"\boldsymbol{𝚪  x}\mathit{𝛺 }𝛥 "),
+        (r"\mathbf{\Gamma}\Gamma", r"\mathbf{\Gamma}\Gamma"),
+        (r"\varphi\underbar{b}", r"\varphi\underline{\text{b}}"),
         (r"\mathbb{R}^2", r"\mathbb{R}^2"),
         (r"\texttt{h1}", r"\text{𝚑𝟷}"),
         (r"\textit{oh}", r"\text{𝑜ℎ}"),

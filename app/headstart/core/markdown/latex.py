@@ -26,14 +26,13 @@ _EARLIER = {
 # digits only: mathra has the letters of these styles
 _OF_MATHS = {
     "mathbf": "bold", "boldsymbol": "bold", "bm": "bold", "pmb": "bold", "mathbb": "double",
-    "mathtt": "typewriter", "mathsf": "sans",
+    "mathtt": "typewriter", "mathsf": "sans", "mathit": "",
 }  # fmt: skip
 # letters and digits
 _OF_WORDS = {
     "textbf": "bold", "texttt": "typewriter", "textsf": "sans", "textit": "italic",
     "emph": "italic",
 }  # fmt: skip
-_STYLED = re.compile(rf"\\(?P<command>{'|'.join((*_OF_MATHS, *_OF_WORDS))})\s*(?P<brace>\{{|\d)")
 _ARRAY = re.compile(r"\\begin\s*\{array\}\s*(?:\[[tcb]\]\s*)?\{(?P<columns>[^{}]*)\}")
 _END = r"\end{array}"
 _NESTED = re.compile(r"\\(begin|end)\s*\{")
@@ -42,15 +41,29 @@ _ROOT = re.compile(r"\\root\s*(\{[^{}]*\}|[^\s\\])\s*\\of\s*(\{[^{}]*\}|\\?\w+)"
 _OTHERS = (
     (r"\varliminf", r"\mathop{\underline{\lim}}"),
     (r"\varlimsup", r"\mathop{\overline{\lim}}"),
-    (r"\underbar", r"\underline"),
 )
 # Greek letters that mathra has upright in every style: slanted ones, and bold ones
 _GREEK = {
     "phi": "\U0001d719\U0001d753", "epsilon": "\U0001d716\U0001d750",
     "vartheta": "\U0001d717\U0001d751", "varkappa": "\U0001d718\U0001d752",
     "varrho": "\U0001d71a\U0001d754", "varpi": "\U0001d71b\U0001d755",
+    "upsilon": "\U0001d710\U0001d74a",
 }  # fmt: skip
+# capital ones by their places in the alphabet: bold ones stand upright, others lean where asked
+_CAPITALS = {
+    "Gamma": 2, "Delta": 3, "Theta": 7, "Lambda": 10, "Xi": 13, "Pi": 15, "Sigma": 18,
+    "Upsilon": 20, "Phi": 21, "Psi": 23, "Omega": 24,
+}  # fmt: skip
+_BOLD_CAPITALS, _ITALIC_CAPITALS = 0x1D6A8, 0x1D6E2
+_CAPITAL = re.compile(rf"\\(?P<name>{'|'.join(_CAPITALS)})(?![A-Za-z])")
+_LEANING = re.compile(rf"\\var(?P<name>{'|'.join(_CAPITALS)})(?![A-Za-z])")
 _LETTER = re.compile(rf"\\(?P<name>{'|'.join(_GREEK)})(?![A-Za-z])")
+_STYLED = re.compile(
+    rf"\\(?P<command>{'|'.join((*_OF_MATHS, *_OF_WORDS))})\s*"
+    rf"(?P<given>\{{|\d|\\(?:{'|'.join((*_GREEK, *_CAPITALS))})(?![A-Za-z]))"
+)
+# a line below words, which stand upright
+_UNDERBAR = re.compile(r"\\underbar\s*(?=\{)")
 _DEEPEST = 20
 
 
@@ -63,6 +76,7 @@ def drawable(latex: str) -> str:
     text = _with_root(_SMASH.sub("", latex))
     for command, other in _OTHERS:
         text = re.sub(re.escape(command) + r"(?![A-Za-z])", other.replace("\\", r"\\"), text)
+    text = _with_capitals(_LEANING, _ITALIC_CAPITALS, _with_underbars(text))
     return _with_bars(_greek(_with_styles(_without_links(text)), "italic"))
 
 
@@ -93,6 +107,14 @@ def _without_links(text: str) -> str:
     return text
 
 
+def _with_underbars(text: str) -> str:
+    while (found := _UNDERBAR.search(text)) is not None:
+        end = closing(text, found.end())
+        words = rf"\underline{{\text{text[found.end() : end]}}}"
+        text = text[: found.start()] + words + text[end:]
+    return text
+
+
 def _with_root(text: str) -> str:
     def rooted(found: re.Match[str]) -> str:
         return rf"\sqrt[{found[1].strip('{}')}]{{{found[2].removeprefix('{').removesuffix('}')}}}"
@@ -107,8 +129,8 @@ def _with_styles(text: str, depth: int = 0) -> str:
     pieces, at = [], 0
     while (found := _STYLED.search(text, at)) is not None:
         command = found["command"]
-        begin = found.start("brace")
-        end = closing(text, begin) if found["brace"] == "{" else begin + 1
+        begin = found.start("given")
+        end = closing(text, begin) if found["given"] == "{" else found.end()
         inside = text[begin:end].removeprefix("{").removesuffix("}")
         pieces.append(text[at : found.start()])
         if command in _OF_WORDS:
@@ -116,12 +138,15 @@ def _with_styles(text: str, depth: int = 0) -> str:
         else:
             inner = _with_styles(inside, depth + 1) if depth < _DEEPEST else inside
             style = _OF_MATHS[command]
-            pieces.append(rf"\{command}{{{_greek(_digits(inner, style), style)}}}")
+            inner = _greek(_capitals(_digits(inner, style), command), style)
+            pieces.append(rf"\{command}{{{inner}}}")
         at = end
     return "".join((*pieces, text[at:]))
 
 
 def _digits(text: str, style: str) -> str:
+    if not style:
+        return text
     first = _ALPHABETS[style][2]
     # not those of commands, nor of sizes
     return re.sub(r"[0-9]", lambda found: chr(first + int(found[0])), text)
@@ -131,6 +156,18 @@ def _greek(text: str, style: str) -> str:
     if style not in ("italic", "bold"):
         return text
     return _LETTER.sub(lambda found: f"{_GREEK[found['name']][style == 'bold']} ", text)
+
+
+def _capitals(text: str, command: str) -> str:
+    if command == "mathit":
+        return _with_capitals(_CAPITAL, _ITALIC_CAPITALS, text)
+    if command in ("boldsymbol", "bm", "pmb"):
+        return _with_capitals(_CAPITAL, _BOLD_CAPITALS, text)
+    return text
+
+
+def _with_capitals(names: re.Pattern[str], first: int, text: str) -> str:
+    return names.sub(lambda found: f"{chr(first + _CAPITALS[found['name']])} ", text)
 
 
 def _words(text: str, style: str) -> str:
