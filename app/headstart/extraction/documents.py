@@ -9,6 +9,7 @@ import contextlib
 import io
 import math
 import re
+import unicodedata
 import zipfile
 from collections import Counter
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 
 from headstart.core.attachments import LONGEST
 from headstart.core.errors import EnvironmentProblem
+from headstart.extraction.columns import Box, Sign, is_vertical, reading_order, vertical_text
 from headstart.extraction.word import word_parts
 
 Progress = Callable[[int, int], None]
@@ -35,6 +37,11 @@ _ENDS = (
     (("dt", "dd"), ("dl",)),
     (("p",), ("td", "th", "li", "blockquote")),
 )
+# signs that may be written from top to bottom, and how many a page has for that
+_FIRST_WIDE, _LAST_WIDE, _WIDE_SIGNS = "\u2e80", "\uffdc", 8
+# points by which a part of a page is read inside of its edges
+_INSET = 0.2
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 _GAPS = re.compile(r"\n{3,}")
 
 
@@ -81,9 +88,11 @@ def _page_text(document: Any, index: int) -> str:
             text_page.close()
             page.set_rotation(quarters * 90)
             text_page = page.get_textpage()
-        # of turned text PDFium's bounded way loses the ends of lines
-        read = text_page.get_text_range if quarters else text_page.get_text_bounded
-        found = str(read())
+        if quarters:
+            # of turned text PDFium's bounded way loses the ends of lines
+            found = str(text_page.get_text_range())
+        else:
+            found = _in_order(text_page, str(text_page.get_text_bounded()))
         text_page.close()
         page.close()
     except pypdfium2.PdfiumError:
@@ -91,6 +100,42 @@ def _page_text(document: Any, index: int) -> str:
     text = _HYPHEN.sub("", found).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     # half characters, which fonts without names for their glyphs give
     return text.encode("utf-8", "ignore").decode()
+
+
+def _in_order(page: Any, text: str) -> str:
+    """A page's text as it is read: in columns, and from top to bottom. All letters of `text` are in
+    it, else it is `text`."""
+    rects = [Box(*page.get_rect(index)) for index in range(page.count_rects())]
+    wide = sum(_FIRST_WIDE <= one <= _LAST_WIDE for one in text)
+    if wide > _WIDE_SIGNS and 2 * wide > len(text) and (signs := _vertical(page)):
+        found = vertical_text(signs)
+    else:
+        right = sum(unicodedata.bidirectional(one) in ("R", "AL") for one in text)
+        parts = reading_order(rects, from_right=2 * right > len(text))
+        if len(parts) <= 1:
+            return text
+        found = "\n".join(
+            str(page.get_text_bounded(b.left, b.bottom + _INSET, b.right, b.top - _INSET))
+            for b in parts
+        )
+    found = _LINE_END.sub("\n", found)
+    return found if _letters(found) == _letters(text) else text
+
+
+def _letters(text: str) -> Counter[str]:
+    return Counter(one for one in text if one.isalnum())
+
+
+def _vertical(page: Any) -> list[Sign]:
+    """The signs of a page that is written from top to bottom, else none."""
+    from pypdfium2 import raw
+
+    signs = []
+    for index in range(page.count_chars()):
+        sign = chr(raw.FPDFText_GetUnicode(page, index))
+        if not sign.isspace() and unicodedata.category(sign) != "Cc":
+            signs.append(Sign(sign, Box(*page.get_charbox(index, loose=True))))
+    return signs if is_vertical([one for one in signs if one.text >= _FIRST_WIDE]) else []
 
 
 def _quarters(page: Any) -> int:
