@@ -312,7 +312,7 @@ def _search(report: Report) -> None:
         base = sqlite3.connect(":memory:")
         base.execute(
             'CREATE VIRTUAL TABLE t USING fts5(text, tokenize="unicode61 remove_diacritics 2'
-            " categories 'L* M* N* So Co'\")"
+            " categories 'L* M* N* Co So'\")"
         )
         base.executemany("INSERT INTO t VALUES (?)", [(fold(text),), (fold(other),)])
         rows = base.execute("SELECT rowid FROM t WHERE t MATCH ?", (match_of(query),)).fetchall()

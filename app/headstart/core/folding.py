@@ -52,6 +52,8 @@ _HAS_LETTERS = re.compile(
 )
 # the article of Arabic, with the words of one letter that are written with it
 _ARTICLE = re.compile("(?:[\u0648\u0641\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=\\w{2})")
+# words of one letter that Hebrew writes with the next one: and, the, in, like, to, from, that
+_HEBREW_WORDS = re.compile("[\u05d5\u05d4\u05d1\u05db\u05dc\u05de\u05e9](?=\\w{3})")
 _WORDS = re.compile(r"[^\s\x1e\x1f]+")
 # words of ASCII, each once: a search that starts again at every letter takes minutes for long runs
 _ASCII_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{4,100}(?![A-Za-z0-9])")
@@ -160,6 +162,13 @@ def _other_ways(text: str) -> Iterator[str]:
         )
         if is_other:
             yield plain(word)
+        if "\u05d0" <= word[0] <= "\u05ea":
+            bare = plain(word)
+            # “and that in a house” has three
+            for _ in range(3):
+                if _HEBREW_WORDS.match(bare) is None:
+                    break
+                yield (bare := bare[1:])
         if "\u0600" <= word[0] <= "\u06ff":
             found_article = _ARTICLE.match(bare := plain(word))
             if found_article is not None:

@@ -31,7 +31,7 @@ SELECT rowid AS id, fold(text) AS text FROM parts WHERE kind IN {_KINDS}"""
 # `fold`, by whose words a text is taken out again
 _INDEX = f"""CREATE VIRTUAL TABLE {TABLE} USING fts5(
 text, content='{TABLE}_texts', content_rowid='id',
-tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* So Co'")"""
+tokenize="unicode61 remove_diacritics 2 categories 'L* M* N* Co So'")"""
 _ALL_LEFT = f"""INSERT INTO {LEFT}
 SELECT 1, max(rowid) FROM parts HAVING max(rowid) IS NOT NULL"""
 CREATE = (

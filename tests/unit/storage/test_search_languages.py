@@ -111,7 +111,7 @@ async def test_an_index_of_another_make_is_made_again(tmp_path: Path) -> None:
     storage.close()
     connection = sqlite3.connect(tmp_path / "headstart.db")
     connection.create_function("fold", 1, lambda text: text, deterministic=True)
-    older = _INDEX.replace("categories 'L* M* N* So Co'", "")
+    older = _INDEX.replace("categories 'L* M* N* Co So'", "")
     for statement in (f"DROP TABLE {TABLE}", older, f"DELETE FROM {TABLE}_left"):
         connection.execute(statement)
     connection.execute(f"INSERT INTO {TABLE}({TABLE}) VALUES ('rebuild')")
