@@ -149,3 +149,21 @@ async def test_the_keys_lead_there(running: OpenApp) -> None:
         assert app.window.sidebar.results.hasFocus()
         QTest.keyClick(app.window.sidebar.results, Qt.Key.Key_Up)
         assert app.window.sidebar.search.hasFocus()
+
+
+async def test_words_of_an_index_that_is_being_made_come_by_themselves(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headstart.chat.finding.FIRST_SECONDS", 600.0)
+    async with running() as app:
+        await store(app, "Animals", "Name an animal", "The walrus.")
+        await app.storage.run(lambda store: store.search.make_again())
+        searching = app.window.sidebar.searching
+        box = app.window.sidebar.search
+        box.setFocus()
+        box.insert("walrus")
+        # nobody types anything more
+        await until(lambda: [row for row in rows(app) if row.message is not None])
+        assert searching.nothing.isHidden()
+        assert len(await search(app, "penguin")) == 0
+        assert "Nothing found" in searching.nothing.text()

@@ -157,6 +157,11 @@ class PrefixesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexChanged:
+    """Words are found that were not in the index when somebody looked for some."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelsChanged:
     """Models came, went, or are called otherwise."""
 
@@ -192,6 +197,7 @@ class Trouble:
 
 Change = (
     ChatChanged
+    | IndexChanged
     | ChatsChanged
     | FoldersChanged
     | BranchChanged

@@ -11,7 +11,7 @@ import logging
 
 from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import ChatChanged, ChatsChanged, What
+from headstart.chat.changes import ChatChanged, ChatsChanged, IndexChanged, What
 from headstart.chat.databases import Databases
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.finding import FoundInChat
@@ -28,13 +28,18 @@ FIRST_SECONDS, PAUSE_SECONDS = 4.0, 0.05
 AGAIN_SECONDS = 2.0
 # a slice that takes longer than that is followed by a longer pause
 _SHARE = 3.0
+# between two words of how the index grows, to somebody who waits for it
+_TOLD_SECONDS = 1.0
 
 
 class Finding:
     def __init__(self, databases: Databases, background: Background, broadcast: Broadcast) -> None:
         self._databases = databases
         self._background = background
+        self._broadcast = broadcast
         self._building = False
+        # somebody looks for words while the index is made: no pause is long then
+        self._waited_for = False
         broadcast.on(ChatsChanged, lambda _change: self._build_soon())
         broadcast.on(ChatChanged, self._on_chat)
 
@@ -58,6 +63,15 @@ class Finding:
 
         return [chat for storage in self._databases.all() for chat in await storage.run(look)]
 
+    async def is_whole(self) -> bool:
+        """True where all messages are looked through; else the rest of them is added at once, and
+        `IndexChanged` says when there is more to find."""
+        if await self._databases.on_disk.run(lambda store: store.search.is_whole()):
+            return True
+        self._waited_for = True
+        self._build_soon()
+        return False
+
     async def in_chat(self, chat_id: str, query: str, everywhere: bool) -> list[FoundInChat]:
         """Messages of a chat with a query, as it was written; `everywhere`: on all branches."""
         if self._databases.begun(chat_id) is not None or not query.strip():
@@ -79,11 +93,18 @@ class Finding:
         try:
             await self._pause(seconds)
             loop = asyncio.get_running_loop()
+            told = loop.time()
             while not self._background.closing:
                 began = loop.time()
                 if not await self._databases.on_disk.run(lambda store: store.search.build()):
                     break
+                if self._waited_for and loop.time() - told > _TOLD_SECONDS:
+                    told = loop.time()
+                    self._broadcast.tell(IndexChanged())
                 await self._pause(max(PAUSE_SECONDS, _SHARE * (loop.time() - began)))
+            if self._waited_for:
+                self._waited_for = False
+                self._broadcast.tell(IndexChanged())
         except EnvironmentProblem as problem:
             log.warning("the index of words is made later: %s", problem)
         finally:
@@ -120,7 +141,7 @@ class Finding:
         """Short, or ended by the end of the program."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while loop.time() < end and not self._background.closing:
+        while loop.time() < end and not self._background.closing and not self._waited_for:
             await asyncio.sleep(min(0.2, max(0.0, end - loop.time())))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # signs that count as letters or marks, and show nothing
 _NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # spaces and line ends, and signs that only change how others are shown
+_FROM_RIGHT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 _INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 
 
@@ -20,6 +24,12 @@ def is_blank(text: str) -> bool:
         or "\ufe00" <= one <= "\ufe0f"
         for one in text
     )
+
+
+def isolated(text: str) -> str:
+    """A line of somebody's words as it is shown: one from right to left keeps its own direction
+    where the window's is another, punctuation included."""
+    return text if text.isascii() or not _FROM_RIGHT.search(text) else f"\u2068{text}\u2069"
 
 
 def size_text(size: int) -> str:

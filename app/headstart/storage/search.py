@@ -113,6 +113,11 @@ class SearchTable:
                 )
         return True
 
+    def is_whole(self) -> bool:
+        """False while there are texts that are not in the index yet."""
+        with self._engine.connect() as connection:
+            return connection.execute(text(f"SELECT 1 FROM {LEFT} LIMIT 1")).first() is None
+
     def merge(self, begin: bool = False) -> bool:
         """Let the index have no words any more of what was removed: a slice of that; whether there
         is more."""

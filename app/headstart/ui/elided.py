@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.text import isolated
+
 # pixels below which nothing useful is left of a text
 _LEAST = 56
 
@@ -103,6 +105,6 @@ def _elide(widget: QLabel | QPushButton, hint: QSize, full: str) -> None:
     """Show as much of the text as fits; `hint` tells what stands around it."""
     metrics = widget.fontMetrics()
     room = widget.width() - (hint.width() - metrics.horizontalAdvance(widget.text()))
-    shown = metrics.elidedText(full, Qt.TextElideMode.ElideRight, room)
+    shown = isolated(metrics.elidedText(full, Qt.TextElideMode.ElideRight, room))
     if shown != widget.text():
         widget.setText(shown)

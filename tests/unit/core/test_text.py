@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headstart.core.search import parsed
 from headstart.core.stop_lines import stop_text, stops_of
-from headstart.core.text import is_blank
+from headstart.core.text import is_blank, isolated
 from headstart.core.text_units import from_units, spans_in_units, to_units, units
 from headstart.core.typing_help import is_in_code, next_line
 from headstart.ui.transcript.highlight import lex
@@ -122,3 +122,14 @@ def test_a_day_is_as_long_as_it_is_there(day: str, hours: int) -> None:
     assert (filters.before - filters.after) / 3_600_000 == hours
     begin = dt.datetime.fromtimestamp(filters.after / 1000)
     assert (begin.hour, begin.minute, begin.date().isoformat()) == (0, 0, day)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("Tides", "Tides"), ("潮?", "潮?"), ("Ça va?", "Ça va?"),
+        ("למה יש גאות?", "\u2068למה יש גאות?\u2069"), ("كيف؟ 🌊", "\u2068كيف؟ 🌊\u2069"),
+    ],
+)  # fmt: skip
+def test_a_line_from_right_to_left_keeps_its_direction(line: str, shown: str) -> None:
+    assert isolated(line) == shown

@@ -5,14 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.broadcast import Broadcast
-from headstart.chat.changes import BranchChanged, ReplyEnded
+from headstart.chat.changes import BranchChanged, IndexChanged, ReplyEnded
 from headstart.chat.finding import Finding
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 
 
 class FindingController(QObject):
-    found = Signal(str, list)  # a query, and the FoundChats with it
+    # a query, the FoundChats with it, and False where not all messages were looked through yet
+    found = Signal(str, list, bool)
     found_here = Signal(str, list)  # a query, and the FoundInChats of the open chat
     changed_here = Signal()  # the open chat has other messages
 
@@ -25,6 +26,9 @@ class FindingController(QObject):
         self._tasks = tasks
         # the last query wins
         self._serial = 0
+        # one whose answer was not whole
+        self._query = ""
+        broadcast.on(IndexChanged, lambda _change: self._again())
         broadcast.on(BranchChanged, lambda change: self._on_branch(change.chat_id))
         broadcast.on(ReplyEnded, lambda change: self._on_branch(change.chat_id))
 
@@ -38,9 +42,15 @@ class FindingController(QObject):
         self._tasks.spawn(self._find_here(query, everywhere, self._open.id))
 
     async def _find(self, query: str, serial: int) -> None:
+        whole = await self._finding.is_whole()
         found = await self._finding.find(query)
         if serial == self._serial:
-            self.found.emit(query, found)
+            self._query = "" if whole else query
+            self.found.emit(query, found, whole)
+
+    def _again(self) -> None:
+        if self._query:
+            self.find(self._query)
 
     async def _find_here(self, query: str, everywhere: bool, chat_id: str) -> None:
         found = await self._finding.in_chat(chat_id, query, everywhere)

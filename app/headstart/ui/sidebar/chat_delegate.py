@@ -6,6 +6,7 @@ from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from headstart.core.text import isolated
 from headstart.core.values import ChatSummary
 from headstart.ui import icons, theme
 from headstart.ui.row_ground import paint_ground
@@ -91,7 +92,7 @@ def _paint_folder(painter: QPainter, area: QRect, row: Row) -> None:
     name = QFontMetrics(font).elidedText(
         row.folder.name, Qt.TextElideMode.ElideRight, words.width()
     )
-    painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), name)
+    painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), isolated(name))
     painter.setFont(theme.text_font(theme.SMALL_SIZE))
     painter.setPen(QColor(colours.quiet))
     flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -123,12 +124,14 @@ def _paint_chat(
         painter.setFont(small)
         painter.setPen(QColor(colours.accent_text if writing else colours.quiet))
         flags = middle | int(Qt.AlignmentFlag.AlignRight)
-        painter.drawText(QRect(left, area.top(), right - left, area.height()), flags, note)
+        painter.drawText(
+            QRect(left, area.top(), right - left, area.height()), flags, isolated(note)
+        )
         right -= QFontMetrics(small).horizontalAdvance(note) + _GAP
     painter.setFont(font)
     painter.setPen(QColor(colours.ink))
     title = metrics.elidedText(name, Qt.TextElideMode.ElideRight, right - left)
-    painter.drawText(QRect(left, area.top(), right - left, area.height()), middle, title)
+    painter.drawText(QRect(left, area.top(), right - left, area.height()), middle, isolated(title))
 
 
 def _paint_dot(painter: QPainter, x: int, y: int) -> None:

@@ -27,7 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from headstart.core.search import Found, FoundChat
-from headstart.core.text import count_words
+from headstart.core.text import count_words, isolated
 from headstart.core.text_units import spans_in_units, units
 from headstart.ui import theme
 from headstart.ui.row_ground import paint_ground
@@ -185,7 +185,7 @@ def _paint_chat(painter: QPainter, area: QRect, chat: FoundChat) -> None:
     width = area.width() - room
     title = QFontMetrics(font).elidedText(chat.title, Qt.TextElideMode.ElideRight, width)
     flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-    painter.drawText(area.adjusted(0, 0, -room, 0), int(flags), title)
+    painter.drawText(area.adjusted(0, 0, -room, 0), int(flags), isolated(title))
 
 
 def _paint_line(
@@ -205,7 +205,10 @@ def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
     colours = theme.current()
     who = "File" if message.kind == "file" else _WHO.get(message.role, "")
     head = f"{who}: "
-    text = head + message.snippet.text
+    words = isolated(message.snippet.text)
+    text = head + words
+    # a mark of direction may stand before the words
+    begins = units(head) + words.index(message.snippet.text)
     layout = QTextLayout(text, theme.text_font(theme.SMALL_SIZE))
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -214,7 +217,7 @@ def _paint_message(painter: QPainter, area: QRect, message: Found) -> None:
         [
             _range(0, units(head), colours.ink),
             *(
-                _range(units(head) + begin, end - begin, colours.accent_text, marked=True)
+                _range(begins + begin, end - begin, colours.accent_text, marked=True)
                 for begin, end, _ in spans_in_units(
                     message.snippet.text, ((*mark, None) for mark in message.snippet.marks)
                 )

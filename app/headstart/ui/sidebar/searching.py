@@ -10,6 +10,9 @@ from headstart.core.search import FoundChat
 from headstart.ui.sidebar.search_box import SearchBox
 from headstart.ui.sidebar.search_results import ResultsView
 
+_NOTHING = "Nothing found. Every word has to be in one message."
+_GOING_ON = "Going through older messages…"
+
 
 class Searching:
     """`box`, `results` and `nothing` are children of `parent`; `chats` is hidden meanwhile.
@@ -28,7 +31,7 @@ class Searching:
         self.box = SearchBox(parent)
         self.results = ResultsView(parent)
         self.results.hide()
-        self.nothing = QLabel("Nothing found. Every word has to be in one message.", parent)
+        self.nothing = QLabel(_NOTHING, parent)
         self.nothing.setObjectName("quiet")
         self.nothing.setWordWrap(True)
         self.nothing.hide()
@@ -42,12 +45,14 @@ class Searching:
     def active(self) -> bool:
         return not self.results.isHidden()
 
-    def set_found(self, query: str, found: Sequence[FoundChat]) -> None:
-        """What there is of a query; of one that is not looked for any more nothing is shown."""
+    def set_found(self, query: str, found: Sequence[FoundChat], whole: bool = True) -> None:
+        """What there is of a query; of one that is not looked for any more nothing is shown.
+        `whole`: False while messages are still being looked through."""
         if query == self.box.text():
             self.results.set_found(found)
-            self.nothing.setVisible(not found)
-            if self._enter_wanted:
+            self.nothing.setText(_NOTHING if whole else _GOING_ON)
+            self.nothing.setVisible(not found or not whole)
+            if self._enter_wanted and (found or whole):
                 self._enter_wanted = False
                 self.results.choose_first()
 

@@ -46,7 +46,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.core.chat_tree import TreeNode
-from headstart.core.text import count_words, shortened
+from headstart.core.text import count_words, isolated, shortened
 from headstart.core.tree_rows import TreeRow, branches_of, rows_of
 from headstart.core.values import Role
 from headstart.ui import icons, theme
@@ -133,9 +133,8 @@ class BranchDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(QColor(colours.ink if row.node.shown else colours.quiet))
         elide, room = Qt.TextElideMode.ElideRight, right - left
-        painter.drawText(
-            left, top + line.ascent(), line.elidedText(words_of(row.node), elide, room)
-        )
+        words = line.elidedText(words_of(row.node), elide, room)
+        painter.drawText(left, top + line.ascent(), isolated(words))
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
         facts = f"{who_of(row.node)}, {when_text(row.node.created_at)}"

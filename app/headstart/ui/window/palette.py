@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from headstart.core.matching import score
 from headstart.core.search import Found, FoundChat
+from headstart.core.text import isolated
 from headstart.ui import icons, theme
 from headstart.ui.sidebar.chat_list import Index
 
@@ -273,5 +274,5 @@ class _Delegate(QStyledItemDelegate):
         title = QFontMetrics(font).elidedText(
             entry.title, Qt.TextElideMode.ElideRight, words.width()
         )
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), title)
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter), isolated(title))
         painter.restore()
