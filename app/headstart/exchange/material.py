@@ -8,6 +8,7 @@ import errno
 import lzma
 import mmap
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -28,6 +29,8 @@ _BLOCK = 1 << 20
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, NotImplementedError,
 )  # fmt: skip
+# how programs call files that go with their conversations
+_EXPORTED = re.compile(r"file[-_]\w+|(?:projects|memories|user|users|thread)\.json$")
 _MARKS = (
     (b"\xff\xfe\0\0", "utf-32"),
     (b"\0\0\xfe\xff", "utf-32"),
@@ -47,6 +50,8 @@ class Material(Protocol):
 
     name: str
     members: tuple[str, ...]
+    # what belongs to an export whose one file was chosen, and lies in the same folder
+    beside: tuple[str, ...]
     # members with text of two or four bytes for a character, which is given as UTF-8
     wide: set[str]
 
@@ -80,6 +85,7 @@ class OneFile:
     def __init__(self, path: Path) -> None:
         self.name = path.name
         self.members: tuple[str, ...] = (path.name,)
+        self.beside = _parts_beside(path)
         self.wide: set[str] = set()
         self._folder = path.parent
 
@@ -91,6 +97,21 @@ class OneFile:
 
     def close(self) -> None:
         pass
+
+
+def _parts_beside(path: Path) -> tuple[str, ...]:
+    """Names of an export's own files in the same folder. No others: a file could ask for any."""
+    found: list[str] = []
+    try:
+        with os.scandir(path.parent) as entries:
+            for entry in entries:
+                if len(found) >= _MOST_NAMES:
+                    break
+                if _EXPORTED.match(entry.name) and entry.is_file(follow_symlinks=False):
+                    found.append(entry.name)
+    except OSError:
+        return ()
+    return tuple(sorted(one for one in found if one != path.name))
 
 
 class Folder:
@@ -109,6 +130,7 @@ class Folder:
             if len(found) > _MOST_NAMES:
                 raise ImportProblem("import-too-many-files", name=self.name, most=_MOST_NAMES)
         self.members = tuple(found)
+        self.beside: tuple[str, ...] = ()
         self.wide: set[str] = set()
 
     def data(self, member: str) -> memoryview:
@@ -148,6 +170,7 @@ class Archive:
             if not any(_is_hidden(part) for part in info.filename.split("/"))
         }
         self.members = tuple(self._infos)
+        self.beside: tuple[str, ...] = ()
         self.wide: set[str] = set()
 
     def data(self, member: str) -> memoryview:

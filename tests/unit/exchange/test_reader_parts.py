@@ -10,6 +10,7 @@ import pytest
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import (
+    FilePart,
     ImagePart,
     ReasoningPart,
     TextPart,
@@ -178,3 +179,30 @@ def test_a_page_that_only_speaks_of_cells_is_told(tmp_path: Path) -> None:
     found, report = read_bytes(b"<p>Gemini has an outer-cell</p>", tmp_path, "MyActivity.html")
     assert not found
     assert report.counts
+
+
+def test_one_file_of_an_export_has_what_lies_beside_it_and_nothing_else(tmp_path: Path) -> None:
+    """As a file dialog gives it, from a folder that the export was unpacked into."""
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    (folder / "file-AAAA-recipe.txt").write_text("Two eggs.", encoding="utf-8")
+    (folder / "secret.txt").write_text("My own.", encoding="utf-8")
+    attachments = [
+        {"id": "file-AAAA", "name": "recipe.txt", "mime_type": "text/plain"},
+        {"id": "secret.txt", "name": "secret.txt", "mime_type": "text/plain"},
+    ]
+    question = {
+        "id": "m", "author": {"role": "user"}, "metadata": {"attachments": attachments},
+        "content": {"content_type": "text", "parts": ["What is it?"]},
+    }  # fmt: skip
+    chat = {
+        "id": "c", "title": "Recipe", "current_node": "b",
+        "mapping": {"a": {"id": "a", "children": ["b"]},
+                    "b": {"id": "b", "parent": "a", "children": [], "message": question}},
+    }  # fmt: skip
+    path = folder / "conversations.json"
+    path.write_bytes(files.dumps([chat]))
+    (found,), report = read_all(path, tmp_path)
+    (asked,) = found.branch()
+    assert [part.name for part in asked.parts if isinstance(part, FilePart)] == ["recipe.txt"]
+    assert ["secret.txt" in str(line) for line in report.lines] == [True]

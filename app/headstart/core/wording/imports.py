@@ -56,7 +56,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "",
     ),
     "import-system-message": ("An instruction in the middle of the chat has no place here.", ""),
-    "import-file-missing": ("The file {name} is not in the export.", ""),
+    "import-file-missing": ("The file {name} is not in what was chosen.", ""),
     "import-file-damaged": ("The file {name} is not what it was when it was exported.", ""),
     "import-step-unknown": ("A step of the kind “{name}” is left out.", ""),
     "import-role-unknown": ("A message of “{name}” is left out.", ""),

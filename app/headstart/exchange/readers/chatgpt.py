@@ -48,7 +48,8 @@ class _Assets:
 
     def __init__(self, material: Material) -> None:
         self._material = material
-        self._names = {name.rpartition("/")[2]: name for name in material.members}
+        names = (*material.members, *material.beside)
+        self._names = {name.rpartition("/")[2]: name for name in names}
 
     def find(self, pointer: str) -> tuple[str, bytes] | None:
         key = pointer

@@ -46,7 +46,7 @@ class _Projects:
 
 def _projects(material: Material, report: Report) -> _Projects:
     found = _Projects()
-    for member in material.members:
+    for member in (*material.members, *material.beside):
         if member.rpartition("/")[2] != "projects.json" and "/projects/" not in f"/{member}":
             continue
         if not member.endswith(".json"):

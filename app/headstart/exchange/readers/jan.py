@@ -33,7 +33,8 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
 
 
 def _thread(material: Material, member: str) -> Fields:
-    if member not in material.members or material.size(member) > _LARGEST_THREAD:
+    known = member in material.members or member in material.beside
+    if not known or material.size(member) > _LARGEST_THREAD:
         return Fields(None)
     try:
         return Fields(decode(material.data(member)))
