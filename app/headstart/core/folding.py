@@ -43,6 +43,11 @@ _LETTERS = str.maketrans(
         "\u0629": "\u0647", "\u06c1": "\u0647", "\u2018": "'", "\u2019": "'", "\u02bc": "'",
     }
 )  # fmt: skip
+# Cyrillic letters that are others than without their marks for whoever writes them: й is no и. ё is
+# written as е by most
+_CYRILLIC = re.compile(
+    "[\u0400-\u052f][\u0300\u0301\u0304\u0306\u0308\u030b\u030f](?<!\u0435\u0308)"
+)
 # the same, letters of Greek and Russian whose accents the index's own rules keep, and capitals that
 # they do not know: Georgian ones, the small letters of Cherokee, and those of younger scripts
 _HAS_LETTERS = re.compile(
@@ -80,7 +85,14 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower()
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    parted = _CYRILLIC.sub(_together, parted)
     return unicodedata.normalize("NFKC", _DROPPED.sub("", parted)).translate(_LETTERS)
+
+
+def _together(found: re.Match[str]) -> str:
+    """One letter where there is one; an accent that only says how a word is stressed goes."""
+    made = unicodedata.normalize("NFC", found[0])
+    return made if len(made) == 1 else found[0]
 
 
 def plain_places(text: str) -> tuple[str, list[int]]:
