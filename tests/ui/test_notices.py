@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from headstart.ui.window import notices
 from headstart.ui.window.notices import START, Banner, Toast
+from tests.conftest import OpenApp, until
 
 
 def test_what_was_told_at_the_start_stays_until_it_is_dismissed(qapp: QApplication) -> None:
@@ -96,3 +97,12 @@ def test_a_long_text_stays_in_its_pane(qapp: QApplication) -> None:
     toast = Toast(area)
     toast.show_text("Exported to /home/somebody/documents/" + "a folder with a long name/" * 5)
     assert area.geometry().contains(toast.geometry())
+
+
+async def test_what_was_done_is_said_at_the_foot_where_no_chat_is_open(running: OpenApp) -> None:
+    async with running() as app:
+        window = app.window
+        await until(lambda: not window.greeting.isHidden())
+        window.toast.show_text("Deleted “Rivers”", lambda: None)
+        foot = window.greeting.geometry().bottom()
+        assert foot - 60 < window.toast.geometry().bottom() < foot

@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         self.looks = Looks(self, preferences)
         self.news = News(self, self.banner, preferences)
         self._build(body, below)
-        self.toast = Toast(self.transcript)
+        self.toast = Toast(self.transcript, self.greeting)
         self.banner.covers.connect(self.note.set_covered)
         self.keyboard = Keyboard(self)
         self.commands = make_commands(self, controllers)

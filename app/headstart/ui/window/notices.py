@@ -131,13 +131,13 @@ class _Offer:
 
 
 class Toast(QFrame):
-    """Says what was done and offers to undo it, at the foot of `over`; goes after a while. What was
-    done before comes back when the last was undone, as long as it can be."""
+    """Says what was done and offers to undo it, at the foot of the shown one of `over`; goes after
+    a while. What was done before comes back when the last was undone, as long as it can be."""
 
     undone = Signal()
 
-    def __init__(self, over: QWidget) -> None:
-        super().__init__(over.parentWidget())
+    def __init__(self, *over: QWidget) -> None:
+        super().__init__(over[0].parentWidget())
         self._over = over
         self.setObjectName("toast")
         self._label = QLabel(self)
@@ -183,7 +183,9 @@ class Toast(QFrame):
 
     def place(self) -> None:
         """At the foot, as wide as its text, and in a narrow window as wide as there is room."""
-        area = self._over.geometry()
+        # a hidden one has the place that it had before
+        shown = next((one for one in self._over if not one.isHidden()), self._over[0])
+        area = shown.geometry()
         button = self._button.sizeHint().width() if not self._button.isHidden() else 0
         words = self._label.fontMetrics().horizontalAdvance(self._label.text())
         margins = self._row.contentsMargins()
