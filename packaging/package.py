@@ -69,6 +69,10 @@ def _environment() -> Path:
             kept.write_text(wheel, encoding="utf-8")
         # what it needs besides itself
         run([*pip, "install", "-q", *pinned, "llama-cpp-python"])
+        # what the program itself declares, which its “About” reads; not where it lies here
+        run([*pip, "install", "-q", "--no-deps", "-e", str(ROOT)])
+        for told in folder.glob("**/headstart-*.dist-info/direct_url.json"):
+            told.unlink()
     with Step("2/4 the starter model, SmolLM2 135M (98 MB)"):
         run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
     return python
