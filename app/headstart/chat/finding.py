@@ -39,7 +39,7 @@ class Finding:
         self._broadcast = broadcast
         self._building = False
         # somebody looks for words while the index is made: no pause is long then
-        self._waited_for = False
+        self._waited_for = self._failed = False
         broadcast.on(ChatsChanged, lambda _change: self._build_soon())
         broadcast.on(ChatChanged, self._on_chat)
 
@@ -65,8 +65,10 @@ class Finding:
 
     async def is_whole(self) -> bool:
         """True where all messages are looked through; else the rest of them is added at once, and
-        `IndexChanged` says when there is more to find."""
-        if await self._databases.on_disk.run(lambda store: store.search.is_whole()):
+        `IndexChanged` says when there is more to find. True too where that cannot be, as in a
+        database that can only be read: there is nothing to wait for."""
+        whole = await self._databases.on_disk.run(lambda store: store.search.is_whole())
+        if whole or self._failed:
             return True
         self._waited_for = True
         self._build_soon()
@@ -98,17 +100,18 @@ class Finding:
                 began = loop.time()
                 if not await self._databases.on_disk.run(lambda store: store.search.build()):
                     break
+                self._failed = False
                 if self._waited_for and loop.time() - told > _TOLD_SECONDS:
                     told = loop.time()
                     self._broadcast.tell(IndexChanged())
                 await self._pause(max(PAUSE_SECONDS, _SHARE * (loop.time() - began)))
             if self._waited_for:
-                self._waited_for = False
                 self._broadcast.tell(IndexChanged())
         except EnvironmentProblem as problem:
             log.warning("the index of words is made later: %s", problem)
+            self._failed = True
         finally:
-            self._building = False
+            self._building = self._waited_for = False
 
     async def _merge_owed(self, storage: Storage) -> None:
         """Merge what the last run did not get to."""

@@ -18,7 +18,8 @@ _LEAST_LINES, _LEAST_WIDTH = 4, 9
 _FULL, _MOSTLY = 0.8, 0.6
 # how far apart, in heights, beginnings of lines of one column are; and pieces of one line
 _INDENT, _WORDS = 0.4, 0.9
-_DEEPEST = 6
+# so many columns, and left edges that are tried as one's
+_DEEPEST, _MOST_PLACES = 6, 12
 
 
 class Box(NamedTuple):
@@ -78,16 +79,15 @@ def _lines(pieces: list[Box]) -> list[Box]:
 def _parts(lines: list[Box], from_right: bool, depth: int) -> list[list[Box]]:
     """Lines that are read one below the other, part by part."""
     height = statistics.median(one.height for one in lines)
-    best: list[list[Box]] = []
     for place in _beginnings(lines, height) if depth < _DEEPEST else ():
         found = _cut(lines, place, height, from_right, depth)
-        if len(found) > len(best):
-            best = found
-    return best or [lines]
+        if found:
+            return found
+    return [lines]
 
 
 def _beginnings(lines: list[Box], height: float) -> list[float]:
-    """Left edges that several lines have, without the first."""
+    """Left edges that several lines have, without the first; those of most lines, from the left."""
     edges = sorted(one.left for one in lines)
     groups: list[list[float]] = []
     for edge in edges:
@@ -95,8 +95,8 @@ def _beginnings(lines: list[Box], height: float) -> list[float]:
             groups[-1].append(edge)
         else:
             groups.append([edge])
-    found = [group[0] for group in groups if len(group) >= _LEAST_LINES]
-    return [place for place in found if place > edges[0] + height]
+    likely = [one for one in groups if len(one) >= _LEAST_LINES and one[0] > edges[0] + height]
+    return sorted(one[0] for one in sorted(likely, key=len, reverse=True)[:_MOST_PLACES])
 
 
 def _cut(
@@ -111,18 +111,16 @@ def _cut(
     def close() -> None:
         nonlocal band, whole, cut
         sides = _columns(band, place, height)
-        read = [_parts(side, from_right, depth + 1) for side in sides]
-        # three columns are two on one side of a cut
-        ends = (place, 0.0)
-        if sides and all(
-            len(inner) > 1 or _is_prose(side, height, end)
-            for side, inner, end in zip(sides, read, ends, strict=True)
-        ):
+        # the left one is a column; three are two on the right side of the first cut
+        if sides and _is_prose(sides[0], height, place):
+            right = _parts(sides[1], from_right, depth + 1)
+        else:
+            right = []
+        if len(right) > 1 or (right and _is_prose(sides[1], height, 0)):
             cut = True
             if whole:
                 parts.append(whole)
-            for inner in reversed(read) if from_right else read:
-                parts.extend(inner)
+            parts.extend([*right, sides[0]] if from_right else [sides[0], *right])
             whole = []
         else:
             whole = whole + band

@@ -108,3 +108,13 @@ def test_every_piece_is_in_a_part(
             part.left <= one.left and part.right >= one.right and part.bottom <= one.bottom
             and part.top >= one.top for part in parts
         )  # fmt: skip
+
+
+def test_a_page_of_many_cells_takes_no_time_that_grows_with_its_cuts() -> None:
+    """Each of 60 columns of 80 rows could be one of prose, but for the last."""
+    cells = [
+        Box(20.0 * column, 10.0 * row, 20.0 * column + (19 if column < 59 or row % 2 else 2),
+            10.0 * row + 1)
+        for row in range(80) for column in range(60)
+    ]  # fmt: skip
+    assert reading_order(cells)

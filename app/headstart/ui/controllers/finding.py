@@ -35,6 +35,8 @@ class FindingController(QObject):
     def find(self, query: str) -> None:
         """In all chats."""
         self._serial += 1
+        # the one before is not looked for any more
+        self._query = ""
         self._tasks.spawn(self._find(query, self._serial))
 
     def find_here(self, query: str, everywhere: bool) -> None:
