@@ -20,6 +20,13 @@ from tests.support.driver import branch, reply_done, stored_chat, use_sampling
 ODD = "  two\u00a0spaces, a line\u2028separator, 😀 and a tab\t \n"
 
 
+@pytest.fixture(autouse=True)
+def no_button_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Qt remembers a button that another test pressed and never let go."""
+    none = Qt.MouseButton.NoButton
+    monkeypatch.setattr(QGuiApplication, "mouseButtons", staticmethod(lambda: none))
+
+
 def _compose(app: App, word: str) -> None:
     QApplication.sendEvent(app.window.composer.edit, QInputMethodEvent(word, []))
 
