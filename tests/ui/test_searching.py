@@ -8,8 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import text_part
 from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.storage.search import SearchTable
 from headstart.ui.sidebar.search_results import Row
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
@@ -167,3 +169,27 @@ async def test_words_of_an_index_that_is_being_made_come_by_themselves(
         assert searching.nothing.isHidden()
         assert len(await search(app, "penguin")) == 0
         assert "Nothing found" in searching.nothing.text()
+
+
+@pytest.mark.logs("the index of words is made later")
+async def test_an_index_that_cannot_be_made_is_not_waited_for(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot(_table: SearchTable) -> bool:
+        raise EnvironmentProblem("database-closed")
+
+    async with running() as app:
+        await store(app, "Animals", "Name an animal", "The walrus.")
+        await app.storage.run(lambda store: store.search.make_again())
+        monkeypatch.setattr(SearchTable, "build", cannot)
+        searching = app.window.sidebar.searching
+        box = app.window.sidebar.search
+        box.setFocus()
+        box.insert("walrus")
+        await until(
+            lambda: not searching.nothing.isHidden() and "Nothing found" in searching.nothing.text()
+        )
+        # titles are found without it
+        box.setText("animals")
+        await until(lambda: [row.chat.title for row in rows(app)] == ["Animals"])
+        await until(searching.nothing.isHidden)

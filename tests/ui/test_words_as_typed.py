@@ -31,6 +31,12 @@ def _compose(app: App, word: str) -> None:
     QApplication.sendEvent(app.window.composer.edit, QInputMethodEvent(word, []))
 
 
+async def _focus(app: App, field: QWidget) -> None:
+    app.window.activateWindow()
+    field.setFocus()
+    await until(field.hasFocus)
+
+
 async def _question(app: App) -> str:
     """What was sent, once it is answered."""
     await until(lambda: app.controllers.reply.writing)
@@ -80,10 +86,8 @@ async def test_an_emoji_before_the_cursor_costs_no_letters(running: OpenApp) -> 
 async def test_a_word_that_is_composed_is_sent_and_hides_the_hint(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app)
-        app.window.activateWindow()
         composer = app.window.composer
-        composer.edit.setFocus()
-        await until(composer.edit.hasFocus)
+        await _focus(app, composer.edit)
         shown = QPlainTextEdit.placeholderText
         _compose(app, "にほん")
         assert composer.edit.placeholderText()
@@ -100,10 +104,8 @@ async def test_a_word_that_is_composed_is_sent_and_hides_the_hint(running: OpenA
 async def test_a_first_word_can_be_sent_while_it_is_composed(running: OpenApp) -> None:
     async with running() as app:
         use_sampling(app)
-        app.window.activateWindow()
         composer = app.window.composer
-        composer.edit.setFocus()
-        await until(composer.edit.hasFocus)
+        await _focus(app, composer.edit)
         _compose(app, "日本")
         assert composer.text() == ""
         assert composer.button.isEnabled()
@@ -131,10 +133,8 @@ async def test_a_click_elsewhere_keeps_a_word_that_is_thrown_away(
 ) -> None:
     """As ibus's anthy does it, asked by Qt when the keyboard goes to what is clicked."""
     async with running() as app:
-        app.window.activateWindow()
         field = app.window.composer.edit if way == "field" else app.window.sidebar.search
-        field.setFocus()
-        await until(field.hasFocus)
+        await _focus(app, field)
         QApplication.sendEvent(field, QInputMethodEvent("日本", []))
         assert word_in(field) == "日本"
         # Esc, or the last letter taken back

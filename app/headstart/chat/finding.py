@@ -93,7 +93,7 @@ class Finding:
 
     async def _build(self, seconds: float) -> None:
         try:
-            await self._pause(seconds)
+            await self._pause(seconds, hurried=True)
             loop = asyncio.get_running_loop()
             told = loop.time()
             while not self._background.closing:
@@ -104,14 +104,17 @@ class Finding:
                 if self._waited_for and loop.time() - told > _TOLD_SECONDS:
                     told = loop.time()
                     self._broadcast.tell(IndexChanged())
-                await self._pause(max(PAUSE_SECONDS, _SHARE * (loop.time() - began)))
-            if self._waited_for:
-                self._broadcast.tell(IndexChanged())
+                rest = max(PAUSE_SECONDS, _SHARE * (loop.time() - began))
+                await self._pause(rest, hurried=True)
         except EnvironmentProblem as problem:
             log.warning("the index of words is made later: %s", problem)
             self._failed = True
         finally:
+            waited_for = self._waited_for and not self._background.closing
             self._building = self._waited_for = False
+        if waited_for:
+            # also where it could not be made: then there is nothing more to wait for
+            self._broadcast.tell(IndexChanged())
 
     async def _merge_owed(self, storage: Storage) -> None:
         """Merge what the last run did not get to."""
@@ -140,11 +143,14 @@ class Finding:
         except EnvironmentProblem as problem:
             log.warning("deleted words leave the index later: %s", problem)
 
-    async def _pause(self, seconds: float) -> None:
-        """Short, or ended by the end of the program."""
+    async def _pause(self, seconds: float, hurried: bool = False) -> None:
+        """Ended by the end of the program, and where it is `hurried` by somebody who waits for the
+        index."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while loop.time() < end and not self._background.closing and not self._waited_for:
+        while loop.time() < end and not self._background.closing:
+            if hurried and self._waited_for:
+                break
             await asyncio.sleep(min(0.2, max(0.0, end - loop.time())))
 
 

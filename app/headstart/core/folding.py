@@ -43,17 +43,17 @@ _LETTERS = str.maketrans(
         "\u0629": "\u0647", "\u06c1": "\u0647", "\u2018": "'", "\u2019": "'", "\u02bc": "'",
     }
 )  # fmt: skip
-# Cyrillic letters that are others than without their marks for whoever writes them: й is no и. ё is
-# written as е by most
-_CYRILLIC = re.compile(
-    "[\u0400-\u052f][\u0300\u0301\u0304\u0306\u0308\u030b\u030f](?<!\u0435\u0308)"
-)
 # the same, letters of Greek and Russian whose accents the index's own rules keep, and capitals that
 # they do not know: Georgian ones, the small letters of Cherokee, and those of younger scripts
 _HAS_LETTERS = re.compile(
     "[øłđıæœþðħßØŁĐİÆŒÞÐĦẞёЁΆΈ-Ώΐάέήίΰόύώἀ-ῼΪΫϊϋ\u02bc\u037f\u0528-\u052e\u0622-\u0626\u0629\u0649\u0671"
     "\u06a9\u06c0-\u06c2\u06cc\u06d3\u13f8-\u13fd\u1c80-\u1cbf\u2c2f\ua698\ua69a\ua796-\ua7f5\uab70-\uabbf\U000104b0-\U000104d3"
     "\U00010570-\U00010595\U00010c80-\U00010cb2\U000118a0-\U000118bf\U00016e40-\U00016e5f]"
+)
+# letters of Cyrillic keyboards, which are others than without their marks: й and и. ё is not among
+# them, because most write it as е
+_CYRILLIC = re.compile(
+    "[\u0400-\u052f][\u0300\u0301\u0304\u0306\u0308\u030b\u030f](?<!\u0435\u0308)"
 )
 # the article of Arabic, with the words of one letter that are written with it
 _ARTICLE = re.compile("(?:[\u0648\u0641\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=\\w{2})")

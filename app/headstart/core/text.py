@@ -8,10 +8,11 @@ import unicodedata
 # signs that count as letters or marks, and show nothing
 _NOTHING = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # spaces and line ends, and signs that only change how others are shown
+_INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+# letters of scripts that are written from right to left
 _FROM_RIGHT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
-_INVISIBLE = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 
 
 def is_blank(text: str) -> bool:

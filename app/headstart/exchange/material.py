@@ -93,10 +93,18 @@ class OneFile:
         return _given(_mapped(self._folder / member), member in self.wide)
 
     def size(self, member: str) -> int:
-        return (self._folder / member).stat().st_size
+        return _size(self._folder / member)
 
     def close(self) -> None:
         pass
+
+
+def _size(path: Path) -> int:
+    """0 for a file that went meanwhile."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _parts_beside(path: Path) -> tuple[str, ...]:
@@ -137,10 +145,7 @@ class Folder:
         return _given(_mapped(self._path / member), member in self.wide)
 
     def size(self, member: str) -> int:
-        try:
-            return (self._path / member).stat().st_size
-        except OSError:
-            return 0
+        return _size(self._path / member)
 
     def close(self) -> None:
         pass

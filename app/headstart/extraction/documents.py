@@ -105,11 +105,11 @@ def _page_text(document: Any, index: int) -> str:
 def _in_order(page: Any, text: str) -> str:
     """A page's text as it is read: in columns, and from top to bottom. All letters of `text` are in
     it, else it is `text`."""
-    rects = [Box(*page.get_rect(index)) for index in range(page.count_rects())]
     wide = sum(_FIRST_WIDE <= one <= _LAST_WIDE for one in text)
     if wide > _WIDE_SIGNS and 2 * wide > len(text) and (signs := _vertical(page)):
         found = vertical_text(signs)
     else:
+        rects = [Box(*page.get_rect(index)) for index in range(page.count_rects())]
         right = sum(unicodedata.bidirectional(one) in ("R", "AL") for one in text)
         parts = reading_order(rects, from_right=2 * right > len(text))
         if len(parts) <= 1:

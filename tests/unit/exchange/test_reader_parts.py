@@ -206,3 +206,16 @@ def test_one_file_of_an_export_has_what_lies_beside_it_and_nothing_else(tmp_path
     (asked,) = found.branch()
     assert [part.name for part in asked.parts if isinstance(part, FilePart)] == ["recipe.txt"]
     assert ["secret.txt" in str(line) for line in report.lines] == [True]
+
+
+def test_another_programs_file_beside_the_chosen_one_is_not_told(tmp_path: Path) -> None:
+    folder = tmp_path / "Downloads"
+    folder.mkdir()
+    (folder / "projects.json").write_bytes(b'{"broken": [1, 2')
+    chat = {"uuid": "c", "name": "Ferry", "chat_messages": [
+        {"uuid": "m", "sender": "human", "text": "When does it leave?"}]}  # fmt: skip
+    path = folder / "conversations.json"
+    path.write_bytes(files.dumps([chat]))
+    found, report = read_all(path, tmp_path)
+    assert [one.title for one in found] == ["Ferry"]
+    assert not report.lines

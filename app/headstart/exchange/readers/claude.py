@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 from headstart.core.parts import Part, TextPart
 from headstart.core.values import Role
 from headstart.exchange.fields import Fields
-from headstart.exchange.material import Material
+from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build
 from headstart.exchange.readers.common import ROLES, each, model_name, objects
 from headstart.exchange.readers.pieces import Collector
@@ -46,7 +47,7 @@ class _Projects:
 
 def _projects(material: Material, report: Report) -> _Projects:
     found = _Projects()
-    for member in (*material.members, *material.beside):
+    for member in material.members:
         if member.rpartition("/")[2] != "projects.json" and "/projects/" not in f"/{member}":
             continue
         if not member.endswith(".json"):
@@ -54,6 +55,11 @@ def _projects(material: Material, report: Report) -> _Projects:
         found.files.add(member)
         for project in objects(material.data(member), report, member):
             found.by_id[project.id("uuid", "id")] = project
+    if "projects.json" in material.beside:
+        # nobody chose it, and it may be another program's: neither is told
+        with contextlib.suppress(ImportProblem):
+            for project in objects(material.data("projects.json"), Report(), "projects.json"):
+                found.by_id[project.id("uuid", "id")] = project
     return found
 
 

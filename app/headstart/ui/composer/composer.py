@@ -125,7 +125,7 @@ class Composer(QFrame):
 
     @property
     def _sendable(self) -> bool:
-        """Whether there is something to send, and all of it is read."""
+        """True with something to send, all of which is read."""
         row = self.attachments
         return row.ready and (bool(row.chips) or not self.edit.is_blank())
 

@@ -46,8 +46,8 @@ class Searching:
         return not self.results.isHidden()
 
     def set_found(self, query: str, found: Sequence[FoundChat], whole: bool = True) -> None:
-        """What there is of a query; of one that is not looked for any more nothing is shown.
-        `whole`: False while messages are still being looked through."""
+        """Show the chats with a query, unless another one is looked for by now. `whole`: False
+        while messages are still being gone through."""
         if query == self.box.text():
             self.results.set_found(found)
             self.nothing.setText(_NOTHING if whole else _GOING_ON)
