@@ -17,7 +17,7 @@ from headstart.chat import servers
 from headstart.core.settings import Settings, changed
 from headstart.ui.help.report_sheet import ReportSheet
 from headstart.ui.sheet import sheet_over
-from headstart.ui.when import moment_text, when_text
+from headstart.ui.when import clock_text, moment_text, when_text
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
 from tests.support.scripted_server import ScriptedServer
@@ -239,7 +239,9 @@ def test_dates_are_written_as_people_write_them(
         today, at = dt.date(2026, 11, 25), int(moment.timestamp() * 1000)
         assert when_text(at, today) == short
         assert moment_text(at, today) == whole
-        assert when_text(10**18, today) == ""
+        # no calendar has it, and a message whose file says no time
+        for unknown in (10**18, 0):
+            assert (when_text(unknown), moment_text(unknown), clock_text(unknown)) == ("", "", "")
     finally:
         QLocale.setDefault(before)
 

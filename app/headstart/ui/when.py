@@ -55,7 +55,10 @@ def day_text(day: dt.date, today: dt.date) -> str:
 
 
 def _moment(milliseconds: int) -> dt.datetime | None:
-    """None for what no calendar has: an import may say anything."""
+    """None for what no calendar has, because an import may say anything, and for 0, which messages
+    have whose file says no time."""
+    if milliseconds <= 0:
+        return None
     try:
         return dt.datetime.fromtimestamp(milliseconds / 1000).astimezone()
     except (OverflowError, OSError, ValueError):

@@ -137,7 +137,7 @@ class BranchDelegate(QStyledItemDelegate):
         painter.drawText(left, top + line.ascent(), isolated(words))
         painter.setFont(small)
         painter.setPen(QColor(colours.quiet))
-        facts = f"{who_of(row.node)}, {when_text(row.node.created_at)}"
+        facts = ", ".join(filter(None, (who_of(row.node), when_text(row.node.created_at))))
         painter.drawText(
             left, top + line.height() + 1 + few.ascent(), few.elidedText(facts, elide, room)
         )
