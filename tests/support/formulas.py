@@ -131,6 +131,8 @@ x \, y \; z \quad w \qquad v \! u
 \begin{gathered} a = b \\ c = d \end{gathered}
 \begin{split} a &= b \\ &= c \end{split}
 \begin{array}{l|c} x & 1 \\ \hline y & 2 \end{array}
+\begin{array}{c:c} a & b \\ \hdashline c & d \end{array}
+\left[\begin{array}{cc:c} 1 & 2 & 3 \\ 4 & 5 & 6 \end{array}\right]
 \begin{array}{rcl} a & = & b \end{array}
 \substack{i < n \\ j < m}
 \sum_{\substack{1 \le i \le n \\ i \text{ odd}}} a_i

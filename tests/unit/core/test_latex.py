@@ -72,7 +72,7 @@ def test_a_nested_array_keeps_its_rows() -> None:
 @pytest.mark.parametrize(
     "latex",
     [
-        r"\begin{array}{c:c} a & b \end{array}", r"\textbf{größe}", r"\textbf{a $x$}",
+        r"\begin{array}{c|c:c} a & b & c \end{array}", r"\textbf{größe}", r"\textbf{a $x$}",
         r"\mathbf{1", r"\begin{array}{c|c} a",
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ import logging
 import re
 from dataclasses import dataclass
 
+from headstart.core.markdown.array_lines import drawn_through, lines_of
 from headstart.core.markdown.foreign_words import Words, with_boxes, with_words
 from headstart.core.markdown.latex import drawable, spoken
 
@@ -62,6 +63,7 @@ def _formula(latex: str, display: bool) -> Formula | None:
     plain = _LABEL.sub("", _TAG.sub("", latex))
     words: list[Words] = []
     try:
+        plain, lines = lines_of(plain)
         plain = drawable(plain)
         found = mathra.render(plain, display=display)
         speech = str(found["speech"])
@@ -82,7 +84,8 @@ def _formula(latex: str, display: bool) -> Formula | None:
     if width <= 0 or height <= 0:
         return None
     body = _UNWANTED.sub("", svg[_ROOT.match(svg).end() :])  # type: ignore[union-attr]
-    written = with_words(body, words) if words else body
+    through = drawn_through(body, lines) if lines is not None else body
+    written = with_words(through, words) if words and through is not None else through
     if written is None:
         return None
     box = f"{left:g} {top:g} {width:g} {height:g}"

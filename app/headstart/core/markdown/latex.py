@@ -33,7 +33,7 @@ _OF_WORDS = {
     "textbf": "bold", "texttt": "typewriter", "textsf": "sans", "textit": "italic",
     "emph": "italic",
 }  # fmt: skip
-_ARRAY = re.compile(r"\\begin\s*\{array\}\s*(?:\[[tcb]\]\s*)?\{(?P<columns>[^{}]*)\}")
+ARRAY = re.compile(r"\\begin\s*\{array\}\s*(?:\[[tcb]\]\s*)?\{(?P<columns>[^{}]*)\}")
 _END = r"\end{array}"
 _NESTED = re.compile(r"\\(begin|end)\s*\{")
 _SMASH = re.compile(r"\\smash\s*(?:\[[tb]\])?\s*(?=\{)")
@@ -196,7 +196,7 @@ def _sign(one: str, style: str) -> str:
 
 def _with_bars(text: str, depth: int = 0) -> str:
     pieces, at = [], 0
-    while (found := _ARRAY.search(text, at)) is not None:
+    while (found := ARRAY.search(text, at)) is not None:
         body_end = _array_end(text, found.end())
         columns = found["columns"].replace(" ", "")
         body = text[found.end() : body_end]
