@@ -10,10 +10,28 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from headstart.home import Home
 from headstart.storage.starts import StartsFile
+from headstart.ui.asked_to_end import when_asked_to_end
+from tests.conftest import until
 from tests.e2e.write_until_ended import QUESTION
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows closes windows instead")
+async def test_the_end_begins_in_the_event_loop_where_no_lock_is_held(qapp: QApplication) -> None:
+    """A handler that ended the program itself stood still for ever, now and then: it came while the
+    same thread gave work to another one."""
+    ended: list[str] = []
+    before = signal.getsignal(signal.SIGTERM)
+    with when_asked_to_end(lambda: ended.append("end")):
+        os.kill(os.getpid(), signal.SIGTERM)
+        # Python's handler runs here
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        assert ended == []
+        await until(lambda: ended == ["end"])
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows closes windows instead")

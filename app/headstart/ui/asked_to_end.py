@@ -19,8 +19,9 @@ _SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 def when_asked_to_end(end: Callable[[], object]) -> Iterator[None]:
     """Call `end` when such a signal comes; a second one ends the program where it is.
 
-    Python runs its handlers between two of its own steps, and an event loop that rests makes none:
-    the signal's number through a socket wakes it. Windows closes windows instead.
+    The event loop calls it, woken by the signal's number through a socket. Python's own handlers
+    run between any two steps of the main thread, while it may hold a lock that `end` needs. Windows
+    closes windows instead.
     """
     if sys.platform == "win32":
         yield
@@ -29,15 +30,19 @@ def when_asked_to_end(end: Callable[[], object]) -> Iterator[None]:
     for end_of in (woken, waking):
         end_of.setblocking(False)
     notifier = QSocketNotifier(woken.fileno(), QSocketNotifier.Type.Read)
-    notifier.activated.connect(lambda: woken.recv(64))
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
-        end()
+
+    def on_woken() -> None:
+        # other signals of Python's wake it too
+        if any(number in before for number in woken.recv(64)):
+            end()
 
     taken = {getattr(signal, name): signal.getsignal(getattr(signal, name)) for name in _SIGNALS}
     # one that is ignored, as nohup has it, stays so
     before = {one: kept for one, kept in taken.items() if kept != signal.SIG_IGN}
+    notifier.activated.connect(on_woken)
     waker = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
     try:
         for one in before:
