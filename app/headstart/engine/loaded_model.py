@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.running import Doing, noted
 from headstart.core.settings import WindowCache
-from headstart.core.told import about, told
+from headstart.core.told import told
 from headstart.core.values import Role
 from headstart.engine import exactness, room, template
 from headstart.engine.backends import select
@@ -29,6 +30,7 @@ from headstart.engine.decoder import DecodeAborted, Decoder
 from headstart.engine.draft_opening import DraftOpening, drafts_itself
 from headstart.engine.exactness import Exactness
 from headstart.engine.load_progress import LoadProgress
+from headstart.engine.other_template import OtherTemplate, tell
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import speeds
@@ -42,7 +44,7 @@ from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState, may_use_earlier
 from headstart.engine.stop import StopSignal
-from headstart.engine.turn import Turn, TurnParts
+from headstart.engine.turn import TurnParts
 from headstart.engine.vision import Vision
 
 log = logging.getLogger(__name__)
@@ -61,6 +63,7 @@ class LoadedModel:
     template: template.ChatTemplate
     speeds: speeds.PrefixSpeeds
     vision: Vision
+    other: OtherTemplate
     # bytes that it takes with its draft, about
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
@@ -99,10 +102,7 @@ class LoadedModel:
     def write(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         """Run one turn. Raises EnvironmentProblem."""
         name = self.wanted.model.name
-        why = self.template.fallback
-        if why is not None:
-            said = about("template-fallback", why, name=name, form=self.template.fallback_name)
-            emit(Notice("template", said))
+        tell(name, self.template, emit)
         for ability in self.untold:
             emit(Notice("model", told(f"model-lacks-{ability.value}", name=name)))
         self.untold = ()
@@ -118,8 +118,8 @@ class LoadedModel:
             if self.vision.open(request.load, emit, stop):
                 self.prefiller.history = None
             with noted(running, Doing("reading", name)):
-                writing = Doing("writing", name)
-                Turn(self.parts, request, emit, stop).run(lambda: running.begin(writing))
+                began = functools.partial(running.begin, Doing("writing", name))
+                self.other.run(self.parts, request, emit, stop, began)
         except template.TemplateError as error:
             raise EnvironmentProblem(
                 "template-refuses", name=name, error=error, quotes=True
@@ -130,6 +130,8 @@ class LoadedModel:
 
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
+        if request.chat_id in self.other:
+            return
         prefiller = self.prefiller
         self.speculation.uses_earlier |= may_use_earlier(request, request.speculation)
         if self.vision.open(request.load, lambda _event: None, stop):
@@ -150,6 +152,7 @@ class LoadedModel:
         except template.TemplateError as error:
             # the request itself will say so
             log.info("nothing is prefilled ahead: %s", error)
+            self.other.add(request.chat_id, error)
 
     def exactly(self, request: GenerationRequest, emit: Emit) -> GenerationRequest:
         """The request without drafts, where they could change a word and must not."""
@@ -361,7 +364,8 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
     lacking = sorted(facts.lacking)
     vision = Vision(decoder, resources)
-    return LoadedModel(wanted, resources, parts, chosen, measured, vision, untold=lacking)
+    other = OtherTemplate(model.name)
+    return LoadedModel(wanted, resources, parts, chosen, measured, vision, other, untold=lacking)
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:

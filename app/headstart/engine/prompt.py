@@ -10,10 +10,11 @@ its like as words. Those count as control tokens too.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
@@ -69,6 +70,15 @@ class PromptEncoder:
     def form(self) -> ReplyFormat:
         """How this model's replies tell reasoning from text."""
         return self._template.form
+
+    @contextlib.contextmanager
+    def instead(self, template: ChatTemplate) -> Iterator[None]:
+        """Another template for a while; what counts as markup stays."""
+        own, self._template = self._template, template
+        try:
+            yield
+        finally:
+            self._template = own
 
     def show(self, messages: Sequence[PromptMessage]) -> None:
         """The images of the prompts that come next are among those of `messages`."""

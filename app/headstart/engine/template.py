@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from headstart.core.requests import PromptMessage
 from headstart.core.settings import THINKING, Thinking
 from headstart.core.told import Told, told
 from headstart.core.values import Role
-from headstart.engine import sandbox
 from headstart.engine.markup.formats import ReplyFormat, format_of
-from headstart.engine.sandbox_sizes import TooMuch, check_prompt
+from headstart.engine.sandbox import rendering
+from headstart.engine.sandbox.budget import TooMuch, allowance
+from headstart.engine.sandbox.sizes import check_prompt
 
 CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
@@ -64,6 +65,11 @@ _NO_EFFORT = ("none", "no_think")
 class TemplateError(Exception):
     """The template itself, or the messages it was given, are at fault."""
 
+    @property
+    def too_much(self) -> bool:
+        """Whether it was stopped because it takes too much time or memory."""
+        return isinstance(self.__cause__, TooMuch)
+
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplate:
@@ -96,7 +102,7 @@ class ChatTemplate:
     @property
     def _variables(self) -> frozenset[str]:
         try:
-            return sandbox.variables(self.source)
+            return rendering.variables(self.source)
         except jinja2.TemplateError:
             return frozenset()
 
@@ -115,7 +121,7 @@ class ChatTemplate:
             raise TemplateError("it calls itself without end") from error
         except jinja2.TemplateError as error:
             turns = _in_turns(given)
-            if turns == list(given):
+            if turns == list(given) or isinstance(error, TooMuch):
                 raise TemplateError(f"{error}" or type(error).__name__) from error
             # many want a question first, and an answer after each
             with _as_template_error():
@@ -135,7 +141,7 @@ class ChatTemplate:
         }
         if "datetime" in self._variables:
             values["datetime"] = datetime.date.today().strftime("%d %B %Y")
-        prompt = sandbox.render(self.source, values)
+        prompt = rendering.render(self.source, values)
         check_prompt(prompt, sum(len(one.text) + len(one.reasoning) for one in messages))
         return prompt
 
@@ -197,17 +203,28 @@ def choose(
     """The model's own template if it renders, else ChatML where its tokens exist, else plain."""
     reason = told("template-missing")
     if source:
-        own, problem = _own(source, begin_text, end_text)
+        with allowance():
+            own, problem = _own(source, begin_text, end_text)
         if own is not None:
             return own
         reason = problem
-    if {"<|im_start|>", "<|im_end|>"} <= special_texts:
+    return fallback(reason, special_texts)
+
+
+def fallback(reason: Told, special_texts: Collection[str]) -> ChatTemplate:
+    """ChatML where its tokens exist, else plain."""
+    if {"<|im_start|>", "<|im_end|>"} <= set(special_texts):
         return ChatTemplate(CHATML, fallback=reason)
     return ChatTemplate(PLAIN, fallback=reason, stop=(PLAIN_STOP,))
 
 
 def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | None, Told]:
     """The template with what it wants to be given, or why there is none."""
+    try:
+        rendering.compiled(source)
+    except Exception as error:
+        # no way to give it anything changes that
+        return None, told("template-broken", error=f"{error}" or type(error).__name__)
     reason = told("template-leaves-out")
     first = True
     for merges, lists, tools in itertools.product((False, True), (False, True), range(len(_TOOLS))):
@@ -218,7 +235,7 @@ def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | No
             shown = template.render(_SAMPLE)
         except TemplateError as error:
             reason, first = (told("template-broken", error=error) if first else reason), False
-            if isinstance(error.__cause__, TooMuch):
+            if error.too_much:
                 break
             continue
         # a list where a text was wanted shows as Python writes it

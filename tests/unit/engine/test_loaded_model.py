@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -360,3 +361,30 @@ def test_a_draft_that_is_loaded_later_makes_room_too(world: World) -> None:
     world.generator.preload(load, world.events.append, StopSignal())
     assert world.names() == ["target"]
     assert world.closed[:1] == ["other"]
+
+
+def test_a_template_that_is_too_slow_for_a_chat_is_replaced_for_it_alone(tmp_path: Path) -> None:
+    slow = (
+        "{% for m in messages %}{{ m.content }}{% if 'slow' in m.content %}"
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+        "{% endif %}{% endfor %}"
+    )
+    model = ModelRef(tmp_path / "m.gguf", "m", 1)
+    decoder = FakeDecoder(LOGITS)
+    decoder.facts = dataclasses.replace(decoder.facts, chat_template=slow)
+    loaded = assemble(Resources(Checked()), LoadRequest(model), decoder)
+    assert loaded.template.fallback is None
+
+    def told_in(text: str, chat_id: str) -> list[str]:
+        events: list[GenerationEvent] = []
+        messages = (PromptMessage(Role.USER, text, "q"),)
+        asked = dataclasses.replace(_request(model, chat_id=chat_id), messages=messages)
+        loaded.write(asked, events.append, StopSignal())
+        assert isinstance(events[-1], Finished)
+        return [event.told.text for event in events if isinstance(event, Notice)]
+
+    for _again in range(2):
+        (said,) = told_in("a slow question", "one")
+        assert "takes too long" in said or "loops for too long" in said
+        assert "form is used instead" in said
+    assert told_in("a quick question", "two") == []

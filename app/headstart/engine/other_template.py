@@ -1,0 +1,62 @@
+"""Turns of chats that the model's own template takes too much time or memory for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from headstart.core.events import Emit, Notice
+from headstart.core.requests import GenerationRequest
+from headstart.core.told import Told, about, told
+from headstart.engine import template
+from headstart.engine.stop import StopSignal
+from headstart.engine.turn import Turn, TurnParts
+
+
+class OtherTemplate:
+    """Knows those chats of one loaded model, and writes their turns by a plain template."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        # with what the template was stopped for
+        self._chats: dict[str | None, Told] = {}
+
+    def __contains__(self, chat_id: str | None) -> bool:
+        return chat_id in self._chats
+
+    def add(self, chat_id: str | None, error: template.TemplateError) -> bool:
+        """Whether the chat is one of them, by what its template raised."""
+        if error.too_much:
+            self._chats[chat_id] = told("template-broken", error=error)
+        return error.too_much
+
+    def run(
+        self,
+        parts: TurnParts,
+        request: GenerationRequest,
+        emit: Emit,
+        stop: StopSignal,
+        begin: Callable[[], None],
+    ) -> None:
+        """One turn, by the model's template where that can be. Raises TemplateError."""
+        if request.chat_id not in self:
+            try:
+                Turn(parts, request, emit, stop).run(begin)
+            except template.TemplateError as error:
+                if not self.add(request.chat_id, error):
+                    raise
+            else:
+                return
+        why, encoder = self._chats[request.chat_id], parts.encoder
+        other = template.fallback(why, encoder.control.values())
+        tell(self._name, other, emit)
+        with encoder.instead(other):
+            shown = dataclasses.replace(parts, template_stop=other.stop)
+            Turn(shown, request, emit, stop).run(begin)
+
+
+def tell(name: str, used: template.ChatTemplate, emit: Emit) -> None:
+    """Say which template is used for a model instead of its own, and why."""
+    if used.fallback is not None:
+        said = about("template-fallback", used.fallback, name=name, form=used.fallback_name)
+        emit(Notice("template", said))

@@ -1,0 +1,1 @@
+"""Chat templates: strangers' programs, run with limits."""
