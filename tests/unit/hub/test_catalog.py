@@ -21,6 +21,7 @@ from headstart.hub.online.links import Link, parse
 from headstart.hub.online.remote_model import RemoteModels
 from headstart.hub.recommended import read_list
 from headstart.hub.shapes import read_shape
+from tests.support.endless_server import BODIES, endless_server
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import Fault, HubServer, Repo
 
@@ -294,3 +295,16 @@ def test_the_list_to_begin_with_has_something_for_every_computer() -> None:
             assert all(one.size_gb * 1e9 < 0.85 * (gigabytes << 30) for one in chosen)
             assert len({one.repo for one in chosen}) == len(chosen)
     assert all(one.read_gb <= 6.5 for one in for_memory(models, 128 << 30))
+
+
+def test_answers_without_an_end_and_odd_ones_are_left_with_a_reason() -> None:
+    with endless_server() as server:
+        for kind in BODIES:
+            if kind in ("tiny pieces", "packed twice"):
+                # they take some seconds
+                continue
+            client = HubClient(endpoint=server.url(kind).removesuffix("/v1"), stall_seconds=2)
+            with pytest.raises((Unavailable, DownloadProblem)):
+                list(client.search(Search(), "gguf"))
+            with pytest.raises((Unavailable, DownloadProblem)):
+                client.details("a/b")

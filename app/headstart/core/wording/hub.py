@@ -63,6 +63,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The hub's answer could not be read ({reason}).",
         "Check proxies and certificates, or try again later.",
     ),
+    "hub-answer-too-long": (
+        "The hub's answer is longer than any list of models.",
+        "Check the address of the hub (HF_ENDPOINT), or try again later.",
+    ),
     "hub-no-sense": (
         "The hub's answer about {name} makes no sense.",
         "Check the address of the hub (HF_ENDPOINT), or try again later.",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 PROBLEMS: dict[str, tuple[str, str]] = {
+    "answer-too-long": (
+        "{host} sends more than a reply can have.",
+        "What was written is kept. If this happens always, it is no model that answers there.",
+    ),
     "answer-unreadable": (
         "{host} sent something that is not part of a chat.",
         (

@@ -12,8 +12,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headstart.core.answers import BODY
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, ServerKind
+from headstart.engine.remote.bounds import allowed, bound
 from headstart.engine.remote.problems import explain
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ def open_client(connection: Connection, key: str | None) -> AsyncOpenAI:
             follow_redirects=False,
             # as would a proxy, which could read them where the way is not encrypted
             trust_env=connection.url.startswith("https://"),
-            event_hooks={"request": [_watch]},
+            event_hooks={"request": [_watch], "response": [bound]},
+            headers={"Accept-Encoding": "identity"},
         )
     except (ImportError, ValueError) as error:
         raise EnvironmentProblem("proxy-unusable", error=error) from error
@@ -92,7 +95,8 @@ async def list_models(connection: Connection, key: str | None) -> Offer:
     """What the server offers; raises EnvironmentProblem in plain words."""
     try:
         async with asyncio.timeout(LIST_SECONDS), open_client(connection, key) as client:
-            answer = await client.models.with_raw_response.list()
+            with allowed(BODY):
+                answer = await client.models.with_raw_response.list()
             server = answer.headers.get("server", "")
             return _offer(answer.http_response.json(), server)
     except EnvironmentProblem:

@@ -9,8 +9,6 @@ from typing import Any
 from headstart.core.servers import Connection
 from headstart.engine.remote import problems
 
-LARGEST_REPLY = 50_000_000
-
 
 def fields_of(value: Any) -> Mapping[str, Any]:
     """The fields of a part of an event; none of something that is no such part."""
@@ -38,8 +36,6 @@ async def whole_reply(response: Any, kind: str, connection: Connection) -> Mappi
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-        if len(body) > LARGEST_REPLY:
-            raise problems.foreign(connection)
     answer = json.loads(body)
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise problems.foreign(connection)

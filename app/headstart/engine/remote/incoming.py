@@ -10,6 +10,12 @@ from headstart.core.servers import Connection
 from headstart.core.whole_text import WholeText, whole
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote.echoed import Echoed
+from headstart.engine.remote.problems import too_long
+
+# characters of a reply, reasoning included: some hundred thousand words
+_LONGEST_REPLY = 4_000_000
+# what an event without text counts
+_EVENT = 40
 
 
 class Incoming:
@@ -23,17 +29,30 @@ class Incoming:
         self._echo = Echoed(connection, sent)
         # characters that are cut between two events
         self._contents, self._thoughts = WholeText(), WholeText()
+        self._size = 0
 
     def begin_again(self, sent: str) -> None:
         """Another stream goes on after `sent`."""
         self._echo = Echoed(self._connection, sent)
 
     def content(self, text: str) -> Iterable[TextPiece]:
+        """Raises ServerProblem, as the next one does, where a reply never ends."""
+        self._count(len(text))
         return self.text.push(self._echo.new(self._contents.push(text)).encode())
 
     def reasoning(self, text: str) -> list[TextPiece]:
         """Text that came apart from the content."""
+        self._count(len(text))
         return _thought(self._thoughts.push(text))
+
+    def event(self) -> None:
+        """An event came, with or without text. Raises ServerProblem where that never ends."""
+        self._count(_EVENT)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > _LONGEST_REPLY:
+            raise too_long(self._connection)
 
     def drafted(self, text: str, origin: Origin) -> Iterable[TextPiece]:
         """Drafted text that the server confirmed."""

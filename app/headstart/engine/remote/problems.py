@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Any
 
+from headstart.core.answers import AnswerTooLong
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
 from headstart.core.text import shortened
@@ -42,6 +43,11 @@ def unreadable(connection: Connection) -> ServerProblem:
     return ServerProblem("answer-unreadable", host=connection.host)
 
 
+def too_long(connection: Connection) -> ServerProblem:
+    """More came in one piece, or in all, than anything of a chat has."""
+    return ServerProblem("answer-too-long", host=connection.host)
+
+
 def foreign(connection: Connection, what: str = "") -> ServerProblem:
     """Whatever answers there is no such server."""
     return ServerProblem(
@@ -68,6 +74,8 @@ def _explained(error: Exception, connection: Connection, model: str) -> Environm
     if isinstance(error, openai.APIStatusError):
         return _status(error, connection, model)
     causes = list(_causes(error))
+    if any(isinstance(cause, AnswerTooLong) for cause in causes):
+        return too_long(connection)
     texts = " ".join(str(cause) for cause in causes)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes) or (
         "CERTIFICATE_VERIFY_FAILED" in texts

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from headstart.core.answers import SCORES
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import parameter_names
+from headstart.engine.remote.bounds import allowed
 from headstart.engine.remote.gain import ServerGain
 from headstart.engine.remote.messages import messages_of
 from headstart.engine.remote.scored import (
@@ -78,9 +80,13 @@ class Scorer:
         if limit is None:
             limit = _UNKNOWN if known is None else max(_SHORTEST, _SILENCE * known)
         async with asyncio.timeout(limit):
-            if self.request.model.checks_text:
-                return await self._check_text(reply, draft, streamed)
-            return await self._check_chat(reply, draft, streamed)
+            with allowed(SCORES):
+                return await self._checked(reply, draft, streamed)
+
+    async def _checked(self, reply: str, draft: str, streamed: str) -> Confirmed:
+        if self.request.model.checks_text:
+            return await self._check_text(reply, draft, streamed)
+        return await self._check_chat(reply, draft, streamed)
 
     async def prompt_size(self) -> int | None:
         """Tokens that the server reads before a reply; None where it does not say. One more short

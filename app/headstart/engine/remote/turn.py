@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from headstart.core.answers import AnswerTooLong
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
@@ -226,6 +227,8 @@ class RemoteTurn:
                     yield fields_of(chunk)
         except EnvironmentProblem:
             raise
+        except AnswerTooLong as error:
+            raise problems.too_long(self._connection) from error
         except (ValueError, RecursionError) as error:
             # JSON that is none, bytes that are no text
             raise problems.unreadable(self._connection) from error
@@ -297,6 +300,7 @@ class RemoteTurn:
     # --- what comes ----------------------------------------------------------------------
 
     def _take(self, event: Mapping[str, Any]) -> None:
+        self._incoming.event()
         self._reported.take(plain_stats(event))
         progress = event.get("prompt_progress")
         if isinstance(progress, dict):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx2
-from huggingface_hub import HfApi, constants, get_session, hf_hub_url
+from huggingface_hub import HfApi, constants, get_session, hf_hub_url, set_client_factory
 from huggingface_hub import utils as hub_utils
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -24,12 +24,14 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.hf_api import ExpandModelProperty_T, ModelSort_T
 
+from headstart.core.answers import AnswerTooLong
 from headstart.core.catalog import CompanionKind, Details, Repository, Search, SortBy
 from headstart.core.downloads import RemoteFile, Wanted
 from headstart.core.model_ref import ModelFormat
 from headstart.core.told import told
 from headstart.hub.downloads.source import Answer, DownloadProblem, Unavailable
 from headstart.hub.online import variants
+from headstart.hub.online.bounds import PIECES, bounded_client
 
 # seconds to connect, and between two blocks of bytes
 _CONNECT, _READ = 10.0, 15.0
@@ -50,6 +52,10 @@ _EXPANDED: tuple[ExpandModelProperty_T, ...] = (
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _RANGE = re.compile(rf"bytes ({_LENGTH.pattern})-{_LENGTH.pattern}/({_LENGTH.pattern})")
 _NO_NETWORK = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
+
+
+# whatever the library asks for itself has limits too
+set_client_factory(bounded_client)
 
 
 class HubClient:
@@ -193,7 +199,12 @@ class FileSource:
         with (
             _told_apart(self._repo, self._path),
             get_session().stream(
-                "GET", url, headers=headers, timeout=self._client.timeout, follow_redirects=True
+                "GET",
+                url,
+                headers=headers,
+                timeout=self._client.timeout,
+                follow_redirects=True,
+                extensions={PIECES: True},
             ) as response,
         ):
             _check(response, self._repo, self._path)
@@ -218,8 +229,10 @@ def _told_apart(repo: str, path: str = "") -> Iterator[None]:
         _raise(error.response, repo, path, error)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise Unavailable(told("hub-no-answer", reason=type(error).__name__)) from error
-    except ValueError as error:
-        # an answer that is no JSON, or a name that the library refuses
+    except AnswerTooLong as error:
+        raise DownloadProblem("hub-answer-too-long") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        # an answer that is no JSON or none of the hub's, or a name that the library refuses
         raise DownloadProblem("hub-no-sense", name=repo or "search") from error
 
 

@@ -12,6 +12,7 @@ from headstart.core.updates import Release, decode, may_ask
 
 _SECONDS = 10.0
 _LARGEST = 64 << 10
+_HEADERS = {"User-Agent": "headstart", "Accept-Encoding": "identity"}
 
 
 def newest(address: str) -> Release:
@@ -21,11 +22,11 @@ def newest(address: str) -> Release:
     try:
         with (
             httpx2.Client(timeout=_SECONDS, follow_redirects=False) as client,
-            client.stream("GET", address, headers={"User-Agent": "headstart"}) as answer,
+            client.stream("GET", address, headers=_HEADERS) as answer,
         ):
             answer.raise_for_status()
             found = bytearray()
-            for chunk in answer.iter_bytes():
+            for chunk in answer.iter_raw():
                 found += chunk
                 if len(found) > _LARGEST:
                     break

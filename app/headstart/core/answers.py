@@ -1,0 +1,130 @@
+"""How large an answer over the network may become, counted before any library reads it. Pure.
+
+A server can send a body, a line or an event that never ends, or a few bytes that unpack or are
+parsed to gigabytes. Libraries set no limit of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+KILO, MEGA = 1 << 10, 1 << 20
+_BOUNDARY = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_LINE_ENDS = (b"\n", b"\r")
+# objects and lists are what a short text becomes large by; so are the keys of objects
+_STRUCTURE = (b"{", b"[", b'":')
+# bytes of a whole stream: a million tokens with what servers write around each
+_LONGEST_STREAM = 512 * MEGA
+# an event is put together line by line, each time with a copy
+_MOST_LINES = 2_000
+
+
+class AnswerTooLong(ValueError):
+    """More came than an answer may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """`size` in bytes and `structure` in objects, lists and keys, of a body or of one event."""
+
+    size: int
+    structure: int
+
+
+BODY = AnswerLimits(2 * MEGA, 100_000)
+# scores of all tokens of a long prompt
+SCORES = AnswerLimits(6 * MEGA, 300_000)
+# a page of the hub's models with their files
+HUB = AnswerLimits(16 * MEGA, 400_000)
+EVENT = AnswerLimits(512 * KILO, 30_000)
+# of what explains an error only the beginning is read
+ERROR = AnswerLimits(64 * KILO, 5_000)
+
+
+class BodySize:
+    """Counts one body."""
+
+    def __init__(self, limits: AnswerLimits) -> None:
+        self._limits = limits
+        self._size = self._structure = 0
+
+    def take(self, data: bytes) -> None:
+        """Raises AnswerTooLong."""
+        self._size += len(data)
+        self._structure += _structure(data)
+        if self._size > self._limits.size or self._structure > self._limits.structure:
+            raise AnswerTooLong
+
+
+class EventSize:
+    """Counts each event of a stream; between them lies an empty line."""
+
+    def __init__(self, limits: AnswerLimits = EVENT) -> None:
+        self._limits = limits
+        self._size = self._structure = self._lines = self._all = 0
+        self._end = b""
+
+    def take(self, data: bytes) -> None:
+        """Raises AnswerTooLong."""
+        self._all += len(data)
+        if self._all > _LONGEST_STREAM:
+            raise AnswerTooLong
+        joined = self._end + data
+        last = first = None
+        for found in _BOUNDARY.finditer(joined):
+            first, last = first or found, found
+        if first is not None and last is not None:
+            self._add(joined[len(self._end) : first.start()])
+            self._size = self._structure = self._lines = 0
+            between = joined[first.end() : last.start()]
+            if len(between) > self._limits.size or _structure(between) > self._limits.structure:
+                for one in _BOUNDARY.split(between):
+                    EventSize(self._limits)._add(one)
+            self._add(joined[last.end() :])
+        else:
+            self._add(data)
+        self._end = joined[-3:]
+
+    def _add(self, data: bytes) -> None:
+        self._size += len(data)
+        self._structure += _structure(data)
+        self._lines += sum(data.count(end) for end in _LINE_ENDS)
+        limits = self._limits
+        if (
+            self._size > limits.size
+            or self._structure > limits.structure
+            or self._lines > _MOST_LINES
+        ):
+            raise AnswerTooLong
+
+
+class Unpacker:
+    """Bytes that came packed by gzip or deflate, a little at a time."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+    def take(self, data: bytes) -> Iterator[bytes]:
+        """Raises AnswerTooLong for bytes that are not packed so."""
+        try:
+            while data:
+                yield self._inflate.decompress(data, 64 * KILO)
+                data = self._inflate.unconsumed_tail
+        except zlib.error as error:
+            raise AnswerTooLong("not packed as it says") from error
+
+
+def is_packed(encoding: str) -> bool:
+    """By the header `Content-Encoding`; raises AnswerTooLong for a way that was not asked for."""
+    names = [name.strip().lower() for name in encoding.split(",") if name.strip()]
+    packed = [name for name in names if name != "identity"]
+    if len(packed) > 1 or (packed and packed[0] not in ("gzip", "x-gzip", "deflate")):
+        raise AnswerTooLong("packed in a way that nobody asked for")
+    return bool(packed)
+
+
+def _structure(data: bytes) -> int:
+    return sum(data.count(one) for one in _STRUCTURE)

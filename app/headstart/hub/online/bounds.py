@@ -1,0 +1,56 @@
+"""Has every answer of the hub counted below its library, but for files that come in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+from huggingface_hub.utils._http import default_client_factory
+
+from headstart.core.answers import ERROR, HUB, AnswerTooLong, BodySize, Unpacker, is_packed
+
+# the mark of a request for a file; redirections keep it
+PIECES = "headstart_pieces"
+
+
+class _Counted(httpx2.SyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream, packed: bool, failed: bool) -> None:
+        self._stream = stream
+        self._unpacker = Unpacker() if packed else None
+        self._failed = failed
+        self._size = BodySize(ERROR if failed else HUB)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._stream:
+            for part in self._unpacker.take(data) if self._unpacker is not None else (data,):
+                try:
+                    self._size.take(part)
+                except AnswerTooLong:
+                    if self._failed:
+                        # what it says first is enough to tell
+                        return
+                    raise
+                yield part
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def bounded_client() -> httpx2.Client:
+    """The library's own client, with limits on what it reads as a whole."""
+    client = default_client_factory()
+    client.headers["Accept-Encoding"] = "gzip"
+    hooks = client.event_hooks
+    client.event_hooks = {**hooks, "response": [*hooks.get("response", []), _bound]}
+    return client
+
+
+def _bound(response: httpx2.Response) -> None:
+    failed = response.status_code >= 400
+    if not failed and PIECES in response.request.extensions:
+        return
+    packed = is_packed(response.headers.get("content-encoding", ""))
+    if packed:
+        del response.headers["content-encoding"]
+    assert isinstance(response.stream, httpx2.SyncByteStream)
+    response.stream = _Counted(response.stream, packed, failed)
