@@ -19,6 +19,11 @@ class Home:
         return cls(platformdirs.user_data_path("Headstart", appauthor=False))
 
     @property
+    def names(self) -> frozenset[str]:
+        """What tells such a folder from others."""
+        return frozenset((self.database.name, self.settings.name, self.backups.name))
+
+    @property
     def database(self) -> Path:
         return self.path / "headstart.db"
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from headstart import __version__
 from headstart.assembly import App, close_app, database_opens, open_app
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import keep_private, private_folder
+from headstart.core.files import keep_private, private_folder, remove_partials
 from headstart.core.log_safety import KindsOnly, LogFile, SafeFormatter
 from headstart.core.resources import resources
 from headstart.core.started_with import StartedWith
@@ -65,8 +65,9 @@ def run(home: Home, start: Start) -> int:
     application = make_application()
     keep_private()
     try:
-        private_folder(home.path)
+        private_folder(home.path, home.names)
         lock = _lock(home)
+        remove_partials(home.path)
     except EnvironmentProblem as problem:
         if start.script is None and _raised_first(home, start.started):
             return 0

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     home = Home(options.home) if options.home else Home.default()
     keep_private()
     try:
-        private_folder(home.path)
+        private_folder(home.path, home.names)
         return asyncio.run(_run(home, options))
     except EnvironmentProblem as problem:
         print(f"headstart: {problem}", file=sys.stderr)

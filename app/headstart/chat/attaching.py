@@ -13,6 +13,7 @@ from pathlib import Path
 from headstart.chat.databases import Databases
 from headstart.core.attachments import LARGEST, Extracted, ranges_text
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import read_regular
 from headstart.core.images import image_of
 from headstart.core.parts import FilePart, ImagePart
 from headstart.core.whole_text import whole
@@ -117,15 +118,18 @@ def _bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise EnvironmentProblem("attachment-folder", name=path.name)
-        if not path.is_file():
-            raise EnvironmentProblem("attachment-gone", name=path.name, reason="not a file")
-        if path.stat().st_size > LARGEST:
-            raise EnvironmentProblem("attachment-too-large", name=path.name)
-        return path.read_bytes()
+        return read_regular(path, LARGEST)
     except OSError as error:
         raise EnvironmentProblem(
             "attachment-gone", name=path.name, reason=error.strerror or error
         ) from error
+    except ValueError as error:
+        # a name with a zero is no name either
+        if "\0" in str(path):
+            raise EnvironmentProblem(
+                "attachment-gone", name=path.name, reason="no file has such a name"
+            ) from error
+        raise EnvironmentProblem("attachment-too-large", name=path.name) from error
 
 
 __all__ = ["Attached", "Attaching", "Reading", "ReadingCancelled", "choose"]

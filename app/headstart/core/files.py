@@ -7,11 +7,24 @@ models in the cache that programs share, are as other programs would have made t
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import secrets
+import stat
+import time
+from collections.abc import Collection
 from pathlib import Path
 
+from headstart.core.errors import EnvironmentProblem
+
 PARTIAL = ".partial"
+_OURS = ".headstart-"
+# seconds
+_LONGEST_WRITING = 3600.0
 _PRIVATE = 0o077
+# others write there, or get a group with what they make there
+_SHARED = stat.S_IWGRP | stat.S_IWOTH | stat.S_ISVTX | stat.S_ISGID
 # what the user takes from the modes of new files; to ask is to set it, so it is asked for once,
 # before there are threads
 _user = os.umask(_PRIVATE)
@@ -23,13 +36,21 @@ def keep_private() -> None:
     os.umask(_PRIVATE)
 
 
-def private_folder(folder: Path) -> None:
-    """Make it where it is not there, and close it to others where it is open. Raises OSError."""
+def private_folder(folder: Path, known: Collection[str] = ()) -> None:
+    """Make it where it is not there, and close it to others where it is open.
+
+    One that is there has to be empty or to hold one of the names in `known`, and others must not
+    write there: a folder that is shared keeps its mode. Raises EnvironmentProblem, OSError.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if os.name == "posix" and folder.stat().st_mode & _PRIVATE:
-        # somebody else's folder, or a disk without modes: it stays as it is
-        with contextlib.suppress(OSError):
-            folder.chmod(0o700)
+    if os.name != "posix" or not folder.stat().st_mode & _PRIVATE:
+        return
+    names = {path.name for path in folder.iterdir()}
+    if names.isdisjoint(known) and (names or folder.stat().st_mode & _SHARED):
+        raise EnvironmentProblem("home-shared", path=folder)
+    # somebody else's folder, or a disk without modes: it stays as it is
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
 
 
 def let_others_read(path: Path) -> None:
@@ -45,15 +66,59 @@ def shared_folder(folder: Path) -> None:
         let_others_read(one)
 
 
+def open_regular(path: Path) -> io.FileIO:
+    """A file to read, without waiting for a pipe or a device: those, and folders, raise OSError."""
+    wanted = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, wanted | getattr(os, "O_CLOEXEC", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a file")
+    return io.FileIO(handle, "rb")
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """All of a file; raises OSError as `open_regular` does, and ValueError where it has more than
+    `most` bytes, also where it grows meanwhile."""
+    with open_regular(path) as file:
+        data = bytearray()
+        while piece := file.read(min(most + 1 - len(data), 1 << 20)):
+            data += piece
+            if len(data) > most:
+                raise ValueError("too large")
+    return bytes(data)
+
+
+def new_partial(folder: Path) -> Path:
+    """A new empty file for what is being written: nobody else can have one of this name, nor have
+    put a link there. Raises OSError."""
+    while True:
+        found = folder / f"{_OURS}{secrets.token_hex(8)}{PARTIAL}"
+        # a name that is there already, be it a link's, is an error
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            os.close(os.open(found, flags, 0o600))
+        except FileExistsError:
+            continue
+        return found
+
+
+def remove_partials(folder: Path) -> None:
+    """Take away what a kill left of writing in this folder, unless somebody may be at it yet."""
+    with contextlib.suppress(OSError):
+        for found in folder.glob(f"{_OURS}*{PARTIAL}"):
+            if time.time() - found.lstat().st_mtime > _LONGEST_WRITING:
+                found.unlink()
+
+
 def write_whole(path: Path, data: bytes, *, wait: bool = True, shared: bool = False) -> None:
     """Write beside `path`, in a folder that is there, then rename it over.
 
     What was there stays until then, and nothing half written is left. `wait` for the disk, so that
     a power cut takes neither; `shared` with whom the user shares other files. Raises OSError.
     """
-    partial = path.with_name(path.name + PARTIAL)
+    partial = new_partial(path.parent)
     try:
-        with partial.open("wb") as file:
+        with partial.open("r+b") as file:
             file.write(data)
             if wait:
                 file.flush()

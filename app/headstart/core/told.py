@@ -7,6 +7,7 @@ place, so that they can be changed and translated.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,12 @@ from headstart.core.whole_text import is_text, whole
 Fact = str | int | float
 # what was stored before there were codes, and what only tests say
 AS_WRITTEN = "as-written"
+
+
+# absolute folders of all systems, also as JSON has them
+_FOLDERS = re.compile(
+    r"""(?<![\w:/\\])(?:[A-Za-z]:)?[\\/]{1,4}(?:[^\\/\s"'<>|][^\\/\n"'<>|]*[\\/]{1,2})+"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,12 @@ def _text(fact: str) -> str:
 def about(code: str, problem: Told, **facts: object) -> Told:
     """What names another one: its sentences are `{problem:message}` and `{problem:remedy}`."""
     return Told(code, {**problem.facts, **told(code, **facts).facts, "problem": problem.code})
+
+
+def without_places(stored: str) -> str:
+    """What `stored` gave, or a sentence, without the folders of this computer: names of files stay,
+    and addresses of the web."""
+    return _FOLDERS.sub("", stored)
 
 
 def from_stored(text: str | None) -> Told | None:

@@ -4,7 +4,7 @@ come from anywhere. Nothing is ever written under a name that an archive gives.
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import lzma
 import mmap
 import os
@@ -13,10 +13,12 @@ import shutil
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import open_regular
 
 # bytes of one member, and of all that is unpacked of one archive
 LARGEST_MEMBER, LARGEST_ARCHIVE = 4 << 30, 16 << 30
@@ -67,30 +69,28 @@ def open_material(path: Path, scratch: Path) -> Material:
     """`scratch`: a folder for what has to be unpacked. Raises ImportProblem."""
     try:
         if path.is_dir():
-            return Folder(path)
-        if not path.is_file():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        with path.open("rb") as file:
+            return Folder(path, scratch)
+        with open_regular(path) as file:
             start = file.read(4)
-    except OSError as error:
-        raise ImportProblem(
-            "import-no-file", name=path.name, reason=error.strerror or error
-        ) from error
+    except (OSError, ValueError) as error:
+        # ValueError: a zero in the name
+        reason = getattr(error, "strerror", None) or error
+        raise ImportProblem("import-no-file", name=path.name, reason=reason) from error
     if start[:2] == b"PK":
         return Archive(path, scratch)
-    return OneFile(path)
+    return OneFile(path, scratch)
 
 
 class OneFile:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scratch: Path) -> None:
         self.name = path.name
         self.members: tuple[str, ...] = (path.name,)
         self.beside = _parts_beside(path)
         self.wide: set[str] = set()
-        self._folder = path.parent
+        self._folder, self._scratch = path.parent, scratch
 
     def data(self, member: str) -> memoryview:
-        return _given(_mapped(self._folder / member), member in self.wide)
+        return _given(_copied(self._folder / member, self._scratch), member in self.wide)
 
     def size(self, member: str) -> int:
         return _size(self._folder / member)
@@ -123,9 +123,9 @@ def _parts_beside(path: Path) -> tuple[str, ...]:
 
 
 class Folder:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scratch: Path) -> None:
         self.name = path.name
-        self._path = path
+        self._path, self._scratch = path, scratch
         found = []
         # links are not followed: a folder may lead to all of a disk
         for folder, folders, files in os.walk(path):
@@ -142,7 +142,7 @@ class Folder:
         self.wide: set[str] = set()
 
     def data(self, member: str) -> memoryview:
-        return _given(_mapped(self._path / member), member in self.wide)
+        return _given(_copied(self._path / member, self._scratch), member in self.wide)
 
     def size(self, member: str) -> int:
         return _size(self._path / member)
@@ -264,15 +264,36 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(_HIDDEN) and name not in (".", "..")
 
 
-def _mapped(path: Path) -> memoryview:
-    try:
-        size = path.stat().st_size
+def _copied(path: Path, scratch: Path) -> memoryview:
+    """A file of the user's. It may be cut meanwhile, and reading a mapped file that was cut ends a
+    program: what is mapped is a copy that has no name."""
+    with _told(path), open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
         if size > LARGEST_MEMBER:
             raise ImportProblem("import-too-large", name=path.name, size=size)
-        with path.open("rb") as file:
-            if size < _BLOCK:
-                return memoryview(file.read())
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        if size < _BLOCK:
+            return memoryview(file.read(_BLOCK))
+        with tempfile.TemporaryFile(dir=scratch) as copy:
+            left = LARGEST_MEMBER
+            while left and (block := file.read(min(_BLOCK, left))):
+                copy.write(block)
+                left -= len(block)
+            copy.flush()
+            return memoryview(mmap.mmap(copy.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _mapped(path: Path) -> memoryview:
+    """A file that was unpacked here."""
+    with _told(path), path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < _BLOCK:
+            return memoryview(file.read())
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ImportProblem("import-no-file", name=path.name, reason=reason) from error

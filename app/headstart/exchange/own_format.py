@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from headstart.core.heads import AUTOMATIC, OWN_LAYERS
 from headstart.core.parts import (
     FilePart,
     ImagePart,
@@ -62,7 +65,7 @@ _OTHERS = (FilePart, ImagePart, ToolCallPart, ToolResultPart)
 def to_json(conversation: Conversation, program: str = "", with_blobs: bool = True) -> bytes:
     """The file's bytes; `with_blobs` puts files and images into it."""
     extra = _object(conversation.extra)
-    options = {**_object(extra.pop("options", None)), **msgspec.to_builtins(conversation.options)}
+    options = {**_object(extra.pop("options", None)), **_options_value(conversation.options)}
     value: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -87,6 +90,15 @@ def to_json(conversation: Conversation, program: str = "", with_blobs: bool = Tr
             digest: base64.b64encode(data).decode() for digest, data in conversation.blobs.items()
         }
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def _options_value(options: ChatOptions) -> dict[str, Any]:
+    """A draft is named, not where it lies on this computer."""
+    value: dict[str, Any] = msgspec.to_builtins(options)
+    speculation = value.get("speculation")
+    if isinstance(speculation, dict) and speculation.get("draft"):
+        speculation["draft"] = re.split(r"[\\/]", speculation["draft"])[-1]
+    return value
 
 
 def _message_value(node: Node) -> dict[str, Any]:
@@ -275,6 +287,15 @@ def _options(given: Mapping[str, Any]) -> tuple[ChatOptions, dict[str, Any]]:
     except (msgspec.MsgspecError, TypeError, AttributeError):
         # settings that this version cannot read follow the app's; they are not lost
         return ChatOptions(), dict(given)
+    speculation = options.speculation
+    if (
+        speculation is not None
+        and speculation.draft not in (AUTOMATIC, OWN_LAYERS, "")
+        and not Path(speculation.draft).is_absolute()
+    ):
+        # the name of a draft on another computer; older files say where it lay there
+        here = msgspec.structs.replace(speculation, draft=AUTOMATIC)
+        options = msgspec.structs.replace(options, speculation=here)
     return options, {key: one for key, one in given.items() if key not in names}
 
 

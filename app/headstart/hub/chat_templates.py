@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from headstart.core.files import read_regular
 from headstart.core.model_ref import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 
+# bytes of a file with a template
+_LARGEST = 50 << 20
 _TOKENS, _MODEL = "tokenizer.ggml.tokens", "tokenizer.ggml.model"
 
 
@@ -52,10 +55,10 @@ def _of_folder(model: ModelRef) -> TemplateFacts:
     source: object = None
     apart, config = model.path / "chat_template.jinja", model.path / "tokenizer_config.json"
     if apart.is_file():
-        source = apart.read_text(encoding="utf-8", errors="replace")
+        source = read_regular(apart, _LARGEST).decode("utf-8", "replace")
     elif config.is_file():
         try:
-            source = json.loads(config.read_bytes()).get("chat_template")
+            source = json.loads(read_regular(config, _LARGEST)).get("chat_template")
         except (ValueError, AttributeError):
             source = None
     return TemplateFacts(

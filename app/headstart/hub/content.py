@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from headstart.core.files import open_regular
 from headstart.core.split_files import parts
 
 # the beginning, for as much as it says what the model is, and pieces in between, up to the end
@@ -30,7 +31,7 @@ def content_of(path: Path, beginning: bytes = b"") -> str:
 
 
 def _add(digest: hashlib.blake2b, path: Path, beginning: bytes) -> None:
-    with path.open("rb", buffering=0) as file:
+    with open_regular(path) as file:
         size = file.seek(0, 2)
         digest.update(size.to_bytes(8, "little"))
         if not beginning:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from headstart.core.errors import ModelProblem
+from headstart.core.files import open_regular
 
 MAGIC = b"GGUF"
 _ARRAY, _STRING = 9, 8
@@ -112,7 +113,7 @@ def read_header(path: Path, arrays: Container[str] = ()) -> GgufHeader:
         if not stat.S_ISREG(status.st_mode):
             raise ModelProblem("not-a-file", name=path.name)
         size = status.st_size
-        with path.open("rb") as file:
+        with io.BufferedReader(open_regular(path)) as file:
             header = parse(file, path.name, size, arrays)
     except FileNotFoundError as error:
         raise ModelProblem("model-file-gone", path=path) from error

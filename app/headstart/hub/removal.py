@@ -7,15 +7,29 @@ pointer to it. Worker threads.
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
+from headstart.core.files import read_regular
 from headstart.core.installed import InstalledModel
 from headstart.core.split_files import parts
-from headstart.hub.mlx_folder import FOLDER_FILES
 from headstart.hub.sources import Source
+
+# what a model's folder has beside its weights, by the names that programs write: other files that
+# lie there are somebody's own
+_BESIDE = re.compile(
+    r"config\.json|generation_config\.json|tokenizer(?:_config)?\.json|tokenizer\.model(?:\.v\d+)?"
+    r"|tekken\.json|special_tokens_map\.json|added_tokens\.json|vocab\.(?:json|txt|tiktoken)"
+    r"|merges\.txt|chat_template\.(?:jinja|json)|model\.safetensors\.index\.json|qwen\.tiktoken"
+    r"|spiece\.model|sentencepiece\.bpe\.model|(?:pre)?processor_config\.json"
+)
+# bytes
+_LARGEST_INDEX = 100 << 20
+_WEIGHTS = re.compile(r"(?:model|weights)(?:[-.]\d+(?:-of-\d+)?)?\.safetensors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +57,21 @@ def plan(model: InstalledModel) -> Removal:
 
 def _of_folder(folder: Path) -> list[Path]:
     """What makes a folder a model: nothing else that lies there, and nothing below."""
+    weights = _weights(folder)
     return [
         path
         for path in folder.iterdir()
-        if path.suffix == ".safetensors" or FOLDER_FILES.fullmatch(path.name)
+        if path.name in weights or _WEIGHTS.fullmatch(path.name) or _BESIDE.fullmatch(path.name)
     ]
+
+
+def _weights(folder: Path) -> set[str]:
+    """What the folder's index names."""
+    try:
+        index = json.loads(read_regular(folder / "model.safetensors.index.json", _LARGEST_INDEX))
+        return {name for name in index["weight_map"].values() if isinstance(name, str)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return set()
 
 
 def remove(removal: Removal) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from headstart.core.errors import ModelProblem
+from headstart.core.files import open_regular
 from headstart.core.installed import About, InstalledModel, Moved
 from headstart.core.model_names import people_name
 from headstart.core.model_ref import ModelFormat, ModelRef
@@ -272,7 +273,7 @@ def _look_at(one: Found, state: tuple[int, int]) -> Seen:
     size, form = state[0], one.format
     beginning = b""
     if form == "gguf":
-        with one.path.open("rb", buffering=0) as file:
+        with open_regular(one.path) as file:
             beginning = file.read(BEGINNING)
     content = content_of(one.path, beginning)
     try:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPainter
 
 from headstart.core.attachments import LARGEST
+from headstart.core.files import read_regular
 from headstart.core.rgb import LONGEST_SIDE, Rgb
 
 # bytes that one decoded image may take
@@ -66,8 +67,8 @@ def converted(path: Path) -> bytes | None:
     if path.suffix.lower() not in _CONVERTED:
         return None
     try:
-        image = decode(path.read_bytes()) if path.stat().st_size <= LARGEST else None
-    except OSError:
+        image = decode(read_regular(path, LARGEST))
+    except (OSError, ValueError):
         return None
     return None if image is None else as_png(image)
 

@@ -15,6 +15,8 @@ from headstart.chat.transfer.backup import Backups, Making, Places
 from headstart.chat.transfer.intake import Run
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.parts import FilePart
+from headstart.core.servers import Connection
+from headstart.core.updates import UpdateSettings
 from headstart.storage.copies import copy_database
 from headstart.storage.worker import Store
 from tests.support import conversation_files as files
@@ -141,3 +143,30 @@ async def test_a_backup_that_is_stopped_leaves_nothing(home: Home, tmp_path: Pat
     assert not list(tmp_path.glob("*.partial"))
     with pytest.raises(EnvironmentProblem, match="could not be written"):
         await home.backups.make(tmp_path / "no" / "x.zip", Making())
+
+
+async def test_a_backup_brings_no_permission_along(home: Home, tmp_path: Path) -> None:
+    here = Connection("1", "Here", "http://127.0.0.1:8080/v1", allowed=True)
+    there = Connection("2", "There", "https://other.example/v1", "/x.pem", allowed=True)
+    await home.take(home.file("a.json", files.dumps([files.chatgpt()])))
+    home.preferences.update(
+        connections=(here, there),
+        updates=UpdateSettings(look=True, address="https://elsewhere.example/new.json"),
+        system_prompt="Be kind.",
+    )
+    home.preferences.close()
+    path = tmp_path / "x.headstart-backup.zip"
+    assert await home.backups.make(path, Making())
+    other = Home(tmp_path / "other")
+    try:
+        other.preferences.update(connections=(here,))
+        await other.backups.restore(path, Run(), with_settings=True)
+        now = other.preferences.current
+        assert now.system_prompt == "Be kind."
+        assert [(one.id, one.allowed, one.certificate) for one in now.connections] == [
+            ("1", True, ""),
+            ("2", False, ""),
+        ]
+        assert now.updates == UpdateSettings()
+    finally:
+        other.close()

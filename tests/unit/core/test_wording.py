@@ -18,7 +18,7 @@ from headstart.extraction.kinds import BEGINNINGS, MEMBERS
 
 APP = Path(__file__).parents[3] / "app" / "headstart"
 MAKERS = {"told", "EnvironmentProblem", "ModelProblem", "DatabaseProblem", "DownloadProblem"}
-MAKERS |= {"ServerProblem", "ImportProblem"}
+MAKERS |= {"ServerProblem", "ImportProblem", "WeightsLost"}
 # a line of an import's report: where, the code, its facts
 SKIP = "skip"
 # the code of the problem that is named, and that one's facts, come along

@@ -9,7 +9,9 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from headstart.core.heads import AUTOMATIC
 from headstart.core.parts import ImagePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.settings import ChatOptions, Speculation
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
 from headstart.exchange.tree import Conversation
@@ -79,3 +81,14 @@ def test_numbers_without_room_in_a_database_are_left_aside(number: int) -> None:
     assert found.nodes[0].parts[0] == TextPart("x")
     # it goes out as it came in
     assert str(number) in own_format.to_json(found).decode()
+
+
+def test_a_draft_is_named_without_its_place_and_is_the_automatic_one_elsewhere() -> None:
+    chosen = Speculation(draft="/home/ada/models/small.gguf")
+    chat = Conversation("", "c", "Title", (), options=ChatOptions(speculation=chosen))
+    data = own_format.to_json(chat)
+    assert b"ada" not in data
+    assert json.loads(data)["options"]["speculation"]["draft"] == "small.gguf"
+    back = own_format.from_json(data).options.speculation
+    assert back is not None
+    assert back.draft == AUTOMATIC

@@ -265,6 +265,11 @@ def test_removing_a_folder_takes_what_makes_it_a_model_and_nothing_else(tmp_path
         write(folder / "thesis.docx", b"years"),
         write(folder / "m-Q4_K_M.gguf", make_gguf()),
         write(folder / "deep/big.gguf", make_gguf(seed=2)),
+        write(folder / "tokenizer.py", b"class Tokenizer: ..."),
+        write(folder / "chat_template_experiments.ipynb", b"{}"),
+        write(folder / "my_thesis.index.json", b"{}"),
+        write(folder / "my_lora.safetensors", b"trained"),
+        write(folder / "planes.model", b"3d"),
     ]
     shelf = shelf_of(tmp_path, Place(Source.FOLDER, folder))
     model = next(model for model in models(shelf) if model.ref.format == "mlx")

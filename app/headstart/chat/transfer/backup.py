@@ -15,8 +15,11 @@ import json
 import re
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart import __version__
 from headstart.chat.broadcast import Broadcast
@@ -26,7 +29,8 @@ from headstart.chat.transfer import intake
 from headstart.chat.transfer.importing import scratch_folder
 from headstart.chat.transfer.intake import Plan, Result, Run
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import PARTIAL
+from headstart.core.files import new_partial
+from headstart.core.servers import Connection
 from headstart.core.settings import Settings
 from headstart.exchange.report import Report
 from headstart.storage.settings_file import SettingsFile
@@ -125,11 +129,11 @@ class Backups:
         finally:
             self._broadcast.tell(ChatsChanged())
         if settings and not result.stopped:
-            # where things lie is this computer's
             now = self._preferences.current
             values = {name: getattr(settings[0], name) for name in settings[0].__struct_fields__}
             kept = {name: getattr(now, name) for name in _OF_THIS_COMPUTER}
-            self._preferences.update(**{**values, **kept})
+            asked = {"connections": _asked_again(settings[0].connections, now.connections)}
+            self._preferences.update(**{**values, **kept, **asked})
         return result
 
     @property
@@ -159,8 +163,9 @@ class Backups:
 
         places = self._places
         assert places is not None
-        partial = path.with_name(path.name + PARTIAL)
+        partial = None
         try:
+            partial = new_partial(path.parent)
             with scratch_folder(places.scratch) as folder:
                 copy = copy_database(places.database, folder, "backup", 1, making.stop.is_set)
                 self._write(partial, copy, making)
@@ -174,7 +179,8 @@ class Backups:
             reason = getattr(error, "strerror", None) or error
             raise EnvironmentProblem("file-not-written", path=path, reason=reason) from error
         finally:
-            partial.unlink(missing_ok=True)
+            if partial is not None:
+                partial.unlink(missing_ok=True)
 
     def _write(self, path: Path, copy: Path, making: Making) -> None:
         import sqlite3
@@ -222,7 +228,22 @@ class Backups:
 
 
 # settings that a backup does not bring back: they are about this computer, and this window
+# where things lie is this computer's; what may go over the network is said here, by the user
 _OF_THIS_COMPUTER = (
     "window_size", "maximized", "open_chat", "open_place", "last_folder", "export_format",
-    "mirror_folder", "told_version", "updates_looked_at",
+    "mirror_folder", "told_version", "updates", "updates_looked_at",
 )  # fmt: skip
+
+
+def _asked_again(found: Sequence[Connection], now: Sequence[Connection]) -> tuple[Connection, ...]:
+    """Servers of a backup: none may be sent words that may not be now, and no file of certificates
+    comes along that was not chosen here."""
+    known = {(one.id, one.url): one for one in now}
+    return tuple(
+        replace(
+            one,
+            allowed=(here := known.get((one.id, one.url))) is not None and here.allowed,
+            certificate=here.certificate if here is not None else "",
+        )
+        for one in found
+    )

@@ -15,6 +15,7 @@ from headstart.chat.transfer.importing import scratch_folder
 from headstart.chat.transfer.intake import Incoming
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.files import open_regular
 from headstart.core.parts import BlobRef, needed_blobs
 from headstart.exchange.material import Archive, ImportProblem
 from headstart.storage.blobs import Blobs
@@ -103,7 +104,7 @@ class Source:
 
 
 def _is_database(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 

@@ -12,7 +12,7 @@ from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
 from headstart.chat.transfer.trees import ModelNames, to_conversation
 from headstart.core.chat_tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import PARTIAL, let_others_read, write_whole
+from headstart.core.files import let_others_read, new_partial, write_whole
 from headstart.core.parts import BlobRef, Part, needed_blobs
 from headstart.core.settings import changed
 from headstart.core.values import MessageStatus
@@ -135,7 +135,7 @@ class Job:
         return count
 
     def _whole(self, path: Path, fill: Callable[[Path], int]) -> int:
-        partial = path.with_name(path.name + PARTIAL)
+        partial = new_partial(path.parent)
         try:
             count = fill(partial)
             let_others_read(partial)

@@ -32,7 +32,7 @@ from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.files import shared_folder, write_whole
+from headstart.core.files import read_regular, remove_partials, shared_folder, write_whole
 from headstart.core.settings import Settings
 from headstart.core.told import told
 
@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 
 BOOK = ".headstart-mirror.json"
 _SUFFIX = ".md"
+# bytes of a chat's file, and of the book
+_LARGEST = 256 << 20
 # seconds of rest after a change before a file is written
 REST = 2.0
 # what of a chat is not in its file
@@ -86,6 +88,8 @@ class Mirror:
         self._broadcast = broadcast
         self._background = background
         self._folder = ""
+        # where leftovers were looked for
+        self._cleaned: Path | None = None
         self._wanted = _Wanted()
         self._timer: asyncio.TimerHandle | None = None
         self._working = asyncio.Lock()
@@ -155,6 +159,9 @@ class Mirror:
     # --- the folder ----------------------------------------------------------------------
 
     async def _write(self, folder: Path, wanted: _Wanted) -> None:
+        if self._cleaned != folder:
+            self._cleaned = folder
+            await asyncio.to_thread(remove_partials, folder)
         book = await asyncio.to_thread(_read_book, folder)
         summaries = await self._databases.summaries()
         known = {chat.id: chat.updated_at for chat in summaries if not chat.private}
@@ -257,21 +264,18 @@ def _remove(folder: Path, book: _Book, chat_id: str) -> bool:
 
 
 def _is_ours(folder: Path, one: _File) -> bool:
-    """Whether a file is as it was written here; names never lead out of the folder."""
-    path = PurePosixPath(one.name)
-    if path.is_absolute() or ".." in path.parts:
-        return False
+    """Whether a file is as it was written here."""
     try:
-        data = (folder / one.name).read_bytes()
-    except OSError:
+        data = read_regular(folder / one.name, _LARGEST)
+    except (OSError, ValueError):
         return False
     return hashlib.sha256(data).hexdigest() == one.digest
 
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return path.read_bytes() == data
-    except OSError:
+        return read_regular(path, _LARGEST) == data
+    except (OSError, ValueError):
         return False
 
 
@@ -279,9 +283,17 @@ def _read_book(folder: Path) -> _Book:
     """What was written there; nothing where that cannot be read: then everything belongs to the
     user."""
     try:
-        return msgspec.json.decode((folder / BOOK).read_bytes(), type=_Book)
-    except (OSError, msgspec.MsgspecError):
+        book = msgspec.json.decode(read_regular(folder / BOOK, _LARGEST), type=_Book)
+    except (OSError, ValueError):
         return _Book(files={})
+    # others write to this folder: a name in the book leads nowhere else
+    book.files = {id_: one for id_, one in book.files.items() if _is_name(one.name)}
+    return book
+
+
+def _is_name(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
 
 
 def _write_book(folder: Path, book: _Book) -> None:

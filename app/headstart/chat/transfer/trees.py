@@ -10,6 +10,7 @@ from headstart.core.chat_tree import ChatTree
 from headstart.core.installed import InstalledModel
 from headstart.core.parts import joined
 from headstart.core.servers import split_key
+from headstart.core.told import without_places
 from headstart.core.values import Chat, Message, MessageStatus, Role, now_ms
 from headstart.exchange import ids
 from headstart.exchange.ids import OWN
@@ -167,7 +168,7 @@ def _node(message: Message, tree: ChatTree, models: ModelNames) -> Node:
         created_at=message.created_at,
         status=message.status,
         model=model,
-        error=message.error or "",
+        error=without_places(message.error or ""),
         stats=message.stats,
         extra=tree.of_messages.get(message.id, ""),
     )

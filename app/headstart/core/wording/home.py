@@ -59,6 +59,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "This computer's keychain cannot be used, so the key is kept only until Headstart ends.",
         "It was not written to any file.",
     ),
+    "home-shared": (
+        "The folder {path} holds other files, or other people write there: it stays as it is.",
+        "Choose a new or an empty folder with --home.",
+    ),
     "home-unusable": (
         "The folder {path} cannot be used: {reason}.",
         "Choose another one with --home.",

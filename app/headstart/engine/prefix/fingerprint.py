@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from headstart.core.files import open_regular
 from headstart.core.split_files import parts
 
 _BEGINNING = 8 << 20
@@ -36,7 +37,7 @@ def fingerprint(path: Path) -> bytes:
 
 def _of_file(path: Path) -> bytes:
     digest = hashlib.blake2b(digest_size=32)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         size = file.seek(0, 2)
         digest.update(size.to_bytes(8, "little"))
         file.seek(0)
