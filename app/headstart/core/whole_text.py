@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -22,6 +24,27 @@ def whole(text: str) -> str:
     if text.isascii() or not _HALF.search(text):
         return text
     return _HALF.sub(_REPLACEMENT, _PAIR.sub(_joined, text))
+
+
+def whole_json(value: object) -> bytes:
+    """A value as JSON, whose texts are whole."""
+    try:
+        data = msgspec.json.encode(value)
+        if b"\\u0000" not in data:
+            return data
+    except UnicodeEncodeError:
+        pass
+    return msgspec.json.encode(_whole_within(msgspec.to_builtins(value)))
+
+
+def _whole_within(value: object) -> object:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {whole(str(key)): _whole_within(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole_within(one) for one in value]
+    return value
 
 
 def is_text(text: str) -> bool:

@@ -6,6 +6,7 @@ as the program.
 
 from __future__ import annotations
 
+import operator
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from headstart.core.folding import fold, plain
+from headstart.core.whole_text import whole
 from headstart.storage import schema
 
 # in the information of a connection that may not write
@@ -55,12 +57,32 @@ def open_engine(path: Path | None, image: bytes | None = None) -> Engine:
         # the one transaction that must survive a power cut asks for FULL (see `durable`)
         raw.execute("PRAGMA synchronous=NORMAL")
 
+    @event.listens_for(engine, "before_cursor_execute", retval=True)
+    def _on_execute(
+        _connection: Connection, _cursor: Any, statement: str, parameters: Any, *_: Any
+    ) -> tuple[str, Any]:
+        # whatever it is, and wherever it came from: half a character must not cost the rest
+        return statement, _storable(parameters)
+
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Connection) -> None:
         # a deferred transaction that turns into a writer can fail in the middle
         connection.exec_driver_sql("BEGIN" if connection.info.get(READ_ONLY) else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _storable(given: Any) -> Any:
+    """Parameters of a statement, with whole characters only; the same object where they are."""
+    if isinstance(given, str):
+        return whole(given)
+    if isinstance(given, dict):
+        found = {key: _storable(one) for key, one in given.items()}
+        return found if any(found[key] is not given[key] for key in given) else given
+    if isinstance(given, list | tuple):
+        kept = [_storable(one) for one in given]
+        return type(given)(kept) if any(map(operator.is_not, kept, given)) else given
+    return given
 
 
 def _plain(text: object) -> str:

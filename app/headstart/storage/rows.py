@@ -38,13 +38,14 @@ from headstart.core.values import (
     SpeculationStats,
     TurnStats,
 )
+from headstart.core.whole_text import whole_json
 
 _E = TypeVar("_E", bound=Enum)
 DAMAGED = told("message-damaged").text
 
 
 def encode_options(options: ChatOptions) -> str:
-    return msgspec.json.encode(options).decode()
+    return whole_json(options).decode()
 
 
 def decode_options(text: str) -> ChatOptions:

@@ -16,6 +16,7 @@ from headstart.core.files import write_whole
 from headstart.core.renamed import with_new_names
 from headstart.core.settings import Settings, SettingsError, validated
 from headstart.core.told import Told, told
+from headstart.core.whole_text import whole_json
 
 
 class SettingsFile:
@@ -46,7 +47,7 @@ class SettingsFile:
 
     def save(self, settings: Settings) -> None:
         """Write a new file beside the old one, wait for the disk, then rename it over."""
-        data = msgspec.json.format(msgspec.json.encode(validated(Settings, settings)), indent=2)
+        data = msgspec.json.format(whole_json(validated(Settings, settings)), indent=2)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(self._path, data + b"\n")
 

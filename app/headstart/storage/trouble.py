@@ -20,6 +20,7 @@ class Trouble(Enum):
     DISK = "disk-failed"
     BUSY = "file-in-use"
     DAMAGED = "database-damaged"
+    GONE = "owner-gone"
     OTHER = "sqlite-refused"
 
 
@@ -35,6 +36,8 @@ _BY_CODE = {
     26: Trouble.DAMAGED,
 }
 _CORRUPT_VTAB = 267
+# a row belongs to another one that is not there
+_FOREIGN_KEY = 787
 # damaged, and a constraint without a name
 _UNTOLD = (11, 19)
 # what keeps a file from being written although it may well be read
@@ -51,6 +54,8 @@ def trouble_of(error: BaseException) -> Trouble:
     code = getattr(cause, "sqlite_errorcode", None)
     if code is None:
         return Trouble.OTHER
+    if code == _FOREIGN_KEY:
+        return Trouble.GONE
     return _BY_CODE.get(code & 0xFF, Trouble.OTHER)
 
 

@@ -34,6 +34,10 @@ DATABASE: dict[str, tuple[str, str]] = {
             "database."
         ),
     ),
+    "owner-gone": (
+        "the chat or message that this belongs to is not there any more",
+        "Open the chat again; if it is gone, write in a new one.",
+    ),
     "sqlite-refused": (
         "SQLite refused to use it",
         "Start with --debug and report the log.",
