@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # what is put in front of every file of llama.cpp, and what that includes
-FIXES = ROOT / "packaging" / "native" / "x86_fixes.h"
+FIXES = ROOT / "packaging" / "native" / "fixes.h"
 HEADERS = sorted(FIXES.parent.glob("*.h"))
 # a library for each generation of processors, the best of which is chosen when the program runs;
 # llama.cpp's own rule installs them in the wheel's `bin`

@@ -276,7 +276,32 @@ def around(report: Report, starter: ModelRef, wide: ModelRef) -> None:
     report.add("journal_kb", statistics.median(kilobytes), "at most 500", spread(kilobytes))
 
 
-SECTIONS = {"speed": speeds, "around": around}
+def guard(report: Report, starter: ModelRef, wide: ModelRef) -> None:
+    """What it costs to look after each forward whether a mapped file was lost."""
+    from headstart.engine.backends.llama_context import LlamaContext
+    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+
+    decoder = LlamaCppDecoder(starter.path, EngineSettings(context_length=1024, threads=1))
+    check = LlamaContext._check_mapped
+
+    def rate() -> float:
+        decoder.truncate(0)
+        began = time.perf_counter()
+        for token in range(100, 200):
+            decoder.forward([token], [0])
+        return 100 / (time.perf_counter() - began)
+
+    ratios = []
+    for _ in range(40):
+        LlamaContext._check_mapped = lambda _: None  # type: ignore[method-assign, assignment]
+        without = rate()
+        LlamaContext._check_mapped = check  # type: ignore[method-assign]
+        ratios.append(rate() / without)
+    decoder.close()
+    report.add("guarded_vs_not", statistics.median(ratios), "at least 0.995", spread(ratios))
+
+
+SECTIONS = {"speed": speeds, "around": around, "guard": guard}
 
 
 def main() -> None:

@@ -46,6 +46,10 @@ class ModelProblem(EnvironmentProblem):
     """A model file that is missing, damaged, foreign or too large for this computer."""
 
 
+class WeightsLost(ModelProblem):
+    """A model's file was cut, emptied, or its disk pulled out, while it was in use."""
+
+
 class DatabaseProblem(EnvironmentProblem):
     """The chat database cannot be opened; nothing in it has been changed."""
 

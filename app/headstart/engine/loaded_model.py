@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headstart.core.abilities import Ability
-from headstart.core.errors import EnvironmentProblem, ModelProblem
+from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
 from headstart.core.fit import Need, of_draft
 from headstart.core.model_ref import ModelRef
@@ -46,6 +46,7 @@ from headstart.engine.speculation.state import SpeculationState, may_use_earlier
 from headstart.engine.stop import StopSignal
 from headstart.engine.turn import TurnParts
 from headstart.engine.vision import Vision
+from headstart.engine.weights import Weights
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ class LoadedModel:
     speeds: speeds.PrefixSpeeds
     vision: Vision
     other: OtherTemplate
+    weights: Weights
+    draft_weights: Weights | None = None
     # bytes that it takes with its draft, about
     need: Need = field(default_factory=Need)
     exactness: Exactness | None = None  # where the settings ask for it
@@ -92,6 +95,17 @@ class LoadedModel:
     @property
     def speculation(self) -> SpeculationState:
         return self.parts.speculation
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file of it, or of its draft, is not what was loaded."""
+        draft = self.draft_weights
+        return self.weights.changed or (draft is not None and draft.changed)
+
+    @property
+    def written_over(self) -> bool:
+        draft = self.draft_weights
+        return self.weights.written_over or (draft is not None and draft.written_over)
 
     def fits(self, wanted: LoadRequest) -> bool:
         """Whether it is the model that is wanted, with the same settings."""
@@ -172,6 +186,8 @@ class LoadedModel:
         opening = DraftOpening(self.resources, self.wanted, self.decoder, stop)
         if self.wanted.draft != draft and opening.empties(draft):
             self.prefiller.keep(stop, leave=True)
+        if draft != self.wanted.draft or self.draft_weights is None:
+            self.draft_weights = None if draft is None else Weights(draft)
         try:
             with (
                 stop.patiently(),
@@ -196,7 +212,7 @@ class LoadedModel:
     def save_when_idle(self, stop: StopSignal) -> float | None:
         """Keep what was read; in how many seconds there is more to do, None: nothing."""
         prefiller, resident = self.prefiller, self.resident
-        if prefiller.prefix_cache is None:
+        if prefiller.prefix_cache is None or self.changed:
             return None
         if resident.unsaved:
             if not prefiller.keep(stop):
@@ -240,8 +256,10 @@ class LoadedModel:
         return has_prefilled
 
     def leave(self, stop: StopSignal) -> None:
-        """Have everything of the resident chat kept, unless `stop` says so."""
-        self.prefiller.keep(stop, leave=True)
+        """Have everything of the resident chat kept, unless `stop` says so; nothing of weights that
+        have changed meanwhile."""
+        if not self.changed:
+            self.prefiller.keep(stop, leave=True)
 
     def close(self) -> None:
         self.speculation.close()
@@ -271,25 +289,6 @@ class LoadedModel:
         return Doing("reading", self.wanted.model.name)
 
 
-def find_model(wanted: LoadRequest, progress: LoadProgress) -> None:
-    """Whether its file is there; raises ModelProblem."""
-    progress.begin()
-    if not _exists(wanted.model):
-        raise ModelProblem("model-gone", path=wanted.model.path)
-
-
-def check_model(
-    resources: Resources,
-    wanted: LoadRequest,
-    layers: int | None,
-    progress: LoadProgress,
-    stop: StopSignal,
-) -> Checked:
-    """What it cannot do, and what is fastest; before others make room for it, with as many layers
-    on graphics cards as there is room for now. Raises ModelProblem, DecodeAborted."""
-    return resources.check(wanted.model, wanted.engine, progress, stop, layers)
-
-
 def open_model(
     resources: Resources,
     wanted: LoadRequest,
@@ -309,13 +308,14 @@ def open_model(
         window_cache=kept,
         gpu_layers=engine.gpu_layers if fitted.layers is None else fitted.layers,
     )
+    weights = Weights(model)
     began = time.perf_counter()
     with stop.patiently(), noted(resources.running, Doing("loading", model.name)):
         own = drafts_itself(resources, model)
         decoder = select.open_decoder(model, run, progress, checked.lacking, own_layers=own)
     try:
         loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
-        loaded.need = fitted.need
+        loaded.need, loaded.weights = fitted.need, weights
         if engine.exact:
             loaded.exactness = _check_exactness(loaded, emit, stop)
     except BaseException:
@@ -365,7 +365,9 @@ def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> Loa
     lacking = sorted(facts.lacking)
     vision = Vision(decoder, resources)
     other = OtherTemplate(model.name)
-    return LoadedModel(wanted, resources, parts, chosen, measured, vision, other, untold=lacking)
+    return LoadedModel(
+        wanted, resources, parts, chosen, measured, vision, other, Weights(model), untold=lacking
+    )
 
 
 def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:
@@ -391,10 +393,3 @@ def _sample_prompt(encoder: PromptEncoder) -> list[int]:
         return encoder.encode(encoder.render(messages))
     except template.TemplateError:
         return encoder.encode(QUESTION)
-
-
-def _exists(model: ModelRef) -> bool:
-    try:
-        return model.path.exists()
-    except OSError:
-        return False

@@ -6,12 +6,15 @@ one that was used longest ago goes first.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from headstart.core.errors import ModelProblem
+from headstart.core.errors import ModelProblem, WeightsLost
 from headstart.core.events import (
     Emit,
+    Finished,
+    GenerationEvent,
     InMemory,
     Loaded,
     Loading,
@@ -20,6 +23,7 @@ from headstart.core.events import (
     Unloaded,
 )
 from headstart.core.fit import Memory, Pair
+from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import Traces
 from headstart.core.profiles import Profiles
 from headstart.core.replies import EarlierReplies
@@ -33,12 +37,7 @@ from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.load_progress import LoadProgress
-from headstart.engine.loaded_model import (
-    LoadedModel,
-    check_model,
-    find_model,
-    open_model,
-)
+from headstart.engine.loaded_model import LoadedModel, open_model
 from headstart.engine.memory import crowded_out, give_back, memory
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.resources import CheckedModels, Resources
@@ -94,19 +93,21 @@ class LocalGenerator:
 
     def generate(self, request: GenerationRequest, emit: Emit, stop: StopSignal) -> None:
         self._worked = True
-        try:
-            loaded = self._load(request.load, emit, stop)
-            request = loaded.exactly(request, emit)
-            loaded.load_draft(request.load.draft, emit, stop)
-        except DecodeAborted as error:
-            raise LoadCancelled from error
-        emit(self._in_memory())
-        loaded.write(request, emit, stop)
+        with self._forgetting(emit):
+            try:
+                loaded = self._load(request.load, emit, stop)
+                request = loaded.exactly(request, emit)
+                loaded.load_draft(request.load.draft, emit, stop)
+            except DecodeAborted as error:
+                raise LoadCancelled from error
+            emit(self._in_memory())
+            loaded.write(request, _with_doubts(loaded, emit), stop)
 
     def ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         loaded = self._find(request.load)
-        if loaded is not None:
-            loaded.prefill_ahead(request, emit, stop)
+        if loaded is not None and not loaded.changed:
+            with self._forgetting(emit):
+                loaded.prefill_ahead(request, emit, stop)
 
     def save_when_idle(self, stop: StopSignal) -> float | None:
         waits = []
@@ -119,28 +120,31 @@ class LocalGenerator:
         return min(waits, default=None)
 
     def learn_when_idle(self, stop: StopSignal, emit: Emit) -> bool:
-        if self._models and self.loaded.learn(emit, stop):
-            return True
+        with contextlib.suppress(WeightsLost), self._forgetting(emit):
+            if self._models and not self.loaded.changed and self.loaded.learn(emit, stop):
+                return True
         if self._worked and not stop.stopped:
             self._worked = False
             give_back()
         return False
 
     def preload(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
-        try:
-            loaded = self._load(wanted, emit, stop)
-            loaded.load_draft(wanted.draft, emit, stop)
-        except DecodeAborted as error:
-            raise LoadCancelled from error
-        emit(self._in_memory())
-        loaded.warm_up(stop)
+        with self._forgetting(emit):
+            try:
+                loaded = self._load(wanted, emit, stop)
+                loaded.load_draft(wanted.draft, emit, stop)
+            except DecodeAborted as error:
+                raise LoadCancelled from error
+            emit(self._in_memory())
+            loaded.warm_up(stop)
 
     def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
         self.preload(wanted, emit, stop)
-        try:
-            calibrate(self.loaded.decoder, self.loaded.speculation, emit, stop)
-        except DecodeAborted as error:
-            raise LoadCancelled from error
+        with self._forgetting(emit):
+            try:
+                calibrate(self.loaded.decoder, self.loaded.speculation, emit, stop)
+            except DecodeAborted as error:
+                raise LoadCancelled from error
 
     def release(self, keys: Collection[str], emit: Emit, stop: StopSignal) -> None:
         for loaded in [one for one in self._models if one.wanted.model.key in keys or not keys]:
@@ -177,12 +181,28 @@ class LocalGenerator:
             )
         )
 
+    @contextlib.contextmanager
+    def _forgetting(self, emit: Emit) -> Iterator[None]:
+        """Models whose weights were lost under them are not used again, nor is what they read."""
+        try:
+            yield
+        except WeightsLost:
+            while self._models:
+                self._models.pop().close()
+            emit(self._in_memory())
+            raise
+
     def _find(self, wanted: LoadRequest) -> LoadedModel | None:
         return next((loaded for loaded in self._models if loaded.fits(wanted)), None)
 
     def _load(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> LoadedModel:
         """The model, loaded now or before; it is the one used last then."""
         loaded = self._find(wanted)
+        if loaded is not None and loaded.changed:
+            emit(Notice("model", told("model-file-changed", name=wanted.model.name)))
+            self._models.remove(loaded)
+            loaded.close()
+            loaded = None
         if loaded is None:
             return self._open(wanted, emit, stop)
         if wanted.draft not in (None, loaded.wanted.draft):
@@ -198,7 +218,7 @@ class LocalGenerator:
 
     def _open(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> LoadedModel:
         progress = LoadProgress(wanted.model, emit, stop)
-        find_model(wanted, progress)
+        _find_model(wanted, progress)
         pair = self._shapes(wanted)
         cards = select.card_memory(wanted.model.format, wanted.engine)
         # what can never be loaded is not tried first, and nothing makes room for it
@@ -207,7 +227,7 @@ class LocalGenerator:
         emptied = None if cards is None else Memory(cards.total, cards.total)
         room.find_room(pair, wanted, Memory(now.total, now.available + free), emptied)
         layers = room.layers_now(pair.target, wanted.engine, cards)
-        checked = check_model(self._resources, wanted, layers, progress, stop)
+        checked = _check_model(self._resources, wanted, layers, progress, stop)
         self._make_room(wanted, pair, emit, stop)
         found, cards = memory(), select.card_memory(wanted.model.format, wanted.engine)
         as_run = replace(wanted, engine=checked.applied(wanted.engine))
@@ -280,3 +300,40 @@ class LocalGenerator:
             loaded.close()
             if loaded.wanted.model != wanted.model:
                 emit(Unloaded(loaded.wanted.model, wanted.model))
+
+
+def _with_doubts(loaded: LoadedModel, emit: Emit) -> Emit:
+    """Says so before the end of a reply where weights were written over while it was computed."""
+
+    def posted(event: GenerationEvent) -> None:
+        if isinstance(event, Finished) and loaded.written_over:
+            emit(Notice("model", told("model-file-written-over", name=loaded.wanted.model.name)))
+        emit(event)
+
+    return posted
+
+
+def _find_model(wanted: LoadRequest, progress: LoadProgress) -> None:
+    """Whether its file is there; raises ModelProblem."""
+    progress.begin()
+    if not _exists(wanted.model):
+        raise ModelProblem("model-gone", path=wanted.model.path)
+
+
+def _check_model(
+    resources: Resources,
+    wanted: LoadRequest,
+    layers: int | None,
+    progress: LoadProgress,
+    stop: StopSignal,
+) -> Checked:
+    """What it cannot do, and what is fastest; before others make room for it, with as many layers
+    on graphics cards as there is room for now. Raises ModelProblem, DecodeAborted."""
+    return resources.check(wanted.model, wanted.engine, progress, stop, layers)
+
+
+def _exists(model: ModelRef) -> bool:
+    try:
+        return model.path.exists()
+    except OSError:
+        return False

@@ -158,6 +158,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "The model {path} does not exist.",
         "Was it moved or deleted? Choose another model.",
     ),
+    "weights-lost": (
+        "The file of {name} was cut, emptied or became unreachable while it was in use.",
+        "What was written is kept. See that the file is whole, or choose another model.",
+    ),
     "no-room-to-calibrate": (
         "This chat fills the model's context: there is no room to measure.",
         "Open a new chat and measure there.",

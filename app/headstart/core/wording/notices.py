@@ -4,6 +4,10 @@ from __future__ import annotations
 
 NOTICES: dict[str, str] = {
     "template-fallback": "{name}: {problem:message}; {form:message}.",
+    "model-file-changed": "The file of {name} has changed since it was loaded: it is loaded again.",
+    "model-file-written-over": (
+        "The file of {name} was written over during this reply: its end may be nonsense."
+    ),
     "model-lacks-cutting": (
         "{name} cannot take tokens back here: nothing is drafted, and an edited chat is processed "
         "from its beginning."

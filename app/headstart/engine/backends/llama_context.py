@@ -15,13 +15,18 @@ from typing import Any
 import llama_cpp as lib
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
-from headstart.core.errors import ModelProblem, says_no_memory
+from headstart.core.errors import ModelProblem, WeightsLost, says_no_memory
 from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_devices import cards
-from headstart.engine.backends.llama_library import AbortFlag, forget_errors, recent_errors
+from headstart.engine.backends.llama_library import (
+    AbortFlag,
+    forget_errors,
+    lost_mappings,
+    recent_errors,
+)
 from headstart.engine.backends.read_through import read_through
 from headstart.engine.decoder import DecodeAborted
 
@@ -78,6 +83,8 @@ class LlamaContext:
         self.made = made
         self.abort = AbortFlag()
         self.threads = engine.threads or automatic_threads()
+        # mapped files that were lost before
+        self._lost, self._name = lost_mappings(), path.name
         try:
             if made.shared and made.target is not None:
                 self.model = made.target.model
@@ -88,6 +95,7 @@ class LlamaContext:
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
             self.context = self.another(engine, clamp)
+            self._check_mapped()
             if not self.context:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
@@ -157,13 +165,23 @@ class LlamaContext:
 
     def decode(self, batch: Any, count: int) -> int:
         """What llama.cpp says of a batch of so many tokens: 0, 1 without room, 2 where it was cut
-        off."""
+        off. Raises WeightsLost."""
+        result = self._decode(batch, count)
+        self._check_mapped()
+        return result
+
+    def _decode(self, batch: Any, count: int) -> int:
         if not self.recurrent or count > _WHOLE:
             return int(lib.llama_decode(self.context, batch))
         try:
             return int(lib.llama_decode(self.context, batch)) if self.abort.hold() else 2
         finally:
             self.abort.release()
+
+    def _check_mapped(self) -> None:
+        """Weights that could not be read were zeros: what was computed with them is nothing."""
+        if lost_mappings() != self._lost:
+            raise WeightsLost("weights-lost", name=self._name)
 
     def another(self, engine: EngineSettings, clamp: bool = False) -> Any:
         """A new context of the loaded model; None where llama.cpp makes none."""

@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +98,25 @@ def _load_backends() -> bool:
     return True
 
 
+def _watched() -> Callable[[], int]:
+    """What counts the mapped files that could not be read any more; a library that was not
+    compiled here has no such watch (packaging/native/mapped.h)."""
+    library = ggml()
+    try:
+        assert library is not None
+        library.headstart_watch_mappings.restype = None
+        # after whoever else listens to the system's signals
+        library.headstart_watch_mappings()
+        library.headstart_lost_mappings.restype = ctypes.c_int
+        found: Callable[[], int] = library.headstart_lost_mappings
+        return found
+    except (AssertionError, AttributeError):
+        return lambda: 0
+
+
 _portable = _load_backends()
 lib.llama_backend_init()
+lost_mappings = _watched()
 
 
 def build_name() -> str:

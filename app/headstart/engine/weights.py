@@ -1,0 +1,60 @@
+"""The files of a loaded model, as they were when it was opened: whether they still are.
+
+llama.cpp maps files, so that one that is written over in place changes under a loaded model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headstart.core.model_ref import ModelRef
+from headstart.core.split_files import parts
+
+# of an MLX folder
+_WEIGHTS = "*.safetensors"
+State = tuple[tuple[int, int, int, int] | None, ...]
+
+
+class Weights:
+    """Made before the files are opened: what changes meanwhile is noticed too."""
+
+    def __init__(self, model: ModelRef) -> None:
+        self._files = _files(model)
+        self._before = _state(self._files)
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file was written, replaced or removed since; some microseconds."""
+        return _state(self._files) != self._before
+
+    @property
+    def written_over(self) -> bool:
+        """Whether the same file has other bytes: what was computed meanwhile may be nonsense. One
+        that was replaced or removed stays whole for who has it open."""
+        pairs = zip(self._before, _state(self._files), strict=True)
+        return any(
+            old is not None and new is not None and old[2:] == new[2:] and old != new
+            for old, new in pairs
+        )
+
+
+def _files(model: ModelRef) -> tuple[Path, ...]:
+    if model.format == "gguf":
+        return parts(model.path)
+    try:
+        return tuple(sorted(model.path.glob(_WEIGHTS)))
+    except OSError:
+        return ()
+
+
+def _state(files: tuple[Path, ...]) -> State:
+    """Size, time of writing and identity of each; None for one that is not there."""
+    found: list[tuple[int, int, int, int] | None] = []
+    for file in files:
+        try:
+            status = file.stat()
+        except OSError:
+            found.append(None)
+            continue
+        found.append((status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino))
+    return tuple(found)
