@@ -282,7 +282,7 @@ def guard(report: Report, starter: ModelRef, wide: ModelRef) -> None:
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
     decoder = LlamaCppDecoder(starter.path, EngineSettings(context_length=1024, threads=1))
-    check = LlamaContext._check_mapped
+    check = LlamaContext.check_mapped
 
     def rate() -> float:
         decoder.truncate(0)
@@ -293,9 +293,9 @@ def guard(report: Report, starter: ModelRef, wide: ModelRef) -> None:
 
     ratios = []
     for _ in range(40):
-        LlamaContext._check_mapped = lambda _: None  # type: ignore[method-assign, assignment]
+        LlamaContext.check_mapped = lambda _: None  # type: ignore[method-assign, assignment]
         without = rate()
-        LlamaContext._check_mapped = check  # type: ignore[method-assign]
+        LlamaContext.check_mapped = check  # type: ignore[method-assign]
         ratios.append(rate() / without)
     decoder.close()
     report.add("guarded_vs_not", statistics.median(ratios), "at least 0.995", spread(ratios))

@@ -318,6 +318,8 @@ def open_model(
         loaded.need, loaded.weights = fitted.need, weights
         if engine.exact:
             loaded.exactness = _check_exactness(loaded, emit, stop)
+            if not loaded.exactness.exact:
+                loaded.prefiller.reuse_whole_slices()
     except BaseException:
         decoder.close()
         raise

@@ -56,6 +56,8 @@ class Resident:
     # since the last reply: what was restored, and what was prefilled ahead of a request
     restored: Restored = field(default_factory=Restored)
     ahead: int = 0
+    # tokens from the beginning that were prefilled in whole slices; see `Prefiller.whole_slices`
+    in_slices: int = 0
     # whether there is something that has not been kept yet, and since when all has rested
     unsaved: bool = False
     tail_unsaved: bool = False
@@ -89,8 +91,17 @@ class Prefiller:
         self._entered: tuple[str | None, Retention] = (None, Retention.NOTHING)
         # the chat that was prefilled ahead last, and the tokens that come before any next message
         self.history: tuple[object, list[int]] | None = None
+        # nothing is reused but what was prefilled in whole slices, as it would be again: of models
+        # that compute a token otherwise with others than alone, the text depends on that
+        self.whole_slices = False
         # the draft beside it: what it has read is kept and left with the same chat
         self.draft: DraftPrefix | None = None
+
+    def reuse_whole_slices(self) -> None:
+        """Before anything was prefilled: reuse, and keep, nothing else."""
+        self.whole_slices = True
+        if self.prefix_cache is not None:
+            self.prefix_cache.keep_whole_slices()
 
     def enter(self, chat_id: str | None, retention: Retention) -> None:
         """What follows is about this chat; the one before is left, its tail goes to disk.
@@ -123,14 +134,19 @@ class Prefiller:
         if self.draft is not None and self.draft.rows is not None:
             self.draft.rows.cut(common_prefix(tokens, prompt))
         if prefix_cache is None:
+            self._cut_to_slices(prompt)
             left = self._decoder.truncate(common_prefix(tokens, prompt))
             del tokens[left:]
             resident.chat_id, resident.retention = self._entered
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
             self._within(KEEP_SECONDS)
+        self._cut_to_slices(prompt)
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
+        # what comes back was kept whole
+        resident.in_slices = len(tokens)
+        self._cut_to_slices(prompt)
         self._cut_whole(prompt)
         self._cut_for_rows()
         resident.chat_id, resident.retention = self._entered
@@ -139,6 +155,19 @@ class Prefiller:
             before.from_memory + came.from_memory, before.from_disk + came.from_disk
         )
         return len(tokens)
+
+    def _cut_to_slices(self, prompt: Sequence[int]) -> None:
+        """Drop what was not prefilled in whole slices, where that counts."""
+        if not self.whole_slices:
+            return
+        resident, size = self.resident, self._decoder.facts.batch
+        common = common_prefix(resident.tokens, prompt)
+        kept = min(common, resident.in_slices) // size * size
+        if kept < len(resident.tokens):
+            # a state that cannot be cut would be taken back to wherever there is a checkpoint
+            left = self._decoder.truncate(kept if self._decoder.facts.rollback == "exact" else 0)
+            del resident.tokens[left:]
+        resident.in_slices = len(resident.tokens)
 
     def _cut_for_rows(self) -> None:
         """A head needs the state of the token before the first one that is new to it. That is gone
@@ -174,6 +203,7 @@ class Prefiller:
         """
         tokens, total = self.resident.tokens, len(prompt)
         reused = at = len(tokens)
+        self.resident.in_slices = min(self.resident.in_slices, at)
         marks = self._marks(positions, total)
         slice_ = self._slice(ahead)
         while at < total:
@@ -197,6 +227,8 @@ class Prefiller:
                 self._decoder.forward(prompt[at:end], outputs)
             if self.draft is not None and self.draft.rows is not None and not image:
                 self.draft.rows.saw(self._decoder, at, range(end - at))
+            if at == self.resident.in_slices and end - at == slice_:
+                self.resident.in_slices = end
             tokens.extend(prompt[at:end])
             self.resident.touched()
             if end - at >= min(_MEASURED_SLICE, slice_) and not image:
@@ -220,11 +252,14 @@ class Prefiller:
     def _marks(self, positions: Sequence[int], total: int) -> set[int]:
         if self.prefix_cache is None or not self.prefix_cache.needs_snapshots:
             return set()
+        if self.whole_slices:
+            size = self._decoder.facts.batch
+            return {total // size * size}
         return {position for position in positions if 0 < position <= total}
 
     def _slice(self, ahead: bool) -> int:
         size = self._decoder.facts.batch
-        if ahead:
+        if ahead and not self.whole_slices:
             while size > 32 and size * self._speeds.token_seconds > _AHEAD_SECONDS:
                 size //= 2
         return size
@@ -243,10 +278,13 @@ class Prefiller:
             return True
         owner = resident.owner
         leave = leave and owner is not None
+        tokens: Sequence[int] = resident.tokens
+        if self.whole_slices:
+            tokens = tokens[: resident.in_slices]
         if leave and owner is not None:
-            work = prefix_cache.leave(resident.tokens, owner)
+            work = prefix_cache.leave(tokens, owner)
         else:
-            work = prefix_cache.save(resident.tokens, owner)
+            work = prefix_cache.save(tokens, owner)
         for _ in work:
             if stop.stopped:
                 return False

@@ -95,7 +95,7 @@ class LlamaContext:
                 lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)
             )
             self.context = self.another(engine, clamp)
-            self._check_mapped()
+            self.check_mapped()
             if not self.context:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
@@ -167,7 +167,7 @@ class LlamaContext:
         """What llama.cpp says of a batch of so many tokens: 0, 1 without room, 2 where it was cut
         off. Raises WeightsLost."""
         result = self._decode(batch, count)
-        self._check_mapped()
+        self.check_mapped()
         return result
 
     def _decode(self, batch: Any, count: int) -> int:
@@ -178,7 +178,7 @@ class LlamaContext:
         finally:
             self.abort.release()
 
-    def _check_mapped(self) -> None:
+    def check_mapped(self) -> None:
         """Weights that could not be read were zeros: what was computed with them is nothing."""
         if lost_mappings() != self._lost:
             raise WeightsLost("weights-lost", name=self._name)

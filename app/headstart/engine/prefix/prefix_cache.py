@@ -18,7 +18,7 @@ from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 from headstart.engine.prefix import planner
 from headstart.engine.prefix.catalogue import Entry, Step
 from headstart.engine.prefix.kept_decoder import KeptDecoder
-from headstart.engine.prefix.keys import chain, pack, record_key, unpack
+from headstart.engine.prefix.keys import chain, namespace, pack, record_key, unpack
 from headstart.engine.prefix.record_file import Payload
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prefix.store import AHEAD, PrefixStore, make_info
@@ -46,14 +46,14 @@ class Restored:
 
 
 class PrefixCache:
-    """`namespace` names what the records of this decoder are good for."""
+    """`name`, the namespace, says what the records of this decoder are good for."""
 
     def __init__(
-        self, decoder: KeptDecoder, store: PrefixStore, namespace: bytes, speeds: PrefixSpeeds
+        self, decoder: KeptDecoder, store: PrefixStore, name: bytes, speeds: PrefixSpeeds
     ) -> None:
         self._decoder = decoder
         self._store = store
-        self.namespace = namespace
+        self.namespace = name
         self._speeds = speeds
         self._ranges = decoder.facts.chunk > 0
         self._chunk = decoder.facts.chunk or _NO_RANGES
@@ -65,8 +65,15 @@ class PrefixCache:
         self._snapshots: list[Entry] = []
         # ends of branches that are in memory only, and whose they are
         self._tails: list[tuple[Entry, str]] = []
+        # whether only what was prefilled in whole slices is kept; see `Prefiller`
+        self.whole_slices = False
         self._broken = False
         self._expected: Callable[[], None] = _nothing
+
+    def keep_whole_slices(self) -> None:
+        """Before anything was kept: the same tokens have other bytes then."""
+        self.whole_slices = True
+        self.namespace = namespace(self.namespace, "whole slices", self._chunk)
 
     # --- finding again -------------------------------------------------------------------
 
@@ -275,7 +282,9 @@ class PrefixCache:
         """
         if self._broken:
             return
-        self.mark(tokens)
+        if not self.whole_slices:
+            # else only places that were marked while they were prefilled
+            self.mark(tokens)
         if self.needs_snapshots:
             yield
         if not self._ranges:
