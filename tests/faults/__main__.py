@@ -1,8 +1,8 @@
 """Everything that may go wrong, by the hundred: `python -m tests.faults --json FILE [KIND ...]`.
 
 One table: tried, survived, characters that had been committed, and characters lost. A KIND is
-"kills", "surroundings", "database", "hostile" or "soak"; without one all of them are run, which
-takes about an hour on 2 cores.
+"kills", "surroundings", "database", "hostile", "borders", "monkey" or "soak"; without one all of
+them are run, which takes about two hours on 2 cores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import qasync
 
 from headstart.launch import make_application
-from tests.faults import database, hostile, kills, soak, surroundings
+from tests.faults import borders, database, hostile, kills, soak, surroundings
 from tests.faults.outcome import Row
 
 # of each kind of it
@@ -61,6 +61,11 @@ def _hostile() -> Rows:
         yield f"hostile {kind}", hostile.run(kind, INPUTS, 1, print)
 
 
+def _borders() -> Rows:
+    for kind, attempt in borders.KINDS.items():
+        yield kind, attempt(INPUTS, print)
+
+
 def _soak() -> Rows:
     loop = qasync.QEventLoop(make_application())
     asyncio.set_event_loop(loop)
@@ -80,6 +85,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "surroundings": _surroundings,
     "database": _database,
     "hostile": _hostile,
+    "borders": _borders,
     "soak": _soak,
 }
 

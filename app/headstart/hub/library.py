@@ -38,8 +38,15 @@ def open_model(path: Path) -> ModelRef:
     A file of a model folder stands for the folder, a part of a split file for all of them.
     """
     path = path.expanduser().absolute()
-    if not is_text(str(path)):
+    if not is_text(str(path)) or "\0" in str(path):
         raise ModelProblem("path-is-no-text", name=path.name)
+    try:
+        path.lstat()
+    except OSError as error:
+        # a name that is too long, a loop of links, a folder without access
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            reason = error.strerror or error
+            raise ModelProblem("model-file-unreadable", path=path, reason=reason) from error
     if path.suffix in (".safetensors", ".json") and mlx_folder.is_folder(path.parent):
         path = path.parent
     if path.is_dir():
