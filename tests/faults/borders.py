@@ -20,11 +20,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from headstart.core.errors import EnvironmentProblem
+from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.exchange.material import open_material
 from headstart.extraction.process import Reading
+from headstart.hub.cards import read_card
 from headstart.hub.gguf import read_header
 from headstart.hub.library import open_model, starter_model
+from headstart.hub.shapes import read_shape
 from headstart.storage import owed
 from headstart.storage.owed import Owed
 from tests.faults.outcome import Outcome, Row
@@ -32,10 +34,12 @@ from tests.support.changing_child import HOW
 from tests.support.endless_child import all_asked
 from tests.support.endless_server import endless_server
 from tests.support.heavy_templates import all_tried
+from tests.support.mutated_headers import mutated, sound
 from tests.support.planted import of_the_interpreter, plant, ran
 from tests.support.purging import kill_at, prepare, start_again, words_left
 
 Tell = Callable[[str], None]
+HEADERS = 2_000
 # seconds that anything here may take
 SECONDS = 20.0
 ENDLESS_MB, TEMPLATE_MB, TEMPLATE_SECONDS = 64, 200, 2.0
@@ -235,11 +239,36 @@ def changing(_count: int, tell: Tell) -> Row:
     return row
 
 
+def headers(_count: int, tell: Tell) -> Row:
+    """2,000 heads of model files with some other bytes: a reason for the user, or numbers."""
+    row, rng, starter = Row(), random.Random(44), starter_model()
+    assert starter is not None
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        sources = sound(starter, folder)
+        for _ in range(HEADERS):
+            began, why = time.monotonic(), ""
+            path = mutated(rng.choice(sources), folder / "m.gguf", rng)
+            try:
+                model = open_model(path)
+                read_shape(model)
+                read_card(model)
+            except ModelProblem:
+                pass
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+            if time.monotonic() - began > SECONDS:
+                why = "it took too long"
+            row.add(Outcome(not why, 0, 0, why), tell)
+    return row
+
+
 KINDS: dict[str, Callable[[int, Tell], Row]] = {
     "modules in the current folder": current_folder,
     "kills while a chat is deleted for good": deleted,
     "servers without an end": endless,
     "heavy templates": heavy,
     "odd names and devices": odd_files,
+    "heads of model files": headers,
     "model files that change": changing,
 }

@@ -22,36 +22,14 @@ from headstart.hub.gguf import read_header
 from headstart.hub.library import open_model
 from headstart.hub.shapes import read_shape
 from tests.models.drafts import Field, read_gguf, write_gguf
-from tests.models.tiny import make_tiny
+from tests.support.mutated_headers import mutated, sound
 
-FAMILIES = ("llama", "gemma3", "qwen35", "nemotron_h")
-EXTREMES = (0, 1, 0x7F, 0x80, 0xFF)
 MEMORY = Memory(16 << 30, 12 << 30)
 
 
 @pytest.fixture(scope="module")
 def sources(starter: ModelRef, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("sound")
-    return [make_tiny(family, starter.path, folder / f"{family}.gguf") for family in FAMILIES]
-
-
-def _mutated(source: Path, target: Path, chance: random.Random) -> Path:
-    """Some bytes of the head are others: in the fields, in a number, or in the list of tensors.
-    The arrays of the vocabulary, most of the head, are seldom hit."""
-    data = bytearray(source.read_bytes())
-    end = data.rfind(b".weight") + 64
-    begin = data.find(b"tokenizer.ggml")
-    after = data.rfind(b"tokenizer.")
-    for _ in range(chance.choice((1, 1, 2, 5, 20))):
-        first, last = chance.choice(((4, begin), (4, begin), (after, end), (4, end)))
-        at = chance.randrange(first, last)
-        if chance.random() < 0.3:
-            size = chance.choice((1, 2, 4, 8))
-            data[at : at + size] = bytes([chance.choice(EXTREMES)]) * size
-        else:
-            data[at] = chance.choice((chance.randrange(256), *EXTREMES))
-    target.write_bytes(data)
-    return target
+    return sound(starter, tmp_path_factory.mktemp("sound"))
 
 
 def _told(problem: EnvironmentProblem) -> None:
@@ -67,7 +45,7 @@ def test_readers_give_a_reason_or_numbers(count: int, sources: list[Path], tmp_p
     chance = random.Random(count)
     refused = 0
     for number in range(count):
-        path = _mutated(chance.choice(sources), tmp_path / f"{number}.gguf", chance)
+        path = mutated(chance.choice(sources), tmp_path / f"{number}.gguf", chance)
         try:
             model = open_model(path)
             shape, card = read_shape(model), read_card(model)
@@ -95,7 +73,7 @@ def test_what_readers_let_through_is_loaded_or_refused(
     generator = LocalGenerator(CheckedModels(tmp_path / "checked.json"), None)
     tried = 0
     while tried < count:
-        path = _mutated(chance.choice(sources), tmp_path / f"{chance.random()}.gguf", chance)
+        path = mutated(chance.choice(sources), tmp_path / f"{chance.random()}.gguf", chance)
         try:
             model = open_model(path)
         except ModelProblem:
