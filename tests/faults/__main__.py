@@ -22,11 +22,13 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import qasync
 
 from headstart.launch import make_application
-from tests.faults import borders, database, hostile, kills, soak, surroundings
+from tests.faults import borders, database, hostile, kills, monkey, soak, surroundings
 from tests.faults.outcome import Row
 
 # of each kind of it
 KILLS, SURROUNDINGS, DAMAGES, INPUTS, TURNS = 35, 20, 500, 40, 2_000
+# of a quarter of an hour each
+MONKEYS = 1
 
 Rows = Iterator[tuple[str, Row]]
 
@@ -66,6 +68,11 @@ def _borders() -> Rows:
         yield kind, attempt(INPUTS, print)
 
 
+def _monkey() -> Rows:
+    for seed in range(MONKEYS):
+        yield f"a monkey at the window, {seed + 1}", monkey.run(monkey.SECONDS, seed, print)
+
+
 def _soak() -> Rows:
     loop = qasync.QEventLoop(make_application())
     asyncio.set_event_loop(loop)
@@ -86,6 +93,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "database": _database,
     "hostile": _hostile,
     "borders": _borders,
+    "monkey": _monkey,
     "soak": _soak,
 }
 

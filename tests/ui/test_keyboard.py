@@ -216,3 +216,19 @@ async def test_after_dismissing_a_notice_one_writes_again(running: OpenApp) -> N
         QTest.mouseClick(close, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
         await asyncio.sleep(0.01)
         assert window.composer.edit.hasFocus()
+
+
+async def test_a_key_that_nobody_takes_goes_round_once(
+    running: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the window is not active the message never has the keyboard, and gives back what it
+    does not take: between the two this ended the program."""
+    async with running() as app:
+        edit, window = app.window.composer.edit, app.window
+        monkeypatch.setattr(edit, "hasFocus", lambda: False)
+        edit.setReadOnly(True)
+        press = QKeyEvent(QEvent.Type.KeyPress, 0, Qt.KeyboardModifier.NoModifier, "a")
+        QApplication.sendEvent(window, press)
+        edit.setReadOnly(False)
+        QApplication.sendEvent(window, press)
+        assert app.window.composer.text() == "a"

@@ -24,6 +24,8 @@ class Keyboard(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        # whether a key is on its way to the message
+        self._typing = False
 
     def connect_to(self, controllers: Controllers) -> None:
         """After what takes the keyboard away from where it was: a click on a chat, a reply that is
@@ -55,10 +57,15 @@ class Keyboard(QObject):
         if sheet_over(self._window) is not None:
             return False
         edit = self._window.composer.edit
-        if not edit.isEnabled() or edit.hasFocus():
+        if not edit.isEnabled() or edit.hasFocus() or self._typing:
             return False
         edit.setFocus()
-        QApplication.sendEvent(edit, event)
+        # a key that the message does not take comes back here, where the window is not active
+        self._typing = True
+        try:
+            QApplication.sendEvent(edit, event)
+        finally:
+            self._typing = False
         return True
 
     def _on_writing(self) -> None:
