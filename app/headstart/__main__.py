@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo = options.demo or _no_screen()
     if demo:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from headstart.core.started_with import StartedWith
+    from headstart.core.started_with import MOST_FILES, StartedWith
     from headstart.home import Home
     from headstart.launch import Start, run
 
@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(home, Start(StartedWith(model=model), options.debug, script=run_demo))
     home = Home(options.home) if options.home else Home.default()
     files = tuple(str(path.absolute()) for path in options.files)
-    started = StartedWith(files, _whole(options.model), options.new_chat)
+    if len(files) > MOST_FILES:
+        print(f"headstart: only the first {MOST_FILES:,} files are taken", file=sys.stderr)
+    started = StartedWith(files[:MOST_FILES], _whole(options.model), options.new_chat)
     reentry.enter_folder()
     return run(home, Start(started, options.debug, options.safe))
 

@@ -59,7 +59,19 @@ async def test_what_a_killed_program_left_is_in_nobodys_way(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "said", [b"hello\n", b"[]\n", b'{"started": {"files": 7}}\n', b"x" * 2**21]
+    "said",
+    [
+        b"hello\n",
+        b"[]\n",
+        b'{"started": {"files": 7}}\n',
+        b"x" * 2**21,
+        # a zero, a token and a name without an end, more files than a message has
+        b'{"started": {"model": "a\\u0000b"}}\n',
+        b'{"started": {}, "token": "a\\u0000b"}\n',
+        b'{"started": {}, "token": "' + b"x" * 500_000 + b'"}\n',
+        b'{"started": {"files": ["' + b"x" * 5_000 + b'"]}}\n',
+        b'{"started": {"files": [' + b'"a",' * 90_000 + b'"a"]}}\n',
+    ],
 )
 async def test_what_is_no_start_is_hung_up_on(tmp_path: Path, said: bytes) -> None:
     server = InstanceServer(tmp_path)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
+
+# of one start: more are chosen in the window, as a folder
+MOST_FILES = 1_000
+_Path = Annotated[str, Meta(max_length=4_096, pattern=r"^[^\x00]*$")]
 
 
 class StartedWith(msgspec.Struct, frozen=True):
     """`files`: whole paths of a model, of conversations, or of what is attached to a message."""
 
-    files: tuple[str, ...] = ()
+    files: Annotated[tuple[_Path, ...], Meta(max_length=MOST_FILES)] = ()
     # whole path of a model for new chats
-    model: str = ""
+    model: _Path = ""
     new_chat: bool = False

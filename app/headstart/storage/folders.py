@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Engine, delete, func, insert, select, update
+from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
 from headstart.core.settings import ChatOptions
 from headstart.core.values import Folder
@@ -20,17 +20,16 @@ class FolderTable:
         """In the user's order, new ones last; each that is named, and all that they lie in."""
         with self._engine.begin() as connection:
             known = {
-                row.path: Folder(
-                    row.path,
-                    rows.decode_options(row.options),
-                    row.model,
-                    row.position,
-                    bool(row.folded),
-                )
-                for row in connection.execute(select(folders))
+                folder.path: folder
+                for folder in map(_folder, connection.execute(select(folders)))
+                if folder is not None
             }
             there = chats.c.folder.is_not(None) & chats.c.deleted_at.is_(None)
-            named = connection.scalars(select(chats.c.folder).where(there).distinct()).all()
+            named = [
+                name
+                for name in connection.scalars(select(chats.c.folder).where(there).distinct())
+                if isinstance(name, str)
+            ]
         last = max((one.position for one in known.values()), default=0)
         for path in sorted((*known, *named), key=str.casefold):
             names = path.split("/")
@@ -47,9 +46,7 @@ class FolderTable:
             row = connection.execute(select(folders).where(folders.c.path == path)).first()
         if row is None:
             return None
-        return Folder(
-            row.path, rows.decode_options(row.options), row.model, row.position, bool(row.folded)
-        )
+        return _folder(row)
 
     def above(self, path: str) -> tuple[Folder, ...]:
         """A folder and those that it lies in, the innermost first; without those that say nothing
@@ -116,6 +113,17 @@ class FolderTable:
             connection.execute(
                 update(chats).where(_inside(chats.c.folder, path)).values(folder=above or None)
             )
+
+
+def _folder(row: Row[Any]) -> Folder | None:
+    """None for a row whose name is none. Other programs may have written anything: values that a
+    folder cannot have are its own defaults."""
+    if not isinstance(row.path, str):
+        return None
+    options = row.options if isinstance(row.options, str) else "{}"
+    model = row.model if isinstance(row.model, str) else None
+    position = row.position if isinstance(row.position, int) else 0
+    return Folder(row.path, rows.decode_options(options), model, position, bool(row.folded))
 
 
 def _inside(column: Any, path: str) -> Any:

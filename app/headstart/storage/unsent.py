@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, Row, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
 from headstart.core.parts import OtherPart, WrittenPart, needed_blobs
@@ -28,10 +28,7 @@ class UnsentTable:
             .order_by(unsent.c.updated_at.desc())
         )
         with self._engine.begin() as connection:
-            return [
-                Unsent(row.chat_id, row.text, _parts(row.parts), _begun(row.chat_id, row.begun))
-                for row in connection.execute(query)
-            ]
+            return [_unsent(row) for row in connection.execute(query)]
 
     def used_blobs(self) -> set[str]:
         """The digests of the blobs that unsent messages name."""
@@ -54,6 +51,12 @@ class UnsentTable:
                 .values(chat_id=value.chat_id, **values)
                 .on_conflict_do_update(index_elements=["chat_id"], set_=values)
             )
+
+
+def _unsent(row: Row[Any]) -> Unsent:
+    """Other programs may have written numbers for words."""
+    text = str(row.text or "")
+    return Unsent(row.chat_id, text, _parts(row.parts), _begun(row.chat_id, row.begun))
 
 
 def _parts(text: str) -> tuple[OtherPart, ...]:

@@ -14,8 +14,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
@@ -29,6 +31,7 @@ HAND_OVER_SECONDS = 5.0
 # bytes of an address of a socket (`sun_path`), of which one ends it
 _LONGEST_ADDRESS = 107
 _LONGEST_MESSAGE = 1 << 20
+_LONGEST_TOKEN = 1_000
 _TAKEN = b"taken\n"
 _STEP_MS = 50
 # a folder for the socket where there is no other one
@@ -38,7 +41,7 @@ _OWN_FOLDER = "headstart-window-"
 class _Message(msgspec.Struct, frozen=True):
     started: StartedWith
     # what lets a window come to the front under Wayland
-    token: str = ""
+    token: Annotated[str, Meta(max_length=_LONGEST_TOKEN, pattern=r"^[^\x00]*$")] = ""
 
 
 class InstanceServer(QObject):
@@ -106,7 +109,8 @@ class InstanceServer(QObject):
 def hand_over(home: Path, started: StartedWith, seconds: float = HAND_OVER_SECONDS) -> bool:
     """Whether the window that is open took it."""
     deadline = time.monotonic() + seconds
-    message = _Message(started, os.environ.get("XDG_ACTIVATION_TOKEN", ""))
+    token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
+    message = _Message(started, token if len(token) <= _LONGEST_TOKEN else "")
     while True:
         try:
             address = _note(home).read_text(encoding="utf-8")

@@ -3,6 +3,7 @@ nothing beside it is lost."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,3 +65,22 @@ def test_settings_are_written_all_the_same(tmp_path: Path, text: str, shown: str
     back, problem = file.load()
     assert problem is None
     assert back.system_prompt == shown
+
+
+async def test_values_that_other_programs_wrote_are_set_aside(
+    storage: Storage, tmp_path: Path
+) -> None:
+    chat = Chat(new_id(), "A chat", now_ms(), now_ms(), model="m", folder="Work")
+    await storage.run(lambda store: store.folders.save(Folder("Work")))
+    await storage.run(lambda store: store.chats.create(chat))
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("UPDATE folders SET position = 'x', options = 7, model = 3")
+        connection.execute(
+            "INSERT INTO unsent (chat_id, text, parts, updated_at) VALUES (?, 42, '[]', 1)",
+            (chat.id,),
+        )
+    connection.close()
+    (folder,) = await storage.run(lambda store: store.folders.all())
+    assert (folder.path, folder.position, folder.model) == ("Work", 0, "3")
+    (unsent,) = await storage.run(lambda store: store.unsent.all())
+    assert unsent.text == "42"

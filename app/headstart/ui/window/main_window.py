@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from headstart.chat.models import is_model
 from headstart.chat.preferences import Preferences
+from headstart.core.started_with import MOST_FILES
 from headstart.core.values import Folder
 from headstart.ui import theme
 from headstart.ui.accessible import install
@@ -316,6 +317,10 @@ class MainWindow(QMainWindow):
     def open_files(self, files: Sequence[str]) -> None:
         """What was dropped on the window, or given to the program: a model, conversations, or what
         is attached to the message."""
+        if len(files) > MOST_FILES:
+            left = len(files) - MOST_FILES
+            self.toast.show_text(f"{left:,} files were left out: {MOST_FILES:,} come in at once")
+            files = files[:MOST_FILES]
         if is_model(Path(files[0])):
             self._controllers.models.open_file(files[0])
         else:
