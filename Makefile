@@ -10,7 +10,7 @@ help:
 	@echo "make test    set up if needed, then the test suite (some 15 minutes on 2 cores)"
 	@echo "make lint    ruff, mypy, import-linter, pip-audit"
 	@echo "make proof   the long versions of the sampled tests"
-	@echo "make faults  kills, damages, hostile inputs and a soak: tried, survived, text lost (an hour)"
+	@echo "make faults  kills, damages, hostile inputs, borders, a monkey and a soak: tried, survived, text lost (2 hours)"
 	@echo "make bench   the benchmarks (ONLY=\"startup decode\" for some); their table is build/bench/table.md"
 	@echo "make peers   llama.cpp's own programs, built for comparison"
 	@echo "make install this checkout in the menu and as the command headstart; make uninstall"

@@ -21,7 +21,8 @@ class Home:
     @property
     def names(self) -> frozenset[str]:
         """What tells such a folder from others."""
-        return frozenset((self.database.name, self.settings.name, self.backups.name))
+        own = (self.database, self.settings, self.backups, self.lock, self.logs, self.starts)
+        return frozenset(path.name for path in own)
 
     @property
     def database(self) -> Path:

@@ -151,11 +151,21 @@ async def test_a_private_chat_is_answered_like_any_other(talk: Talk, tmp_path: P
 
 
 @pytest.mark.logs("a reply could not be stored")
-async def test_a_reply_that_cannot_be_stored_ends_with_a_sentence(talk: Talk, chat: str) -> None:
-    """Whatever the fault is: here half of a character, which no engine gives."""
+async def test_a_reply_that_cannot_be_stored_ends_with_a_sentence(
+    talk: Talk, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the fault is: here one of ours."""
+    store = await talk.storage.ready()
+
+    def broken(*_arguments: object) -> None:
+        raise UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")
+
     talk.listen(Trouble, ReplyEnded)
-    talk.answerer.answers = [Answer(["Rivers ", "flow \ud83d"])]
-    await talk.say(chat, "Rivers")
+    talk.answerer.answers = [Answer(["Rivers ", "flow"])]
+    with monkeypatch.context() as patched:
+        patched.setattr(store.messages, "finish", broken)
+        patched.setattr(store.messages, "journal", broken)
+        await talk.say(chat, "Rivers")
     assert talk.replies.reply_in(chat) is None
     trouble, ended = talk.told
     assert isinstance(trouble, Trouble)
