@@ -155,7 +155,8 @@ class EngineSettings(Struct, frozen=True):
         Meta(
             title="Exact",
             description=(
-                "check each model once: where one row and several differ, nothing is drafted"
+                "check each model once: where one row and several differ, nothing is drafted, and "
+                "only whole slices of a prompt are reused"
             ),
             extra_json_schema={"label": "draft only where it changes no bit"},
         ),

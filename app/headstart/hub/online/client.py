@@ -54,6 +54,8 @@ _RANGE = re.compile(rf"bytes ({_LENGTH.pattern})-{_LENGTH.pattern}/({_LENGTH.pat
 _NO_NETWORK = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
+# nothing is told of how it is used
+constants.HF_HUB_DISABLE_TELEMETRY = True
 # whatever the library asks for itself has limits too
 set_client_factory(bounded_client)
 
