@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _BLOCK = 1 << 16
+# the head of packed bytes, and a block of them that has none
+GZIP, EMPTY = b"\x1f\x8b\x08\0\0\0\0\0\0\x03", b"\0\0\0\xff\xff"
 JSON = "content-type: application/json\r\n"
 EVENTS = "content-type: text/event-stream\r\n"
 OK = "HTTP/1.1 200 OK\r\nconnection: close\r\n"
@@ -94,6 +96,13 @@ BODIES: dict[str, Callable[[], Iterator[bytes]]] = {
     ),
     "packed in another way": lambda: _endless(
         _head(OK, JSON, "content-encoding: br\r\n"), b"\xff" * 16
+    ),
+    "packed, and more": lambda: itertools.chain(
+        [_head(OK, JSON, "content-encoding: gzip\r\n"), gzip.compress(b'{"data":[]}')],
+        itertools.repeat(b"x" * _BLOCK),
+    ),
+    "packed nothing": lambda: itertools.chain(
+        [_head(OK, JSON, "content-encoding: gzip\r\n"), GZIP], itertools.repeat(EMPTY * 10_000)
     ),
     "not packed as it says": lambda: _endless(
         _head(OK, JSON, "content-encoding: gzip\r\n"), b"\xff" * 16

@@ -1,4 +1,4 @@
-"""How large an answer over the network may become, counted before any library reads it. Pure.
+"""Limits on the size of answers over the network, counted before any library reads them. Pure.
 
 A server can send a body, a line or an event that never ends, or a few bytes that unpack or are
 parsed to gigabytes. Libraries set no limit of their own.
@@ -18,6 +18,8 @@ _LINE_ENDS = (b"\n", b"\r")
 _STRUCTURE = (b"{", b"[", b'":')
 # bytes of a whole stream: a million tokens with what servers write around each
 _LONGEST_STREAM = 512 * MEGA
+# bytes that are unpacked at once
+_PIECE = 64 * KILO
 # an event is put together line by line, each time with a copy
 _MOST_LINES = 2_000
 
@@ -79,10 +81,9 @@ class EventSize:
         if first is not None and last is not None:
             self._add(joined[len(self._end) : first.start()])
             self._size = self._structure = self._lines = 0
-            between = joined[first.end() : last.start()]
-            if len(between) > self._limits.size or _structure(between) > self._limits.structure:
-                for one in _BOUNDARY.split(between):
-                    EventSize(self._limits)._add(one)
+            for one in _BOUNDARY.split(joined[first.end() : last.start()]):
+                self._add(one)
+                self._size = self._structure = self._lines = 0
             self._add(joined[last.end() :])
         else:
             self._add(data)
@@ -101,17 +102,48 @@ class EventSize:
             raise AnswerTooLong
 
 
-class Unpacker:
-    """Bytes that came packed by gzip or deflate, a little at a time."""
+class Answer:
+    """The parts of one answer, unpacked and counted. `failed`: of an error only the beginning is
+    read, and `full` says when that is here."""
 
-    def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    def __init__(
+        self, limits: AnswerLimits | None, *, packed: bool = False, failed: bool = False
+    ) -> None:
+        """Without `limits` it is a stream of events."""
+        self.full = False
+        self._failed = failed
+        if failed:
+            limits = ERROR
+        self._size = EventSize() if limits is None else BodySize(limits)
+        # what came as it was sent: packed bytes can unpack to none
+        self._raw = _LONGEST_STREAM if limits is None else limits.size
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
 
-    def take(self, data: bytes) -> Iterator[bytes]:
-        """Raises AnswerTooLong for bytes that are not packed so."""
+    def parts(self, data: bytes) -> Iterator[bytes]:
+        """Raises AnswerTooLong, also for bytes that are not packed as the head says."""
+        try:
+            self._raw -= len(data)
+            if self._raw < 0:
+                raise AnswerTooLong
+            for part in self._unpacked(data):
+                self._size.take(part)
+                yield part
+        except AnswerTooLong:
+            if not self._failed:
+                raise
+            self.full = True
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+        """A little at a time."""
+        if self._inflate is None:
+            yield data
+            return
         try:
             while data:
-                yield self._inflate.decompress(data, 64 * KILO)
+                if self._inflate.eof:
+                    # zlib would keep whatever follows
+                    raise AnswerTooLong("more than was packed")
+                yield self._inflate.decompress(data, _PIECE)
                 data = self._inflate.unconsumed_tail
         except zlib.error as error:
             raise AnswerTooLong("not packed as it says") from error

@@ -68,6 +68,9 @@ def shared_folder(folder: Path) -> None:
 
 def open_regular(path: Path) -> io.FileIO:
     """A file to read, without waiting for a pipe or a device: those, and folders, raise OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        # to open some devices does something
+        raise OSError(errno.EINVAL, "it is not a file")
     wanted = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, wanted | getattr(os, "O_CLOEXEC", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):

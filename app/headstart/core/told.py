@@ -87,8 +87,8 @@ def about(code: str, problem: Told, **facts: object) -> Told:
 
 
 def without_places(stored: str) -> str:
-    """What `stored` gave, or a sentence, without the folders of this computer: names of files stay,
-    and addresses of the web."""
+    """Take the folders of this computer out of what `stored` gave, or out of a sentence: names of
+    files and addresses of the web stay."""
     return _FOLDERS.sub("", stored)
 
 

@@ -98,7 +98,7 @@ class LoadedModel:
 
     @property
     def changed(self) -> bool:
-        """Whether a file of it, or of its draft, is not what was loaded."""
+        """True where a file of it, or of its draft, was written or replaced since it was loaded."""
         draft = self.draft_weights
         return self.weights.changed or (draft is not None and draft.changed)
 

@@ -314,7 +314,7 @@ def _with_doubts(loaded: LoadedModel, emit: Emit) -> Emit:
 
 
 def _find_model(wanted: LoadRequest, progress: LoadProgress) -> None:
-    """Whether its file is there; raises ModelProblem."""
+    """Raise ModelProblem where its file does not exist."""
     progress.begin()
     if not _exists(wanted.model):
         raise ModelProblem("model-gone", path=wanted.model.path)
@@ -327,8 +327,9 @@ def _check_model(
     progress: LoadProgress,
     stop: StopSignal,
 ) -> Checked:
-    """What it cannot do, and what is fastest; before others make room for it, with as many layers
-    on graphics cards as there is room for now. Raises ModelProblem, DecodeAborted."""
+    """Check a model before others make room for it, with as many layers on graphics cards as there
+    is room for now: its missing abilities, and its fastest settings. Raises ModelProblem,
+    DecodeAborted."""
     return resources.check(wanted.model, wanted.engine, progress, stop, layers)
 
 

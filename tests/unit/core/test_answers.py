@@ -7,7 +7,16 @@ import random
 
 import pytest
 
-from headstart.core.answers import AnswerLimits, AnswerTooLong, EventSize, Unpacker, is_packed
+from headstart.core.answers import (
+    BODY,
+    HUB,
+    Answer,
+    AnswerLimits,
+    AnswerTooLong,
+    EventSize,
+    is_packed,
+)
+from tests.support.endless_server import EMPTY, GZIP
 
 SMALL = AnswerLimits(40, 5)
 
@@ -22,6 +31,11 @@ def _is_refused(data: bytes, sizes: random.Random) -> bool:
     except AnswerTooLong:
         return True
     return False
+
+
+def _take_all(answer: Answer, pieces: list[bytes]) -> None:
+    for piece in pieces:
+        list(answer.parts(piece))
 
 
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r"])
@@ -41,9 +55,39 @@ def test_structure_counts_beside_bytes() -> None:
 
 def test_a_few_bytes_that_unpack_to_many_come_a_little_at_a_time() -> None:
     packed = gzip.compress(b"a" * 10_000_000)
-    sizes = [len(part) for part in Unpacker().take(packed)]
+    sizes = [len(part) for part in Answer(HUB, packed=True).parts(packed)]
     assert sum(sizes) == 10_000_000
     assert max(sizes) <= 65_536
+
+
+def test_what_follows_packed_bytes_is_not_kept() -> None:
+    answer = Answer(HUB, packed=True)
+    assert b"".join(answer.parts(gzip.compress(b"[]"))) == b"[]"
+    with pytest.raises(AnswerTooLong):
+        list(answer.parts(b"x" * 1_000))
+
+
+def test_packed_bytes_that_unpack_to_nothing_count() -> None:
+    answer = Answer(BODY, packed=True)
+    assert b"".join(answer.parts(GZIP + EMPTY * 100_000)) == b""
+    with pytest.raises(AnswerTooLong):
+        list(answer.parts(EMPTY * 400_000))
+
+
+def test_of_an_error_the_beginning_is_read() -> None:
+    answer = Answer(None, failed=True)
+    assert list(answer.parts(b"x" * 60_000))
+    assert not answer.full
+    assert list(answer.parts(b"x" * 60_000)) == []
+    assert answer.full
+
+
+def test_many_lines_in_one_event_count_wherever_they_are_cut() -> None:
+    for size in (7, 1_000, 100_000):
+        data = b"data: {}\n\n" + b"a\n" * 5_000 + b"\ndata: {}\n\n"
+        pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        with pytest.raises(AnswerTooLong):
+            _take_all(Answer(None), pieces)
 
 
 @pytest.mark.parametrize("name", ["br", "gzip, gzip", "zstd", "aes128gcm"])

@@ -264,7 +264,7 @@ def _remove(folder: Path, book: _Book, chat_id: str) -> bool:
 
 
 def _is_ours(folder: Path, one: _File) -> bool:
-    """Whether a file is as it was written here."""
+    """True for a file with the bytes that were written here."""
     try:
         data = read_regular(folder / one.name, _LARGEST)
     except (OSError, ValueError):

@@ -125,7 +125,7 @@ def _drawn(x: float, y: float, width: float, height: float, dashed: bool) -> str
 
 
 def _dashes(length: float) -> Iterator[tuple[float, float]]:
-    """Where dashes begin and how long they are, with one at each end of the line."""
+    """Starts and lengths of the dashes of a line, with one at each of its ends."""
     count = max(2, round((length + _GAP) / (_DASH + _GAP)))
     long = (length - (count - 1) * _GAP) / count
     return ((number * (long + _GAP), long) for number in range(count))

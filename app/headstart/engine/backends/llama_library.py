@@ -99,13 +99,13 @@ def _load_backends() -> bool:
 
 
 def _watched() -> Callable[[], int]:
-    """What counts the mapped files that could not be read any more; a library that was not
-    compiled here has no such watch (packaging/native/mapped.h)."""
+    """Watch mapped files; the counter of those that could not be read any more. A library that was
+    not compiled here has no such watch, and counts none (packaging/native/mapped.h)."""
     library = ggml()
     try:
         assert library is not None
         library.headstart_watch_mappings.restype = None
-        # after whoever else listens to the system's signals
+        # last: Python's own handler of these signals comes after it
         library.headstart_watch_mappings()
         library.headstart_lost_mappings.restype = ctypes.c_int
         found: Callable[[], int] = library.headstart_lost_mappings

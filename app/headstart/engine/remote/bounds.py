@@ -1,4 +1,4 @@
-"""Has every answer of a server counted below the client, which sets no limit of its own."""
+"""Counts every answer of a server below the client, which sets no limits."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from headstart.core.answers import (
-    BODY,
-    ERROR,
-    AnswerLimits,
-    AnswerTooLong,
-    BodySize,
-    EventSize,
-    Unpacker,
-    is_packed,
-)
+from headstart.core.answers import BODY, Answer, AnswerLimits, is_packed
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,7 +18,7 @@ _body: ContextVar[AnswerLimits | None] = ContextVar("body", default=None)
 
 @contextlib.contextmanager
 def allowed(limits: AnswerLimits) -> Iterator[None]:
-    """What this task asks for is a body with these limits, whatever it is said to be."""
+    """Within it this task is answered by bodies with these limits, whatever their heads say."""
     before = _body.set(limits)
     try:
         yield
@@ -40,35 +31,27 @@ async def bound(response: httpx2.Response) -> None:
     import httpx2
 
     class Counted(httpx2.AsyncByteStream):
-        """What came, as long as it is within its limits."""
+        """The body of an answer, as long as it is within its limits."""
 
         def __init__(self, stream: httpx2.AsyncByteStream) -> None:
             self._stream = stream
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            unpacker = Unpacker() if packed else None
             async for data in self._stream:
-                for part in unpacker.take(data) if unpacker is not None else (data,):
-                    try:
-                        size.take(part)
-                    except AnswerTooLong:
-                        if failed:
-                            # what it says first is enough to tell
-                            return
-                        raise
+                for part in answer.parts(data):
                     yield part
+                if answer.full:
+                    return
 
         async def aclose(self) -> None:
             await self._stream.aclose()
 
-    failed = response.status_code >= 400
     packed = is_packed(response.headers.get("content-encoding", ""))
     if packed:
         del response.headers["content-encoding"]
-    limits = ERROR if failed else _body.get()
-    if limits is None and "event-stream" in response.headers.get("content-type", ""):
-        size: BodySize | EventSize = EventSize()
-    else:
-        size = BodySize(limits or BODY)
+    limits = _body.get()
+    if limits is None and "event-stream" not in response.headers.get("content-type", ""):
+        limits = BODY
+    answer = Answer(limits, packed=packed, failed=response.status_code >= 400)
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = Counted(response.stream)

@@ -191,13 +191,19 @@ def _padding(value: Any, given: list[Any], named: _Named) -> None:
     check_written(value)
 
 
-def _indent(value: Any, given: list[Any], named: _Named) -> None:
-    wide = 4
+def _indentation(given: list[Any], named: _Named) -> int:
+    """Characters of the widest; raises TooMuch."""
+    widest = 0
     for one in (*given, *named.values()):
         width = len(one) if isinstance(one, str) else one if type(one) is int else 0
         if width > _MOST_INDENT:
             raise TooMuch("the text is padded too far")
-        wide = max(wide, width)
+        widest = max(widest, width)
+    return widest
+
+
+def _indent(value: Any, given: list[Any], named: _Named) -> None:
+    wide = max(4, _indentation(given, named))
     check_written(value)
     if isinstance(value, str):
         _lines(value, [])
@@ -205,12 +211,7 @@ def _indent(value: Any, given: list[Any], named: _Named) -> None:
 
 
 def _json(value: Any, given: list[Any], named: _Named) -> None:
-    wide = 0
-    for one in (*given, *named.values()):
-        width = len(one) if isinstance(one, str) else one if type(one) is int else 0
-        if width > _MOST_INDENT:
-            raise TooMuch("the text is padded too far")
-        wide = max(wide, width)
+    wide = _indentation(given, named)
     if isinstance(value, str):
         charge(3 * sys.getsizeof(value))
     check_written(value, _VALUE + 8 * wide)

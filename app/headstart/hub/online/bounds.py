@@ -1,4 +1,4 @@
-"""Has every answer of the hub counted below its library, but for files that come in pieces."""
+"""Counts every answer of the hub below its library, except files that come in pieces."""
 
 from __future__ import annotations
 
@@ -7,30 +7,22 @@ from collections.abc import Iterator
 import httpx2
 from huggingface_hub.utils._http import default_client_factory
 
-from headstart.core.answers import ERROR, HUB, AnswerTooLong, BodySize, Unpacker, is_packed
+from headstart.core.answers import HUB, Answer, is_packed
 
 # the mark of a request for a file; redirections keep it
 PIECES = "headstart_pieces"
 
 
 class _Counted(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, packed: bool, failed: bool) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, answer: Answer) -> None:
         self._stream = stream
-        self._unpacker = Unpacker() if packed else None
-        self._failed = failed
-        self._size = BodySize(ERROR if failed else HUB)
+        self._answer = answer
 
     def __iter__(self) -> Iterator[bytes]:
         for data in self._stream:
-            for part in self._unpacker.take(data) if self._unpacker is not None else (data,):
-                try:
-                    self._size.take(part)
-                except AnswerTooLong:
-                    if self._failed:
-                        # what it says first is enough to tell
-                        return
-                    raise
-                yield part
+            yield from self._answer.parts(data)
+            if self._answer.full:
+                return
 
     def close(self) -> None:
         self._stream.close()
@@ -53,4 +45,4 @@ def _bound(response: httpx2.Response) -> None:
     if packed:
         del response.headers["content-encoding"]
     assert isinstance(response.stream, httpx2.SyncByteStream)
-    response.stream = _Counted(response.stream, packed, failed)
+    response.stream = _Counted(response.stream, Answer(HUB, packed=packed, failed=failed))
