@@ -42,11 +42,18 @@ class Room:
 
 
 def shapes(read_shape: ReadShape, wanted: LoadRequest) -> Pair:
-    """The target and its draft, as far as their files say what they are."""
+    """The target and its draft, as far as their files say what they are. Raises ModelProblem for a
+    target whose file is no model any more: llama.cpp would say so in words of its own."""
     target, draft = _shape(read_shape, wanted.model), wanted.draft
     if draft is not None and draft.path == wanted.model.path:
         return Pair(target, target.as_own_draft)
-    return Pair(target, None if draft is None else _shape(read_shape, draft))
+    if draft is None:
+        return Pair(target)
+    try:
+        return Pair(target, _shape(read_shape, draft))
+    except ModelProblem:
+        # it is told when the draft is opened
+        return Pair(target, _unknown(draft))
 
 
 def least(pair: Pair, wanted: LoadRequest) -> Need:
@@ -178,7 +185,11 @@ def _useful(pair: Pair) -> int:
 def _shape(read_shape: ReadShape, model: ModelRef) -> ModelShape:
     try:
         return read_shape(model)
-    except (ModelProblem, OSError):
-        # what is wrong with it is said when it is opened
-        per_token = _UNKNOWN_SHARE * model.size / (2 * _USEFUL_CONTEXT)
-        return ModelShape(model.size, 0, keys=int(per_token / 2), values=int(per_token / 2))
+    except OSError:
+        # it is told when the model is opened
+        return _unknown(model)
+
+
+def _unknown(model: ModelRef) -> ModelShape:
+    per_token = _UNKNOWN_SHARE * model.size / (2 * _USEFUL_CONTEXT)
+    return ModelShape(model.size, 0, keys=int(per_token / 2), values=int(per_token / 2))
