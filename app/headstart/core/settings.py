@@ -155,10 +155,10 @@ class EngineSettings(Struct, frozen=True):
         Meta(
             title="Exact",
             description=(
-                "check each model once: where one row and several differ, nothing is drafted, and "
-                "only whole slices of a prompt are reused"
+                "the same question gives the same text: each model is tested once, and where "
+                "drafting or reuse would change a bit, both are limited"
             ),
-            extra_json_schema={"label": "draft only where it changes no bit"},
+            extra_json_schema={"label": "draft and reuse only where no bit changes"},
         ),
     ] = False
     flash_attention: Annotated[

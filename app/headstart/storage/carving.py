@@ -29,6 +29,18 @@ _ROLES = (b"user", b"assistant", b"system")
 _LEAST_FRAGMENT = 12
 # printable ASCII, line ends, and what may be UTF-8
 _PRINTABLE = re.compile(rb"[\t\n\r\x20-\x7e\xc2-\xf4\x80-\xbf]{%d,}" % _LEAST_FRAGMENT)
+_KIND = re.compile(b"|".join(_KINDS))
+_SPACE = re.compile(r"[ \n]")
+_ASCII = re.compile(r"[A-Za-z0-9]")
+# kinds of pages that hold keys only, never a text
+_INDEX_PAGES = (0x02, 0x0A)
+# bytes of a page's link
+_LINK = 4
+# of a part's row before its text and behind it: an id and a kind; where drafted text lies
+_OF_ROW = re.compile(
+    rf"^.{{0,12}}?[0-9a-f]{{32}}.{{0,2}}?(?:{'|'.join(kind.decode() for kind in _KINDS)})"
+    r"|\[(?:\[\d+,\"\w+\"\],?)*\].{0,8}$"
+)
 
 
 @dataclass(slots=True)
@@ -66,7 +78,17 @@ def fragments(image: Image, found: Found) -> Iterator[str]:
     edges = [(0, 0), *taken, (len(image.data), len(image.data))]
     for (_, start), (end, _) in pairwise(edges):
         for match in _PRINTABLE.finditer(image.data, start, max(start, end)):
-            text = match.group().decode("utf-8", "ignore").strip()
+            page, at = divmod(match.start(), image.page_size)
+            if image.data[page * image.page_size] in _INDEX_PAGES:
+                continue
+            # a page that goes on with a long text begins with the number of the next one
+            first = match.start() + max(0, _LINK - at)
+            if _ID.fullmatch(image.data, max(0, first - 33), max(0, first - 1)):
+                # a position lies between the id and the kind of a part
+                kind = _KIND.match(image.data, first, match.end())
+                first = kind.end() if kind else first
+            data = image.data[first : match.end()]
+            text = _OF_ROW.sub("", data.decode("utf-8", "ignore")).strip()
             if len(text) >= _LEAST_FRAGMENT and not _is_ours(text):
                 yield text
 
@@ -75,8 +97,8 @@ def _is_ours(text: str) -> bool:
     """Whether a text is the program's own: SQL, ids, measurements, digests."""
     if _OURS.search(text):
         return True
-    if text.isascii() and not re.search(r"\s", text):
-        # words of the index stand alone
+    if not _SPACE.search(text) and len(_ASCII.findall(text)) > len(text) / 3:
+        # words of the index stand alone, numbers between them; Chinese has no spaces
         return True
     letters = sum(character.isalpha() for character in text)
     return letters < len(text) / 4 or re.fullmatch(r"\W*[0-9a-f]{16,}\W*.{0,24}", text) is not None

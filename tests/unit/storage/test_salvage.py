@@ -179,3 +179,33 @@ async def _write_every_kind(folder: Path) -> None:
     more = replace(messages[0], id=new_id(), parent_id=messages[-1].id, parts=parts)
     await storage.run(lambda store: store.messages.add([more]))
     storage.close()
+
+
+def _page(kind: int, *pieces: bytes) -> bytes:
+    """A page of a database with these bytes somewhere in it."""
+    return (bytes([kind]) + b"\0" * 7 + b"\0\1\2".join(pieces)).ljust(4096, b"\0")
+
+
+def test_recovered_text_is_text() -> None:
+    """Neither keys, nor the words of the index, nor what lies around a text in its row."""
+    one = b"90f2bd83bd944e53a5b175e2f81c6963"
+    text = "The river carries stones, «and» sand.".encode()
+    table, index, link = 0x0D, 0x0A, b"abcd"
+    more = (text + b" and so on" * 500)[:4092]
+    data = b"".join(
+        (
+            _page(table),
+            _page(index, b"M\t" + one, b"a key with some words in it"),
+            _page(table, b"M\t\t" + one, "0straße5715*".encode(), b"I\r0meadow694013"),
+            _page(table, one + b"\x01text" + text + b'[[7,"draft"],[30,"target"]]\x07aS'),
+            # a page that a long text goes on in, and one without spaces
+            link + more,
+            _page(table, "河流把石头从山上带到海里，大海又把雨水还给它。".encode()),
+        )
+    )
+    found = list(carving.fragments(Image(data), carving.Found()))
+    assert found == [
+        text.decode(),
+        more.decode(),
+        "河流把石头从山上带到海里，大海又把雨水还给它。",
+    ]
