@@ -10,7 +10,8 @@
  *    64, and attention over 900 cells of such a model is five times as fast. Sums are then kept
  *    in single precision too.
  *
- * 3. Weights of 8, 5 and 4 bits (Q8_0, Q5_0, Q4_1) by a few rows: see x86_rows.h.
+ * 3. Products of weights and attention: with AVX2 and without AVX-512 see x86_products.h; with AVX-512
+ *    weights of 8, 5 and 4 bits (Q8_0, Q5_0, Q4_1) by a few rows: see x86_rows.h.
  */
 #pragma once
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -32,7 +33,8 @@
 #define _tile_loadconfig(config) \
     __asm__ volatile("ldtilecfg\t%0" : : "m"(*(const char (*)[64])(config)))
 #endif
-#if !defined(__cplusplus) && defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#include "x86_products.h"
+#if !defined(__cplusplus) && !defined(HEADSTART_HAS_PRODUCTS) && defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #include "x86_rows.h"
 #define HEADSTART_TEXT_(name) #name
 #define HEADSTART_TEXT(name) HEADSTART_TEXT_(name)

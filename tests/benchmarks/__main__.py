@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 # quick ones first: who stops in between has most of the table
 NAMES = (
     "startup", "fidelity", "encryption", "threads", "package", "exchange", "memory", "decode",
-    "engines", "storage", "hub", "outside", "transcript", "exactness", "prefix", "heads",
+    "kernels", "engines", "storage", "hub", "outside", "transcript", "exactness", "prefix", "heads",
     "speculation",
 )  # fmt: skip
 

@@ -6,18 +6,13 @@ The starter model in every type that llama.cpp can make of it.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import llama_cpp as lib
-
-from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, json_path
+from tests.models.requantized import requantized
 
 # llama.cpp's numbers of file types
 TYPES = {
@@ -36,23 +31,6 @@ TYPES = {
 KV_TYPES = ("bf16", "q8_0", "f16")
 
 
-def requantized(starter: ModelRef, name: str) -> Path:
-    target = bench_cache() / f"smollm2-{name.lower()}.gguf"
-    if not target.exists():
-        partial = target.with_suffix(".partial")
-        parameters = lib.llama_model_quantize_default_params()
-        parameters.ftype = TYPES[name]
-        parameters.allow_requantize = True
-        # every matrix in the same type
-        parameters.pure = True
-        parameters.nthread = os.cpu_count() or 1
-        done = lib.llama_model_quantize(os.fsencode(starter.path), os.fsencode(partial), parameters)
-        if done != 0:
-            raise RuntimeError(f"llama.cpp does not make {name}")
-        partial.replace(target)
-    return target
-
-
 def main() -> None:
     path = json_path(__doc__ or "")
     starter = starter_model()
@@ -60,7 +38,8 @@ def main() -> None:
     report = Report("exactness (largest difference of a logit)")
     for name in TYPES:
         try:
-            model = requantized(starter, name)
+            target = bench_cache() / f"smollm2-{name.lower()}.gguf"
+            model = requantized(starter.path, target, TYPES[name], pure=True)
         except RuntimeError as problem:
             print(f"  {problem}", flush=True)
             continue

@@ -21,6 +21,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from tests.support.processor import flags
+
 PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple", "ggml-rpc-server")
 
 
@@ -31,19 +33,9 @@ def bench_cache() -> Path:
     return path
 
 
-def processor_flags() -> tuple[str, ...]:
-    """Instruction sets as Linux names them; empty on other systems."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ()
-    line = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return tuple(sorted(line.partition(":")[2].split()))
-
-
 def peers_dir() -> Path:
     """Compiled for one kind of processor: a cache may be carried to another computer."""
-    cpu = hashlib.sha256("".join(processor_flags()).encode()).hexdigest()[:8]
+    cpu = hashlib.sha256("".join(sorted(flags())).encode()).hexdigest()[:8]
     return bench_cache() / f"llama.cpp-{version('llama-cpp-python')}-{cpu}-stock"
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.benchmarks.quiet import MOST, others
+
 
 @dataclass(slots=True)
 class Report:
@@ -43,25 +45,39 @@ def json_path(description: str) -> Path | None:
     return path
 
 
+class Ratios(list[float]):
+    """Ratios of pairs, and how many pairs were thrown away because others took the processor."""
+
+    thrown = 0
+
+
 def spread(values: Sequence[float]) -> str:
     """How far single measurements lie apart: the quartiles."""
+    count = values.thrown if isinstance(values, Ratios) else 0
+    thrown = f", {count} thrown away" if count else ""
     if len(values) < 4:
-        return f"({min(values):.4g} to {max(values):.4g})"
+        return f"({min(values):.4g} to {max(values):.4g}{thrown})"
     low, _, high = statistics.quantiles(values, n=4)
-    return f"(quartiles {low:.4g} to {high:.4g}, n = {len(values)})"
+    return f"(quartiles {low:.4g} to {high:.4g}, n = {len(values)}{thrown})"
 
 
 def paired_ratios(
-    ours: Callable[[], float], theirs: Callable[[], float], pairs: int
-) -> list[float]:
-    """ours/theirs of interleaved pairs, A B B A, so that a drift of the machine cancels out."""
-    ratios = []
-    for number in range(pairs):
+    ours: Callable[[], float], theirs: Callable[[], float], pairs: int, most: float = MOST
+) -> Ratios:
+    """ours/theirs of interleaved pairs, A B B A, so that a drift of the machine cancels out.
+
+    A pair during which other programs took more than `most` of the processor is thrown away and
+    measured again, while no more are thrown away than kept.
+    """
+    ratios, number = Ratios(), 0
+    while len(ratios) < pairs:
         if number % 2 == 0:
-            one = ours()
-            other = theirs()
+            one, other = others(ours), others(theirs)
         else:
-            other = theirs()
-            one = ours()
-        ratios.append(one / other)
+            other, one = others(theirs), others(ours)
+        number += 1
+        if max(one[1], other[1]) > most and ratios.thrown < pairs:
+            ratios.thrown += 1
+            continue
+        ratios.append(one[0] / other[0])
     return ratios

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.model_ref import ModelRef
+from headstart.engine import exactness
+from headstart.engine.exactness import Exactness
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from tests.models.tiny import make_tiny
@@ -22,6 +24,8 @@ def test_whatever_was_reused_the_words_are_the_same(
     # tiny models prefill faster than a file is opened; here everything that was kept comes back
     monkeypatch.setattr(speeds, "load", lambda *_: PrefixSpeeds(token_seconds=10.0))
     monkeypatch.setattr(PrefixSpeeds, "observe_prefill", lambda *_: None)
+    # on some processors every model is exact: what is tried here is for those that are not
+    monkeypatch.setattr(exactness, "check", lambda *_: Exactness(0.03))
     path = make_tiny(family, starter.path, tmp_path / "model.gguf")
     pair = Pair(tmp_path, ModelRef(path, "model", path.stat().st_size))
     counts = {mode: [0, 0] for mode in MODES}

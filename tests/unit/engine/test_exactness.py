@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import llama_cpp as lib
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from headstart.core.events import Finished, GenerationEvent, Notice
 from headstart.core.model_ref import ModelRef
 from headstart.core.profiles import ProfileKey
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
@@ -25,7 +26,10 @@ from headstart.engine.local import LocalGenerator
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
+from tests.models.requantized import requantized
+from tests.models.tiny import make_tiny
 from tests.support.fake_decoder import FakeDecoder, table
+from tests.support.processor import has_tiles
 
 EXACT = EngineSettings(context_length=1024, exact=True)
 
@@ -62,6 +66,22 @@ def test_a_difference_between_one_row_and_several_is_found() -> None:
 def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
     decoder = LlamaCppDecoder(starter.path, EXACT.as_run)
     assert exactness.check(decoder).exact
+    decoder.close()
+
+
+@pytest.mark.skipif(not has_tiles(), reason="kernels for AVX2 without AVX-512")
+@pytest.mark.parametrize("kv", ["f16", "bf16", "q8_0"])
+@pytest.mark.parametrize("kind", ["starter", "Q4_K", "F16"])
+def test_every_model_is_exact_with_kernels_for_avx2(
+    starter: ModelRef, tmp_path: Path, kind: str, kv: KvType
+) -> None:
+    path = starter.path
+    if kind == "Q4_K":
+        path = requantized(starter.path, tmp_path / "q4_k.gguf", lib.LLAMA_FTYPE_MOSTLY_Q4_K_M)
+    elif kind == "F16":
+        path = make_tiny("gemma2", starter.path, tmp_path / "f16.gguf")
+    decoder = LlamaCppDecoder(path, EngineSettings(context_length=1024, kv_type=kv))
+    assert exactness.check(decoder).gap == 0
     decoder.close()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.llama_source import llama_source
+from tests.support.processor import flags
 
 NATIVE = Path(__file__).resolve().parents[3] / "packaging" / "native"
 COMPILER = shlex.split(os.environ.get("CC", "cc"))
@@ -25,13 +26,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def _can_run(flags: set[str]) -> bool:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return False
-    known = next((line for line in lines if line.startswith("flags")), "")
-    return flags <= set(known.split())
+def _can_run(wanted: set[str]) -> bool:
+    return wanted <= flags()
 
 
 # as Linux names them, and GCC without the underscores
