@@ -46,8 +46,11 @@ from headstart.storage.worker import Storage
 from tests.benchmarks.peers import bench_cache, peer, stock
 from tests.benchmarks.report import Report, paired_ratios, spread
 from tests.models.gemma import gemma
+from tests.models.requantized import requantized
 from tests.models.wide import make_wide
 
+# llama.cpp's numbers of file types
+MIXES = {"q4_k_m": 15, "q5_k_m": 17, "q6_k": 18}
 # a run of the small model is over in half a second, and single ones scatter by a tenth
 PAIRS_SMALL, PAIRS_WIDE = 31, 9
 RUNS = 5
@@ -238,6 +241,11 @@ def wide_model(starter: ModelRef) -> ModelRef:
     return opened(path)
 
 
+def mixed(name: str, wide: ModelRef) -> ModelRef:
+    """The wide model in a mix of types that people download."""
+    return opened(requantized(wide.path, bench_cache() / f"wide-1.2b-{name}.gguf", MIXES[name]))
+
+
 def speeds(report: Report, starter: ModelRef, wide: ModelRef) -> None:
     """Plain decoding against llama-bench: stock's libraries, with as many threads as the engine
     takes and with one, and ours."""
@@ -249,6 +257,7 @@ def speeds(report: Report, starter: ModelRef, wide: ModelRef) -> None:
         ("smollm2", starter, PAIRS_SMALL),
         ("wide", wide, PAIRS_WIDE),
         ("gemma_q4_k_m", real, PAIRS_SMALL),
+        *((f"wide_{name}", mixed(name, wide), PAIRS_WIDE) for name in MIXES),
     )
     for name, model, pairs in models:
         wanted = "at least 0.99" if model is real else "at least 1.0"

@@ -16,22 +16,14 @@ from pathlib import Path
 
 from headstart.core.model_ref import ModelRef
 from headstart.hub.library import starter_model
-from tests.benchmarks.decode import opened, wide_model
-from tests.benchmarks.peers import bench_cache, peer, stock
+from tests.benchmarks.decode import MIXES, mixed, wide_model
+from tests.benchmarks.peers import peer, stock
 from tests.benchmarks.report import Ratios, Report, paired_ratios, spread
 from tests.benchmarks.threads import busy
-from tests.models.requantized import requantized
 
 PAIRS = 7
-# llama.cpp's numbers of file types
-MIXES = {"q4_k_m": 15, "q5_k_m": 17, "q6_k": 18}
 ROWS = (1, 2, 3, 4, 5, 6, 8, 16, 64)
 DEPTH = 2048
-
-
-def mixed(name: str, wide: ModelRef) -> ModelRef:
-    """The wide model in a mix of types that people download."""
-    return opened(requantized(wide.path, bench_cache() / f"wide-1.2b-{name}.gguf", MIXES[name]))
 
 
 def _medians(times: dict[int, list[float]]) -> str:

@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -26,9 +27,11 @@ from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App
 from headstart.ui.composer.composer import Composer
+from headstart.ui.window.caret import REST_MS
 from tests.benchmarks.report import Report, json_path, spread
 
 RUNS = 9
+IDLE_SECONDS = 30
 
 
 class _FirstKey(QObject):
@@ -84,18 +87,51 @@ def child(home: str) -> int:
     return run_watched(Path(home), watch, measure)
 
 
-def measure_once(home: Path) -> tuple[float, float, float]:
-    """Seconds from the start of the process to an answering window and to the list of chats, and
-    MB of memory."""
-    started = time.monotonic()
+def _switches() -> int:
+    """How often this thread was woken up so far."""
+    status = Path(f"/proc/self/task/{threading.get_native_id()}/status").read_text("ascii")
+    line = next(line for line in status.splitlines() if line.startswith("voluntary"))
+    return int(line.split()[1])
+
+
+def idle_child(home: str) -> int:
+    """Prints how often a second the main thread is woken up while nothing happens."""
+
+    async def measure(app: App) -> int:
+        app.window.activateWindow()
+        app.window.composer.edit.setFocus()
+        await asyncio.sleep(REST_MS / 1000 + 6)
+        before = _switches()
+        await asyncio.sleep(IDLE_SECONDS)
+        # the last one is the end of this pause
+        print((_switches() - before - 1) / IDLE_SECONDS, flush=True)
+        return 0
+
+    return run_watched(Path(home), lambda _app: None, measure)
+
+
+def _run(kind: str, home: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.startup", "--child", str(home)],
+        [sys.executable, "-m", "tests.benchmarks.startup", kind, str(home)],
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
         capture_output=True,
         text=True,
         check=True,
     )
-    result = json.loads(done.stdout.splitlines()[-1])
+    return done.stdout
+
+
+def idle_wakeups(home: Path) -> float:
+    done = _run("--idle", home)
+    return float(done.splitlines()[-1])
+
+
+def measure_once(home: Path) -> tuple[float, float, float]:
+    """Seconds from the start of the process to an answering window and to the list of chats, and
+    MB of memory."""
+    started = time.monotonic()
+    done = _run("--child", home)
+    result = json.loads(done.splitlines()[-1])
     assert result["ready"]
     return result["ready"] - started, result["there"] - started, result["rss"] / 1e6
 
@@ -106,6 +142,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         measure_once(Path(place))  # fills caches and makes the database
         runs = [measure_once(Path(place)) for _ in range(RUNS)]
+        woken = [idle_wakeups(Path(place)) for _ in range(3)]
     for at, name, wanted in (
         (0, "window_interactive_s", "at most 0.7"),
         (1, "window_ready_s", ""),
@@ -113,10 +150,13 @@ def main() -> None:
     ):
         values = [run[at] for run in runs]
         report.add(name, statistics.median(values), wanted, spread(values))
+    report.add("idle_wakeups_per_s", statistics.median(woken), "at most 0.2", spread(woken))
     report.write(path)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         sys.exit(child(sys.argv[2]))
+    if sys.argv[1:2] == ["--idle"]:
+        sys.exit(idle_child(sys.argv[2]))
     main()

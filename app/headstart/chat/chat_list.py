@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 from headstart.chat.background import Background
 from headstart.chat.changes import What
@@ -44,6 +45,10 @@ class ChatList:
     async def summaries(self) -> list[ChatSummary]:
         """Every line of the list, private chats first."""
         return await self._databases.summaries()
+
+    def files(self) -> tuple[Path, ...]:
+        """Files that a program which changes the chats writes to."""
+        return self._databases.files()
 
     async def look(self) -> None:
         """See whether another program changed the chats."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from headstart.chat.broadcast import Broadcast
@@ -82,6 +83,9 @@ class Databases:
             return chats
         private = await self._private.run(lambda store: store.chats.summaries())
         return [*(replace(chat, private=True) for chat in private), *chats]
+
+    def files(self) -> tuple[Path, ...]:
+        return self._storage.files
 
     async def look(self) -> None:
         """Say so where another program changed chats: one that imports beside this window."""

@@ -54,6 +54,7 @@ class Runner:
         self._current: tuple[Priority, Stream] | None = None
         self._idle_stop: StopSignal | None = None
         self._listener: Callable[[GenerationEvent], None] = lambda _event: None
+        self._asked: Callable[[], None] = lambda: None
         self._closing = False
         # which thread is the engine: one that was given up is an earlier one
         self._turn = 0
@@ -106,6 +107,16 @@ class Runner:
 
         self._listener = post
 
+    def on_asked(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called where a job is asked for, on the loop's thread."""
+        self._asked = listener
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is anything that could get stuck."""
+        working = self._current is not None or self._idle_stop is not None
+        return working or not self._queue.empty() or not self._thread.is_alive()
+
     def stuck(self, now: float) -> bool:
         """Whether the engine died, or has not let go of a job for too long: after it was asked to
         stop, or since it last looked whether it was. `now` is of `time.monotonic`."""
@@ -154,6 +165,7 @@ class Runner:
             return stream
         self._queue.put((priority, next(self._order), work, stream))
         self._wake()
+        self._asked()
         current = self._current
         if current is not None and current[0] is Priority.AHEAD:
             current[1].cancel()

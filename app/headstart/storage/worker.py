@@ -83,6 +83,12 @@ class Storage:
         self._copies: DailyCopies | None = None
         self._opened: Future[Store] = self._executor.submit(self._open)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The database and its log, which every writer writes to; none in memory."""
+        path = self._path
+        return () if path is None else (path, path.with_name(path.name + "-wal"))
+
     async def ready(self) -> Store:
         """Wait until the database is open; raises DatabaseProblem when it cannot be."""
         return await asyncio.wrap_future(self._opened)

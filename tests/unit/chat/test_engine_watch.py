@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
-from headstart.chat.answering.engine_watch import PERIOD, EngineWatch
+from headstart.chat.answering.engine_watch import PERIOD, REST, EngineWatch
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import Trouble
 from headstart.engine.runner import STOP_SECONDS, Runner
+from tests.conftest import until
 from tests.support.fake_generator import FakeGenerator
 
 
@@ -64,3 +68,36 @@ async def test_what_was_slept_through_counts_for_nothing(told: list[str]) -> Non
     watch.look()
     assert runner.restarts == 1
     runner.close()
+
+
+async def test_an_engine_with_nothing_to_do_is_looked_at_rarely(told: list[str]) -> None:
+    now = [100.0]
+    runner = _StuckRunner()
+    watch = EngineWatch(runner, Broadcast(), lambda: now[0])
+    loop, due = asyncio.get_running_loop(), []
+
+    def note(seconds: float, *wanted: Any, **more: Any) -> asyncio.TimerHandle:
+        if seconds in (PERIOD, REST):
+            due.append(seconds)
+        return later(seconds, *wanted, **more)
+
+    later, loop.call_later = loop.call_later, note  # type: ignore[method-assign, assignment]
+    try:
+        await until(lambda: not runner.busy)
+        watch.begin()
+        assert due == [REST]
+        # whoever asks has it looked at sooner, once
+        now[0] += 10
+        for _ in range(2):
+            async for _event in runner.release(()):
+                pass
+        assert due == [REST, PERIOD]
+        # the long pause was no sleep
+        now[0] += PERIOD
+        runner.is_stuck = True
+        watch.look()
+        assert runner.restarts == 1
+    finally:
+        loop.call_later = later  # type: ignore[method-assign]
+        watch.close()
+        runner.close()

@@ -11,8 +11,8 @@ from headstart.chat.changes import Trouble
 from headstart.core.told import told
 from headstart.engine.runner import STOP_SECONDS, Runner
 
-# seconds between two looks
-PERIOD = 2.0
+# seconds between two looks while the engine works, and while it has nothing to do
+PERIOD, REST = 2.0, 60.0
 
 
 class EngineWatch:
@@ -25,16 +25,29 @@ class EngineWatch:
         self._broadcast = broadcast
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
-        self._last = clock()
+        # when the next look should be
+        self._due = clock() + PERIOD
         # until then nothing is judged
         self._patient_until = 0.0
+        runner.on_asked(self._asked)
 
     def begin(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(PERIOD, self._look)
+        self._schedule(PERIOD if self._runner.busy else REST)
+
+    def _schedule(self, seconds: float) -> None:
+        self.close()
+        self._due = self._clock() + seconds
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
+
+    def _asked(self) -> None:
+        """Somebody asks the engine for something: look sooner."""
+        if self._timer is not None and self._due - self._clock() > PERIOD:
+            self._schedule(PERIOD)
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     def _look(self) -> None:
         self.look()
@@ -42,10 +55,10 @@ class EngineWatch:
 
     def look(self) -> None:
         now = self._clock()
-        if now - self._last > 10 * PERIOD:
+        if now - self._due > 9 * PERIOD:
             # the computer slept: nothing had time to answer
             self._patient_until = now + STOP_SECONDS
-        self._last = now
+        self._due = now + PERIOD
         if now >= self._patient_until and self._runner.stuck(now):
             self._runner.restart()
             self._broadcast.tell(Trouble(told("engine-restarted")))

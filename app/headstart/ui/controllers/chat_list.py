@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import (
@@ -25,7 +25,7 @@ from headstart.ui.tasks import Tasks
 SPEED_SECONDS = 0.5
 WRITING, WAITING = "Writing…", "Waiting for another chat…"
 # how often it is seen whether another program changed chats; some microseconds in another thread
-WATCH_MS = 3000
+SOON_MS, WATCH_MS = 500, 60_000
 # what a line of the list does not show
 _HIDDEN = (What.MODEL, What.OPTIONS)
 
@@ -55,9 +55,17 @@ class ChatListController(QObject):
         # what is said in the lines of chats that are being written in
         self._statuses: dict[str, str] = {}
         self._speed_shown = 0.0
+        self._files = QFileSystemWatcher(self)
+        self._files.fileChanged.connect(self._on_file)
+        # many writes are one look
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOON_MS)
+        self._soon.timeout.connect(self._look)
+        # some disks do not tell of what other computers write
         self._watch = QTimer(self)
         self._watch.setInterval(WATCH_MS)
-        self._watch.timeout.connect(lambda: tasks.spawn(chat_list.look()))
+        self._watch.timeout.connect(self._look)
         broadcast.on(ChatChanged, self._on_chat)
         broadcast.on(BranchChanged, lambda change: tasks.spawn(self._list_one(change.chat_id)))
         broadcast.on(ReplyEnded, lambda change: tasks.spawn(self._list_one(change.chat_id)))
@@ -65,11 +73,26 @@ class ChatListController(QObject):
         broadcast.on(ChatsChanged, lambda _change: self.list())
 
     def watch(self) -> None:
-        """From now on see from time to time whether another program changes the chats."""
+        """From now on see when another program changes the chats."""
+        self._look()
         self._watch.start()
 
     def close(self) -> None:
         self._watch.stop()
+        self._soon.stop()
+        self._files.removePaths(self._files.files())
+
+    def _look(self) -> None:
+        # a file that was made again has to be asked for again
+        watched = {*self._files.files()}
+        missing = [path for path in self._chat_list.files() if str(path) not in watched]
+        if there := [str(path) for path in missing if path.exists()]:
+            self._files.addPaths(there)
+        self._tasks.spawn(self._chat_list.look())
+
+    def _on_file(self, _path: str) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
 
     def list(self) -> None:
         self._tasks.spawn(self._list())

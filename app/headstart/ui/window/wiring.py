@@ -19,6 +19,7 @@ from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector
 from headstart.ui.sidebar import wiring as sidebar
 from headstart.ui.transcript import wiring as transcript
+from headstart.ui.window.caret import RestingCaret
 from headstart.ui.window.consent import ask_consent
 from headstart.ui.window.help import keys_of
 from headstart.ui.window.notices import Toast
@@ -147,6 +148,7 @@ def _connect_pages(window: MainWindow, controllers: Controllers) -> None:
     window.settings.closed.connect(pages.show_chat)
     pages.changed.connect(show)
     Sight(window, controllers.folders)
+    RestingCaret(window)
     pages.file_wanted.connect(lambda: window.commands.run("model.open_file"))
     pages.line_changed.connect(lambda line: window.sidebar.set_models(line, pages.on_models))
 

@@ -1,0 +1,32 @@
+"""A caret that rests: where nobody types it stops blinking, and wakes nothing. Main thread."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QGuiApplication
+
+# as long as on desktops that have it
+REST_MS = 10_000
+
+
+class RestingCaret(QObject):
+    """Follows the caret of whatever field has the keyboard."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hints = QGuiApplication.styleHints()
+        self._usual = self._hints.cursorFlashTime()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(lambda: self._hints.setCursorFlashTime(0))
+        QGuiApplication.inputMethod().cursorRectangleChanged.connect(self._on_move)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusObjectChanged.connect(self._on_move)
+        self._rest.start()
+
+    def _on_move(self) -> None:
+        self._rest.start()
+        if self._usual and not self._hints.cursorFlashTime():
+            self._hints.setCursorFlashTime(self._usual)
