@@ -16,6 +16,8 @@
 /* cells that are looked at together, and rows of which each cell's values are unpacked once */
 #define HEADSTART_CELLS 64
 #define HEADSTART_ROWS_TOGETHER 32
+/* minus infinity in half precision: a cell that is not seen */
+#define HEADSTART_HIDDEN 0xfc00
 /* the power of a row that has seen no cell */
 #define HEADSTART_NO_TOP (INT_MIN / 2)
 
@@ -73,8 +75,15 @@ static inline bool headstart_seen(const headstart_query * queries, int rows, int
             continue;
         }
         before = mask;
-        for (int i = 0; i < count; ++i) {
-            if (mask[first + i] != 0xfc00) {
+        int i = 0;
+        for (; i + 16 <= count; i += 16) {
+            const __m256i some = _mm256_loadu_si256((const __m256i *)(mask + first + i));
+            if (_mm256_movemask_epi8(_mm256_cmpeq_epi16(some, _mm256_set1_epi16((short)HEADSTART_HIDDEN))) != -1) {
+                return true;
+            }
+        }
+        for (; i < count; ++i) {
+            if (mask[first + i] != HEADSTART_HIDDEN) {
                 return true;
             }
         }

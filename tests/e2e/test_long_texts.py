@@ -34,7 +34,9 @@ async def test_a_paste_that_does_not_fit_is_told_and_kept(running: OpenApp, text
         assert shown_text(app, 0) == text
         app.window.new_chat()
         reply = await ask(app, "Are you still there?")
-        assert reply.status is MessageStatus.COMPLETE
+        # kernels decide whether it ends before the limit
+        assert reply.status in (MessageStatus.COMPLETE, MessageStatus.STOPPED)
+        assert reply.text
 
 
 @pytest.mark.parametrize("text", [LETTERS, RULE], ids=["letters", "rule"])

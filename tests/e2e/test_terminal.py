@@ -81,7 +81,7 @@ async def test_beside_an_open_window(running: OpenApp, tmp_path: Path) -> None:
         use_sampling(app)
         await ask(app, "Hello")
         app.controllers.chat_list.watch()
-        await app.services.chat_list.look()
+        await app.services.chat_list.elsewhere.look()
         arguments = ("--home", app.home.path, "import", source)
         result = await asyncio.to_thread(headstart, *arguments)
         assert result.returncode == 0, result.stderr

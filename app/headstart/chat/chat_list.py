@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 
 from headstart.chat.background import Background
 from headstart.chat.changes import What
 from headstart.chat.databases import Databases
+from headstart.chat.elsewhere import Elsewhere
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
@@ -35,6 +35,7 @@ class ChatList:
         background: Background,
     ) -> None:
         self._databases = databases
+        self.elsewhere = Elsewhere(databases)
         self._replies = replies
         self._prefixes = prefixes
         self._preferences = preferences
@@ -45,14 +46,6 @@ class ChatList:
     async def summaries(self) -> list[ChatSummary]:
         """Every line of the list, private chats first."""
         return await self._databases.summaries()
-
-    def files(self) -> tuple[Path, ...]:
-        """Files that a program which changes the chats writes to."""
-        return self._databases.files()
-
-    async def look(self) -> None:
-        """See whether another program changed the chats."""
-        await self._databases.look()
 
     async def summary(self, chat_id: str) -> ChatSummary | None:
         """A chat's line in the list; None where it is in no list."""

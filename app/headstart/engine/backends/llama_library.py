@@ -114,6 +114,14 @@ def _watched() -> Callable[[], int]:
         return lambda: 0
 
 
+def _kernels() -> int:
+    """The number of our own kernels (packaging/native/fixes.h); 0 where the library has none."""
+    try:
+        return int(ggml().headstart_kernels())  # type: ignore[union-attr]
+    except AttributeError:
+        return 0
+
+
 _portable = _load_backends()
 lib.llama_backend_init()
 lost_mappings = _watched()
@@ -121,10 +129,13 @@ lost_mappings = _watched()
 
 def build_name() -> str:
     """What computes: equal names mean equal bits on the same processor."""
+    name = f"llama.cpp {lib.__version__}"
+    if kernels := _kernels():
+        name += f" with kernels {kernels}"
     if not _portable:
-        return f"llama.cpp {lib.__version__}"
+        return name
     features = lib.llama_print_system_info().decode("utf-8", "replace").strip()
-    return f"llama.cpp {lib.__version__} ({features})"
+    return f"{name} ({features})"
 
 
 def forget_errors() -> None:

@@ -85,10 +85,10 @@ class ChatListController(QObject):
     def _look(self) -> None:
         # a file that was made again has to be asked for again
         watched = {*self._files.files()}
-        missing = [path for path in self._chat_list.files() if str(path) not in watched]
+        missing = [path for path in self._chat_list.elsewhere.files() if str(path) not in watched]
         if there := [str(path) for path in missing if path.exists()]:
             self._files.addPaths(there)
-        self._tasks.spawn(self._chat_list.look())
+        self._tasks.spawn(self._chat_list.elsewhere.look())
 
     def _on_file(self, _path: str) -> None:
         if not self._soon.isActive():
