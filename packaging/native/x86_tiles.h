@@ -821,6 +821,8 @@ HEADSTART_TILE void headstart_multiply_floats(const int type, int64_t begin, int
     float wide[4][HEADSTART_FLOATS];
     for (int64_t pass = 0; pass < n; pass += HEADSTART_PASS) {
         const int64_t rows = n - pass < HEADSTART_PASS ? n - pass : HEADSTART_PASS;
+        /* few rows wait for memory: what comes next is asked for little by little */
+        const int64_t part = rows <= 4 ? HEADSTART_FLOATS / 4 : HEADSTART_FLOATS;
         __m256 sums[HEADSTART_PASS][4];
         for (int64_t at = begin; at < end; at += 4) {
             /* the last rows once more where there are not four */
@@ -829,8 +831,8 @@ HEADSTART_TILE void headstart_multiply_floats(const int type, int64_t begin, int
             const size_t apart = there == 4 ? lda : 0;
             const char * next = at + 4 < end ? a + (at + 4) * lda : then;
             memset(sums, 0, rows * sizeof(*sums));
-            for (int64_t k = 0; k < numbers; k += HEADSTART_FLOATS) {
-                const int64_t some = numbers - k < HEADSTART_FLOATS ? numbers - k : HEADSTART_FLOATS;
+            for (int64_t k = 0; k < numbers; k += part) {
+                const int64_t some = numbers - k < part ? numbers - k : part;
                 const char * from = a + row * lda + k * size;
                 for (int64_t line = 0; line < 4 * some * (int64_t)size; line += 64) {
                     _mm_prefetch(next + line, _MM_HINT_T0);
