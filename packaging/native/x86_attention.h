@@ -8,7 +8,7 @@
  * (The usual form, Milakov and Gimelshein 2018, multiplies by exp of a difference, which rounds.)
  */
 #pragma once
-#include "x86_tiles.h"
+#include "x86_weights.h"
 #ifdef HEADSTART_TILES
 #include <limits.h>
 #include <stdlib.h>
@@ -237,7 +237,8 @@ HEADSTART_TILE void headstart_add_values(const int type, const int count, const 
             weight[r] = _mm256_set1_ps(weights[r][i]);
         }
         for (int w = 0; w < wide; ++w) {
-            const __m256 value = headstart_value(type, v + i * step, at + 8 * w);
+            __m256 value = headstart_value(type, v + i * step, at + 8 * w);
+            HEADSTART_IN_REGISTER(value);
             for (int r = 0; r < count; ++r) {
                 total[r][w] = _mm256_fmadd_ps(weight[r], value, total[r][w]);
             }

@@ -1,4 +1,4 @@
-/* Puts x86_tiles.h and x86_attention.h in llama.cpp's place: its product of two tensors asks
+/* Puts x86_weights.h and x86_attention.h in llama.cpp's place: its product of two tensors asks
  * `ggml_compute_forward_mul_mat_tiled` first, and reserves memory for that; attention is one function.
  */
 #pragma once

@@ -1,4 +1,5 @@
-/* Products of quantized weights and a few rows, for x86, in place of llama.cpp's.
+/* Products of quantized weights and a few rows, for x86 with AVX-512, in place of llama.cpp's; with
+ * AVX2 alone see x86_products.h.
  *
  * llama.cpp multiplies one row at a time, and each sum waits for the one before; its tiles read
  * four rows of weights at once, which the hardware does not fetch ahead. Here four rows of weights
@@ -257,9 +258,8 @@ HEADSTART_INLINE bool headstart_multiply(const int type, int64_t begin, int64_t 
     return true;
 }
 
-/* One row is llama.cpp's where that is faster: with AVX-512 (Zen 4) it multiplies Q8_0 and Q5_0 in
- * 0.65 to 0.85 of the time that four rows of weights at once take. With AVX2 (Zen 3) it takes 1.1
- * to 1.35 times as long as these, and with Q4_1 longer everywhere. */
+/* One row of Q8_0 and Q5_0 is llama.cpp's, which takes 0.65 to 0.85 of the time that four rows of weights
+ * at once take (Zen 4); with Q4_1 it takes longer. */
 HEADSTART_INLINE bool headstart_leaves(const int type, const int64_t n) {
 #ifdef HEADSTART_WIDE
     return n == 1 && type != HEADSTART_Q4_1;

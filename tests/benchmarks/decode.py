@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headstart.chat.preferences import Preferences
@@ -313,19 +313,23 @@ def guard(report: Report, starter: ModelRef, wide: ModelRef) -> None:
 SECTIONS = {"speed": speeds, "around": around, "guard": guard}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+Section = Callable[[Report, ModelRef, ModelRef], None]
+
+
+def run_sections(description: str | None, title: str, sections: Mapping[str, Section]) -> None:
+    """The sections that the command line names, or all, with the starter and the wide model."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
-    parser.add_argument("--only", help="some of: " + ",".join(SECTIONS))
+    parser.add_argument("--only", help="some of: " + ",".join(sections))
     options = parser.parse_args()
     starter = starter_model()
     assert starter is not None
     wide = wide_model(starter)
-    report = Report("decode (engine without a window)")
-    for name in options.only.split(",") if options.only else SECTIONS:
-        SECTIONS[name](report, starter, wide)
+    report = Report(title)
+    for name in options.only.split(",") if options.only else sections:
+        sections[name](report, starter, wide)
     report.write(options.json)
 
 
 if __name__ == "__main__":
-    main()
+    run_sections(__doc__, "decode (engine without a window)", SECTIONS)

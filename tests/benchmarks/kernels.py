@@ -6,7 +6,6 @@ sides are llama-bench with the same file and flags; one has our libraries. Pairs
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -15,8 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from headstart.core.model_ref import ModelRef
-from headstart.hub.library import starter_model
-from tests.benchmarks.decode import MIXES, mixed, wide_model
+from tests.benchmarks.decode import MIXES, mixed, run_sections
 from tests.benchmarks.peers import peer, stock
 from tests.benchmarks.report import Ratios, Report, paired_ratios, spread
 from tests.benchmarks.threads import busy
@@ -139,19 +137,5 @@ def busy_core(report: Report, starter: ModelRef, wide: ModelRef) -> None:
 SECTIONS = {"rows": rows, "depth": depth, "prompts": prompts, "busy": busy_core}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
-    parser.add_argument("--only", help="some of: " + ",".join(SECTIONS))
-    options = parser.parse_args()
-    starter = starter_model()
-    assert starter is not None
-    wide = wide_model(starter)
-    report = Report("kernels (llama-bench with our libraries and as it comes)")
-    for name in options.only.split(",") if options.only else SECTIONS:
-        SECTIONS[name](report, starter, wide)
-    report.write(options.json)
-
-
 if __name__ == "__main__":
-    main()
+    run_sections(__doc__, "kernels (llama-bench with our libraries and as it comes)", SECTIONS)

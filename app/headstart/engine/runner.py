@@ -113,7 +113,7 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """Whether there is anything that could get stuck."""
+        """True while something could get stuck: a job, idle work, or an engine that ended."""
         working = self._current is not None or self._idle_stop is not None
         return working or not self._queue.empty() or not self._thread.is_alive()
 

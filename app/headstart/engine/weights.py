@@ -24,14 +24,14 @@ class Weights:
 
     @property
     def changed(self) -> bool:
-        """Whether a file was written or replaced since; some microseconds. One that was removed is
-        whole for who has it open."""
+        """True when a file was written or replaced since; some microseconds. A file that was
+        removed is whole for who has it open."""
         pairs = zip(self._before, _state(self._files), strict=True)
         return any(new is not None and new != old for old, new in pairs)
 
     @property
     def written_over(self) -> bool:
-        """Whether the same file has other bytes: what was computed meanwhile may be nonsense."""
+        """True when the same file has other bytes: replies computed meanwhile may be nonsense."""
         pairs = zip(self._before, _state(self._files), strict=True)
         return any(
             old is not None and new is not None and old[2:] == new[2:] and old != new

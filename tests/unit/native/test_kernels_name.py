@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headstart.engine.backends.llama_library import build_name, ggml
-from tests.unit.native.test_x86_rows import NATIVE
+from tests.support.native_library import NATIVE
 
 
 def test_the_name_of_the_build_has_the_number_of_its_kernels() -> None:

@@ -4,8 +4,6 @@ between, and is what the formula says."""
 from __future__ import annotations
 
 import ctypes
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,11 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
 
-from tests.unit.native.test_x86_rows import AVX2, COMPILER, NATIVE, _flags
-from tests.unit.native.test_x86_tiles import pytestmark as pytestmark
+from tests.support.native_library import AVX2, can_compile, can_run, native_library
+
+pytestmark = pytest.mark.skipif(
+    not can_compile() or not can_run(AVX2), reason="kernels for x86 with AVX2"
+)
 
 TYPES = (
     (Type.F16, Type.F16),
@@ -40,11 +41,8 @@ Floats = npt.NDArray[np.float32]
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    made = tmp_path_factory.mktemp("attention") / "x86_attention.so"
     source = Path(__file__).parent / "x86_attention.c"
-    flags = [*_flags(AVX2), *shlex.split("-O3 -w -shared -fPIC"), f"-I{NATIVE}"]
-    subprocess.run([*COMPILER, *flags, str(source), "-o", str(made)], check=True)
-    return ctypes.CDLL(str(made))
+    return native_library(source, tmp_path_factory.mktemp("attention"))
 
 
 def _at(array: npt.NDArray[Any] | None) -> ctypes.c_void_p:

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import shlex
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.models.llama_source import llama_source
-from tests.support.processor import flags
-
-NATIVE = Path(__file__).resolve().parents[3] / "packaging" / "native"
-COMPILER = shlex.split(os.environ.get("CC", "cc"))
+from tests.support.native_library import AVX2, COMPILER, NATIVE, can_compile, can_run, flags_for
 
 pytestmark = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64")
-    or sys.platform != "linux"
-    or shutil.which(COMPILER[0]) is None,
-    reason="kernels for x86, compiled by GCC or Clang, linked as on Linux",
+    not can_compile(), reason="kernels for x86, compiled by GCC or Clang, linked as on Linux"
 )
 
-
-def _can_run(wanted: set[str]) -> bool:
-    return wanted <= flags()
-
-
-# as Linux names them, and GCC without the underscores
-AVX2 = ("avx2", "fma", "f16c")
 AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni")
 
 
@@ -42,13 +24,9 @@ def llama_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("products") / "quants.o"
     folders = [f"-I{ggml / folder}" for folder in ("include", "src", "src/ggml-cpu")]
     source = ggml / "src/ggml-cpu/arch/x86/quants.c"
-    flags = [*_flags(AVX2), "-w", "-ffunction-sections", *folders]
+    flags = [*flags_for(AVX2), "-w", "-ffunction-sections", *folders]
     subprocess.run([*COMPILER, *flags, "-c", str(source), "-o", str(made)], check=True)
     return made
-
-
-def _flags(needs: tuple[str, ...]) -> list[str]:
-    return ["-O2", *(f"-m{name.replace('_', '')}" for name in needs)]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +47,10 @@ def test_products_are_those_of_single_rows(
 ) -> None:
     """On a processor without these instructions they are emulated: what is compared is the order
     of sums."""
-    if not _can_run(set(AVX2)):
+    if not can_run(AVX2):
         pytest.skip("not on this processor")
     program, here = tmp_path / "x86_rows", Path(__file__).parent
-    extra = _flags((*AVX2, *needs)) if _can_run(set(needs)) else [*_flags(AVX2), *emulation]
+    extra = flags_for((*AVX2, *needs)) if can_run(needs) else [*flags_for(AVX2), *emulation]
     sources = [str(here / "x86_rows.c"), str(llama_products), "-lm"]
     command = [*COMPILER, *extra, f"-I{NATIVE}", f"-I{here}", *sources]
     subprocess.run([*command, "-Wl,--gc-sections", "-w", "-o", str(program)], check=True)

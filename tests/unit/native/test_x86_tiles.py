@@ -4,11 +4,6 @@ products of the numbers that the formats stand for."""
 from __future__ import annotations
 
 import ctypes
-import platform
-import shlex
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,14 +15,10 @@ from gguf import GGMLQuantizationType as Type
 from gguf.constants import GGML_QUANT_SIZES
 from gguf.quants import dequantize
 
-from tests.unit.native.test_x86_rows import AVX2, COMPILER, NATIVE, _can_run, _flags
+from tests.support.native_library import AVX2, can_compile, can_run, native_library
 
 pytestmark = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64")
-    or sys.platform != "linux"
-    or shutil.which(COMPILER[0]) is None
-    or not _can_run(set(AVX2)),
-    reason="kernels for x86 with AVX2",
+    not can_compile() or not can_run(AVX2), reason="kernels for x86 with AVX2"
 )
 
 
@@ -63,11 +54,8 @@ Bytes = npt.NDArray[np.uint8]
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    made = tmp_path_factory.mktemp("tiles") / "x86_tiles.so"
     source = Path(__file__).parent / "x86_tiles.c"
-    flags = [*_flags(AVX2), *shlex.split("-O3 -w -shared -fPIC"), f"-I{NATIVE}"]
-    subprocess.run([*COMPILER, *flags, str(source), "-o", str(made)], check=True)
-    loaded = ctypes.CDLL(str(made))
+    loaded = native_library(source, tmp_path_factory.mktemp("tiles"))
     loaded.row_size.restype = ctypes.c_size_t
     return loaded
 

@@ -1,5 +1,5 @@
-/* x86_tiles.h as a library for its test. */
-#include "x86_tiles.h"
+/* x86_weights.h as a library for its test. */
+#include "x86_weights.h"
 
 /* Bytes of n rows of numbers in 8 bits, and those rows; 0 where they stay as they are. */
 size_t row_size(int type, int64_t numbers) {

@@ -15,11 +15,12 @@ class RestingCaret(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._hints = QGuiApplication.styleHints()
-        self._usual = self._hints.cursorFlashTime()
+        # of the desktop; 0 while the caret blinks
+        self._usual = 0
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MS)
-        self._rest.timeout.connect(lambda: self._hints.setCursorFlashTime(0))
+        self._rest.timeout.connect(self._on_rest)
         QGuiApplication.inputMethod().cursorRectangleChanged.connect(self._on_move)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
@@ -28,5 +29,10 @@ class RestingCaret(QObject):
 
     def _on_move(self) -> None:
         self._rest.start()
-        if self._usual and not self._hints.cursorFlashTime():
+        if self._usual:
             self._hints.setCursorFlashTime(self._usual)
+            self._usual = 0
+
+    def _on_rest(self) -> None:
+        self._usual = self._usual or self._hints.cursorFlashTime()
+        self._hints.setCursorFlashTime(0)

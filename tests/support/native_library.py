@@ -1,0 +1,44 @@
+"""Compiles the C files of the native tests, as the set-up compiles llama.cpp."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.processor import flags
+
+NATIVE = Path(__file__).resolve().parents[2] / "packaging" / "native"
+COMPILER = shlex.split(os.environ.get("CC", "cc"))
+# as Linux names them, and GCC without the underscores
+AVX2 = ("avx2", "fma", "f16c")
+
+
+def can_compile() -> bool:
+    """True with GCC or Clang on Linux for x86, where objects are linked as the tests do."""
+    return (
+        platform.machine() in ("x86_64", "AMD64")
+        and sys.platform == "linux"
+        and shutil.which(COMPILER[0]) is not None
+    )
+
+
+def can_run(needs: tuple[str, ...]) -> bool:
+    return {*needs} <= flags()
+
+
+def flags_for(needs: tuple[str, ...]) -> list[str]:
+    return ["-O2", *(f"-m{name.replace('_', '')}" for name in needs)]
+
+
+def native_library(source: Path, folder: Path) -> ctypes.CDLL:
+    """A library for AVX2, compiled as much as llama.cpp is."""
+    made = folder / f"{source.stem}.so"
+    options = [*flags_for(AVX2), "-O3", "-w", "-shared", "-fPIC", f"-I{NATIVE}"]
+    subprocess.run([*COMPILER, *options, str(source), "-o", str(made)], check=True)
+    return ctypes.CDLL(str(made))
