@@ -1,12 +1,20 @@
 /* Types of weights as llama.cpp has them in files, and the rows of numbers that meet them; for x86 with
- * AVX2 and without AVX-512.
+ * AVX2, and more where the processor has it.
  *
  * Rows are made 8 bits a number as in llama.cpp, but their scales stay single precision.
  */
 #pragma once
-#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) \
-    && (!defined(__AVX512F__) || defined(HEADSTART_TILES_ANYWHERE))
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 #define HEADSTART_TILES 1
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) \
+    && defined(__AVX512VNNI__)
+/* Registers of 512 bits; the first processors with them slow down when they are used. */
+#define HEADSTART_WIDE 1
+#endif
+#if defined(HEADSTART_WIDE) || defined(__AVXVNNI__)
+/* Products of four bytes each are added to whole numbers of 32 bits at once. */
+#define HEADSTART_DOTS 1
+#endif
 #include <immintrin.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,9 +24,24 @@
 
 #define HEADSTART_TILE static inline __attribute__((always_inline))
 /* Compilers like to add whole numbers up in another order, which takes more registers than there are. */
+#ifdef __AVX512F__
+#define HEADSTART_IN_ORDER(x) __asm__("" : "+v"(x))
+#else
 #define HEADSTART_IN_ORDER(x) __asm__("" : "+x"(x))
+#endif
 /* They like to read a number from memory each time that it is used, too. */
 #define HEADSTART_IN_REGISTER(x) HEADSTART_IN_ORDER(x)
+#ifdef HEADSTART_WIDE
+#define HEADSTART_LANES 16
+typedef __m512 headstart_reals;
+typedef __m512i headstart_ints;
+#define headstart_all(name) _mm512_##name
+#else
+#define HEADSTART_LANES 8
+typedef __m256 headstart_reals;
+typedef __m256i headstart_ints;
+#define headstart_all(name) _mm256_##name
+#endif
 /* ggml's numbers of types */
 enum {
     HEADSTART_T_F32 = 0, HEADSTART_T_F16 = 1, HEADSTART_T_BF16 = 30,
@@ -53,15 +76,25 @@ HEADSTART_TILE bool headstart_tile_is_k(const int type) {
         || type == HEADSTART_T_IQ4_XS;
 }
 
-/* Whether numbers have a sign, and absolute values of more than 7 bits with the products' room. */
-HEADSTART_TILE bool headstart_tile_has_sign(const int type) {
+/* Whether a number can have all of 8 bits with its sign. */
+HEADSTART_TILE bool headstart_tile_is_full(const int type) {
     return type == HEADSTART_T_Q8_0 || type == HEADSTART_T_IQ4_NL || type == HEADSTART_T_IQ4_XS;
+}
+
+/* Whether numbers keep their sign, as 16 bits have no room for products with what is made positive. */
+HEADSTART_TILE bool headstart_tile_has_sign(const int type) {
+#ifdef HEADSTART_DOTS
+    (void)type;
+    return false;
+#else
+    return headstart_tile_is_full(type);
+#endif
 }
 
 /* What was added to each number to make it positive. */
 HEADSTART_TILE int headstart_tile_more(const int type) {
     return type == HEADSTART_T_Q4_0 ? 8 : type == HEADSTART_T_Q5_0 ? 16 : type == HEADSTART_T_Q6_K ? 32
-        : type == HEADSTART_T_MXFP4 ? 12 : 0;
+        : type == HEADSTART_T_MXFP4 ? 12 : headstart_tile_is_full(type) && !headstart_tile_has_sign(type) ? 128 : 0;
 }
 
 /* Products of four numbers that 16 bits have room for: of 2 * number * 127 each. */
@@ -129,12 +162,21 @@ HEADSTART_TILE __m256i headstart_and(__m256i x, int mask) {
     return _mm256_and_si256(x, _mm256_set1_epi8((char)mask));
 }
 
-HEADSTART_TILE __m256i headstart_look(const int type, __m256i nibbles) {
-    /* with 12 more in MXFP4 */
+/* Numbers of 8 bits with what is added to them. */
+HEADSTART_TILE __m256i headstart_positive(const int type, __m256i q) {
+    return headstart_tile_more(type) == 128 ? _mm256_xor_si256(q, _mm256_set1_epi8((char)0x80)) : q;
+}
+
+/* The numbers that nibbles stand for, with `more` added: as a table, and those of some nibbles. */
+HEADSTART_TILE __m256i headstart_values_of(const int type, const int more) {
     const __m128i values = type == HEADSTART_T_MXFP4
-        ? _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0)
+        ? _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
         : _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
-    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), nibbles);
+    return _mm256_broadcastsi128_si256(_mm_add_epi8(values, _mm_set1_epi8((char)more)));
+}
+
+HEADSTART_TILE __m256i headstart_look(const int type, const int more, __m256i nibbles) {
+    return _mm256_shuffle_epi8(headstart_values_of(type, more), nibbles);
 }
 
 HEADSTART_TILE void headstart_scales_32(const int type, __m256i heads, __m256 * d, __m256 * m) {
@@ -155,6 +197,28 @@ HEADSTART_TILE void headstart_scales_32(const int type, __m256i heads, __m256 * 
 
 HEADSTART_TILE __m256i headstart_products(const bool has_sign, __m256i q, __m256i size, __m256i x) {
     return has_sign ? _mm256_maddubs_epi16(size, _mm256_sign_epi8(x, q)) : _mm256_maddubs_epi16(q, x);
+}
+
+/* `sum` and the products of pairs of 16 bits. */
+HEADSTART_TILE __m256i headstart_pairs(__m256i sum, __m256i a, __m256i b) {
+#ifdef HEADSTART_WIDE
+    return _mm256_dpwssd_epi32(sum, a, b);
+#elif defined(HEADSTART_DOTS)
+    return _mm256_dpwssd_avx_epi32(sum, a, b);
+#else
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+#endif
+}
+
+/* The sums of four products of positive numbers and such with a sign each. */
+HEADSTART_TILE __m256i headstart_dots(__m256i q, __m256i x) {
+#ifdef HEADSTART_WIDE
+    return _mm256_dpbusd_epi32(_mm256_setzero_si256(), q, x);
+#elif defined(HEADSTART_DOTS)
+    return _mm256_dpbusd_avx_epi32(_mm256_setzero_si256(), q, x);
+#else
+    return _mm256_madd_epi16(_mm256_maddubs_epi16(q, x), _mm256_set1_epi16(1));
+#endif
 }
 
 HEADSTART_TILE size_t headstart_float_size(const int type) {

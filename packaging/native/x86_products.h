@@ -2,8 +2,7 @@
  * `ggml_compute_forward_mul_mat_tiled` first, and reserves memory for that; attention is one function.
  */
 #pragma once
-#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && !defined(__AVX512F__)
-#define HEADSTART_HAS_PRODUCTS 1
+#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
 /* found where llama.cpp's library for processors is compiled, and nowhere else */
 #if __has_include("ggml-cpu-impl.h")
 #include "ggml.h"
@@ -181,12 +180,17 @@ static inline headstart_keys headstart_head(const headstart_attention_job * job,
     return keys;
 }
 
+/* Room for so many scores. */
+static inline int64_t headstart_whole_lanes(int64_t cells) {
+    return (cells + HEADSTART_LANES - 1) / HEADSTART_LANES * HEADSTART_LANES;
+}
+
 /* A few rows: threads share out the cells of all heads, then the rows, then the numbers of values. */
 static inline void headstart_attention_shared(const struct ggml_compute_params * params,
                                               const headstart_attention_job * job, float * memory) {
     enum { PART = 4 * HEADSTART_CELLS, NUMBERS = 32 };
     const int rows = (int)(job->tokens * job->group);
-    const int64_t step = (job->cells + 7) / 8 * 8, all = job->heads * rows;
+    const int64_t step = headstart_whole_lanes(job->cells), all = job->heads * rows;
     int * tops = (int *)memory;
     float * sum = memory + all, * scores = sum + all;
     headstart_query queries[HEADSTART_ROWS_TOGETHER];
@@ -194,6 +198,7 @@ static inline void headstart_attention_shared(const struct ggml_compute_params *
     int64_t known = -1;
     const int64_t parts = (job->cells + PART - 1) / PART, units = job->heads * parts;
     char made[HEADSTART_ROWS_TOGETHER * (1024 / 32) * sizeof(headstart_x32)];
+    float turned[1024 * HEADSTART_LANES];
     const char * x[HEADSTART_ROWS_TOGETHER];
     for (int64_t unit = units * params->ith / params->nth; unit < units * (params->ith + 1) / params->nth; ++unit) {
         const int64_t head = unit / parts, from = unit % parts * PART;
@@ -211,11 +216,11 @@ static inline void headstart_attention_shared(const struct ggml_compute_params *
             }
             if (headstart_seen(queries, rows, first, count)) {
                 const int64_t next = first + count < until ? first + count : first;
-                headstart_score(&keys, queries, rows, x, first, count, to, keys.k + next * keys.k_step);
+                headstart_score(&keys, queries, rows, x, first, count, to, keys.k + next * keys.k_step, turned);
                 continue;
             }
             for (int r = 0; r < rows; ++r) {
-                for (int i = 0; i < (count + 7) / 8 * 8; ++i) {
+                for (int i = 0; i < headstart_whole_lanes(count); ++i) {
                     to[r][i] = -INFINITY;
                 }
             }
@@ -276,7 +281,7 @@ static inline void headstart_attention(const struct ggml_compute_params * params
     static _Thread_local char * kept;
     static _Thread_local size_t kept_size;
     if (blocks == 1 && params->nth > 1 && units < 8 * params->nth && job.cells > HEADSTART_CELLS && keys.dk <= 1024) {
-        const size_t wanted = sizeof(float) * job.heads * rows * ((job.cells + 7) / 8 * 8 + 2);
+        const size_t wanted = sizeof(float) * job.heads * rows * (headstart_whole_lanes(job.cells) + 2);
         if (params->ith == 0) {
             if (wanted > kept_size) {
                 free(kept);

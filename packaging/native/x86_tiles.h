@@ -17,24 +17,73 @@
 #define HEADSTART_TILE_ROWS 16
 #define HEADSTART_TILE_NUMBERS 256
 /* rows that meet it at once (more need registers that are not there), and with sums in the nearest cache */
+#ifdef HEADSTART_WIDE
+#define HEADSTART_AT_ONCE 6
+#else
 #define HEADSTART_AT_ONCE 2
+#endif
 #define HEADSTART_PASS 128
+/* registers for a number of each row */
+#define HEADSTART_HALVES (HEADSTART_TILE_ROWS / HEADSTART_LANES)
 
-/* 256 numbers of 16 rows of weights: `q` has four numbers of eight rows in a register; `size` has
- * their absolute values where they have a sign. Scales are pairs of 16 bits. */
+/* 256 numbers of 16 rows of weights, eight rows in each half: `q` has four numbers of each row side by
+ * side; `size` has their absolute values where they have a sign. Scales are pairs of 16 bits, or 32 bits. */
 typedef struct {
-    __m256i q[8][8][2], size[8][8][2], scale[16][2], least[8][2];
+    _Alignas(64) __m256i q[8][8][2];
+#ifndef HEADSTART_DOTS
+    __m256i size[8][8][2];
+#endif
+    __m256i scale[16][2], least[8][2];
     __m256 d[8][2], m[8][2];
 } headstart_tile;
 
+/* A half, or both of them. */
+HEADSTART_TILE headstart_ints headstart_ints_of(const __m256i * halves, int half) {
+    return ((const headstart_ints *)halves)[half];
+}
+
+HEADSTART_TILE headstart_reals headstart_reals_of(const __m256 * halves, int half) {
+    return ((const headstart_reals *)halves)[half];
+}
+
+HEADSTART_TILE headstart_ints headstart_add_pairs(headstart_ints sum, headstart_ints a, headstart_ints b) {
+#ifdef HEADSTART_WIDE
+    return _mm512_dpwssd_epi32(sum, a, b);
+#else
+    return headstart_pairs(sum, a, b);
+#endif
+}
+
 HEADSTART_TILE void headstart_keep(const int type, headstart_tile * tile, int block, int step, int half, __m256i q) {
     if (type == HEADSTART_T_IQ4_NL || type == HEADSTART_T_IQ4_XS || type == HEADSTART_T_MXFP4) {
-        q = headstart_look(type, q);
+        q = headstart_look(type, headstart_tile_more(type), q);
     }
-    tile->q[block][step][half] = q;
+    tile->q[block][step][half] = type == HEADSTART_T_Q8_0 ? headstart_positive(type, q) : q;
+#ifndef HEADSTART_DOTS
     if (headstart_tile_has_sign(type)) {
         tile->size[block][step][half] = _mm256_abs_epi8(q);
     }
+#endif
+}
+
+/* Byte `i` of each word as a scale. */
+HEADSTART_TILE __m256i headstart_scale_of(__m256i words, const int i, const bool is_signed) {
+#ifdef HEADSTART_DOTS
+    return is_signed ? _mm256_srai_epi32(_mm256_slli_epi32(words, 24 - 8 * i), 24)
+                     : _mm256_and_si256(_mm256_srli_epi32(words, 8 * i), _mm256_set1_epi32(0xff));
+#else
+    return headstart_pair_of(words, i, i, is_signed);
+#endif
+}
+
+/* Asks for bytes that are read soon, and moves on. A processor has room for some such requests at a time:
+ * they go between what computes. */
+HEADSTART_TILE void headstart_ask(const char ** at, size_t bytes) {
+    const char * const end = *at + bytes;
+    for (const char * line = *at; line < end; line += 64) {
+        _mm_prefetch(line, _MM_HINT_T0);
+    }
+    *at = end;
 }
 
 /* A block of 32 numbers of eight rows. */
@@ -87,16 +136,17 @@ HEADSTART_TILE void headstart_unpack_scales(const uint8_t * const rows[8], heads
                         headstart_and(_mm256_srli_epi32(head[2], 2), 0x30)),
     };
     for (int i = 0; i < 8; ++i) {
-        tile->scale[i][half] = headstart_pair_of(scales[i / 4], i % 4, i % 4, false);
+        tile->scale[i][half] = headstart_scale_of(scales[i / 4], i % 4, false);
     }
     for (int i = 0; i < 4; ++i) {
         tile->least[i][half] = headstart_pair_of(least[i / 2], i % 2 * 2, i % 2 * 2 + 1, false);
     }
 }
 
-/* A block of 256 numbers of eight rows. */
+/* A block of 256 numbers of eight rows; meanwhile as much is asked for. */
 HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const rows[8], headstart_tile * tile,
-                                         int half) {
+                                         int half, const char ** following) {
+    const size_t size = headstart_tile_block(type);
     if (type == HEADSTART_T_Q4_K || type == HEADSTART_T_Q5_K) {
         headstart_unpack_scales(rows, tile, half);
         for (int part = 0; part < 2; ++part) {
@@ -106,6 +156,7 @@ HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const r
             }
             for (int j = 0; j < 4; ++j) {
                 __m256i x[4];
+                headstart_ask(following, size);
                 headstart_turn(rows, (type == HEADSTART_T_Q5_K ? 48 : 16) + 32 * j + 16 * part, x);
                 for (int i = 0; i < 4; ++i) {
                     __m256i low = headstart_and(x[i], 15), high = headstart_and(_mm256_srli_epi16(x[i], 4), 15);
@@ -123,7 +174,7 @@ HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const r
         __m256i scales[4];
         headstart_turn(rows, 192, scales);
         for (int i = 0; i < 16; ++i) {
-            tile->scale[i][half] = headstart_pair_of(scales[i / 4], i % 4, i % 4, true);
+            tile->scale[i][half] = headstart_scale_of(scales[i / 4], i % 4, true);
         }
         for (int i = 0; i < 8; ++i) {
             tile->least[i][half] = headstart_pair_of(scales[i / 2], i % 2 * 2, i % 2 * 2 + 1, true);
@@ -131,6 +182,7 @@ HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const r
         for (int part = 0; part < 4; ++part) {
             /* 128 numbers, and the first or last 16 of each 32 */
             const int big = part / 2, small = part % 2;
+            headstart_ask(following, 2 * size);
             __m256i more[4], x[4], y[4];
             headstart_turn(rows, 128 + 32 * big + 16 * small, more);
             headstart_turn(rows, 64 * big + 16 * small, x);
@@ -148,14 +200,23 @@ HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const r
     } else {
         /* IQ4_XS: a number, 16 bits with the scales' upper 2, 4 bytes with their lower 4 */
         const __m256i head = headstart_words(rows, 0), low = headstart_words(rows, 4);
+        __m256i even = low;
         tile->d[0][half] = headstart_halves(head);
         for (int i = 0; i < 8; ++i) {
+            headstart_ask(following, size);
             const __m256i scale = _mm256_or_si256(
                 _mm256_and_si256(_mm256_srli_epi32(low, 4 * i), _mm256_set1_epi32(15)),
                 _mm256_and_si256(_mm256_srli_epi32(head, 12 + 2 * i), _mm256_set1_epi32(0x30)));
             const __m256i signed_scale = _mm256_sub_epi32(scale, _mm256_set1_epi32(32));
-            tile->scale[i][half] = _mm256_or_si256(_mm256_and_si256(signed_scale, _mm256_set1_epi32(0xffff)),
-                                                   _mm256_slli_epi32(signed_scale, 16));
+            const __m256i upper = _mm256_slli_epi32(signed_scale, 16);
+#ifdef HEADSTART_DOTS
+            tile->scale[i][half] = signed_scale;
+            tile->least[i / 2][half] = _mm256_blend_epi16(even, upper, 0xaa);
+            even = signed_scale;
+#else
+            tile->scale[i][half] = _mm256_blend_epi16(signed_scale, upper, 0xaa);
+            (void)even;
+#endif
             __m256i x[4];
             headstart_turn(rows, 8 + 16 * i, x);
             for (int k = 0; k < 4; ++k) {
@@ -168,10 +229,40 @@ HEADSTART_TILE void headstart_unpack_256(const int type, const uint8_t * const r
 
 /* The sums of 32 numbers' products, times a scale: in each lane a row of weights; `count` rows. */
 HEADSTART_TILE void headstart_sums(const int type, const int count, const headstart_tile * tile, int block,
-                                   const int8_t * const x[], __m256i scale[2][2], __m256i sums[2][HEADSTART_AT_ONCE]) {
+                                   const int8_t * const x[], headstart_ints scale[2][HEADSTART_HALVES],
+                                   headstart_ints sums[HEADSTART_HALVES][HEADSTART_AT_ONCE]) {
+    headstart_ints some[HEADSTART_HALVES][HEADSTART_AT_ONCE] = {{headstart_all(set1_epi32)(0)}};
+#ifdef HEADSTART_DOTS
+    /* a scale for all 32, or for each 16 */
+    const int together = type == HEADSTART_T_Q6_K ? 4 : 8;
+    const bool scaled = headstart_tile_is_k(type);
+    for (int i = 0; i < 8; ++i) {
+        for (int half = 0; half < HEADSTART_HALVES; ++half) {
+            const headstart_ints q = headstart_ints_of(tile->q[block][i], half);
+            for (int r = 0; r < count; ++r) {
+                const headstart_ints before = !scaled ? sums[half][r]
+                    : i % together ? some[half][r] : headstart_all(set1_epi32)(0);
+                const headstart_ints numbers = headstart_all(set1_epi32)(headstart_word(x[r] + 4 * i));
+#ifdef HEADSTART_WIDE
+                const headstart_ints after = _mm512_dpbusd_epi32(before, q, numbers);
+#else
+                const headstart_ints after = _mm256_dpbusd_avx_epi32(before, q, numbers);
+#endif
+                if (!scaled) {
+                    sums[half][r] = after;
+                    continue;
+                }
+                some[half][r] = after;
+                if (i % together == together - 1) {
+                    sums[half][r] = headstart_all(add_epi32)(
+                        sums[half][r], headstart_all(mullo_epi32)(after, scale[i / 4][half]));
+                }
+            }
+        }
+    }
+#else
     const int room = headstart_tile_room(type);
     const bool has_sign = headstart_tile_has_sign(type);
-    __m256i some[2][HEADSTART_AT_ONCE] = {{_mm256_setzero_si256()}};
     for (int i = 0; i < 8; ++i) {
         for (int r = 0; r < count; ++r) {
             const __m256i numbers = headstart_every(x[r] + 4 * i);
@@ -186,45 +277,48 @@ HEADSTART_TILE void headstart_sums(const int type, const int count, const headst
             }
         }
     }
+#endif
 }
 
 HEADSTART_TILE void headstart_meet_32(const int type, const int count, int blocks, const headstart_tile * tile,
                                       const char * const x[], float * const sums[]) {
-    const __m256i one = _mm256_set1_epi16(1);
-    __m256i ones[2][2] = {{one, one}, {one, one}};
     const bool two = type == HEADSTART_T_Q4_1 || type == HEADSTART_T_Q5_1;
-    __m256 total[2][HEADSTART_AT_ONCE];
-    for (int r = 0; r < count; ++r) {
-        for (int half = 0; half < 2; ++half) {
-            total[half][r] = _mm256_loadu_ps(sums[r] + 8 * half);
+    headstart_ints ones[2][HEADSTART_HALVES];
+    headstart_reals total[HEADSTART_HALVES][HEADSTART_AT_ONCE];
+    for (int half = 0; half < HEADSTART_HALVES; ++half) {
+        ones[0][half] = ones[1][half] = headstart_all(set1_epi16)(1);
+        for (int r = 0; r < count; ++r) {
+            total[half][r] = headstart_all(loadu_ps)(sums[r] + HEADSTART_LANES * half);
         }
     }
     for (int block = 0; block < blocks; ++block) {
-        __m256i whole[2][HEADSTART_AT_ONCE];
+        headstart_ints whole[HEADSTART_HALVES][HEADSTART_AT_ONCE];
         const int8_t * numbers[HEADSTART_AT_ONCE];
         for (int r = 0; r < count; ++r) {
             const headstart_x32 * from = (const headstart_x32 *)x[r] + block;
             numbers[r] = from->q;
-            const __m256i start = _mm256_set1_epi32(-headstart_tile_more(type) * from->sum);
-            whole[0][r] = whole[1][r] = start;
+            for (int half = 0; half < HEADSTART_HALVES; ++half) {
+                whole[half][r] = headstart_all(set1_epi32)(-headstart_tile_more(type) * from->sum);
+            }
         }
         headstart_sums(type, count, tile, block, numbers, ones, whole);
         for (int r = 0; r < count; ++r) {
             const headstart_x32 * from = (const headstart_x32 *)x[r] + block;
-            const __m256 d = _mm256_set1_ps(from->d);
-            for (int half = 0; half < 2; ++half) {
-                total[half][r] = _mm256_fmadd_ps(_mm256_mul_ps(tile->d[block][half], d),
-                                                 _mm256_cvtepi32_ps(whole[half][r]), total[half][r]);
+            const headstart_reals d = headstart_all(set1_ps)(from->d);
+            for (int half = 0; half < HEADSTART_HALVES; ++half) {
+                total[half][r] = headstart_all(fmadd_ps)(
+                    headstart_all(mul_ps)(headstart_reals_of(tile->d[block], half), d),
+                    headstart_all(cvtepi32_ps)(whole[half][r]), total[half][r]);
                 if (two) {
-                    const __m256 sum = _mm256_set1_ps(from->d * (float)from->sum);
-                    total[half][r] = _mm256_fmadd_ps(tile->m[block][half], sum, total[half][r]);
+                    const headstart_reals sum = headstart_all(set1_ps)(from->d * (float)from->sum);
+                    total[half][r] = headstart_all(fmadd_ps)(headstart_reals_of(tile->m[block], half), sum, total[half][r]);
                 }
             }
         }
     }
     for (int r = 0; r < count; ++r) {
-        for (int half = 0; half < 2; ++half) {
-            _mm256_storeu_ps(sums[r] + 8 * half, total[half][r]);
+        for (int half = 0; half < HEADSTART_HALVES; ++half) {
+            headstart_all(storeu_ps)(sums[r] + HEADSTART_LANES * half, total[half][r]);
         }
     }
 }
@@ -232,18 +326,19 @@ HEADSTART_TILE void headstart_meet_32(const int type, const int count, int block
 HEADSTART_TILE void headstart_meet_256(const int type, const int count, const headstart_tile * tile,
                                        const char * const x[], float * const sums[]) {
     const bool least = type == HEADSTART_T_Q4_K || type == HEADSTART_T_Q5_K;
-    __m256i whole[2][HEADSTART_AT_ONCE], less[2][HEADSTART_AT_ONCE];
+    const int more = headstart_tile_more(type);
+    headstart_ints whole[HEADSTART_HALVES][HEADSTART_AT_ONCE], less[HEADSTART_HALVES][HEADSTART_AT_ONCE];
     for (int r = 0; r < count; ++r) {
-        for (int half = 0; half < 2; ++half) {
-            whole[half][r] = less[half][r] = _mm256_setzero_si256();
+        for (int half = 0; half < HEADSTART_HALVES; ++half) {
+            whole[half][r] = less[half][r] = headstart_all(set1_epi32)(0);
         }
     }
     for (int block = 0; block < 8; ++block) {
         const int8_t * numbers[HEADSTART_AT_ONCE];
-        __m256i scale[2][2];
-        for (int half = 0; half < 2; ++half) {
-            scale[0][half] = tile->scale[type == HEADSTART_T_Q6_K ? 2 * block : block][half];
-            scale[1][half] = tile->scale[type == HEADSTART_T_Q6_K ? 2 * block + 1 : block][half];
+        headstart_ints scale[2][HEADSTART_HALVES];
+        for (int half = 0; half < HEADSTART_HALVES; ++half) {
+            scale[0][half] = headstart_ints_of(tile->scale[type == HEADSTART_T_Q6_K ? 2 * block : block], half);
+            scale[1][half] = headstart_ints_of(tile->scale[type == HEADSTART_T_Q6_K ? 2 * block + 1 : block], half);
         }
         for (int r = 0; r < count; ++r) {
             numbers[r] = ((const headstart_x256 *)x[r])->q + 32 * block;
@@ -252,23 +347,28 @@ HEADSTART_TILE void headstart_meet_256(const int type, const int count, const he
     }
     for (int r = 0; r < count; ++r) {
         const headstart_x256 * from = (const headstart_x256 *)x[r];
-        const __m256 d = _mm256_set1_ps(from->d);
-        for (int i = 0; i < (least ? 4 : type == HEADSTART_T_Q6_K ? 8 : 0); ++i) {
-            const __m256i both = headstart_every(least ? from->twice + 2 * i : from->sums + 2 * i);
-            for (int half = 0; half < 2; ++half) {
-                less[half][r] = _mm256_add_epi32(less[half][r], _mm256_madd_epi16(tile->least[i][half], both));
+        const headstart_reals d = headstart_all(set1_ps)(from->d);
+        for (int i = 0; i < (type == HEADSTART_T_Q6_K ? 8 : least || more ? 4 : 0); ++i) {
+            const headstart_ints both = headstart_all(set1_epi32)(headstart_word(
+                type == HEADSTART_T_Q6_K ? from->sums + 2 * i : from->twice + 2 * i));
+            for (int half = 0; half < HEADSTART_HALVES; ++half) {
+                less[half][r] = headstart_add_pairs(less[half][r], headstart_ints_of(tile->least[i], half), both);
             }
         }
-        for (int half = 0; half < 2; ++half) {
-            if (type == HEADSTART_T_Q6_K) {
-                /* 32 was added to each number */
-                whole[half][r] = _mm256_sub_epi32(whole[half][r], _mm256_slli_epi32(less[half][r], 5));
+        for (int half = 0; half < HEADSTART_HALVES; ++half) {
+            if (more) {
+                /* a power of 2 */
+                whole[half][r] = headstart_all(sub_epi32)(
+                    whole[half][r], headstart_all(slli_epi32)(less[half][r], more == 128 ? 7 : 5));
             }
-            __m256 sum = _mm256_mul_ps(tile->d[0][half], _mm256_cvtepi32_ps(whole[half][r]));
+            headstart_reals sum = headstart_all(mul_ps)(headstart_reals_of(tile->d[0], half),
+                                                        headstart_all(cvtepi32_ps)(whole[half][r]));
             if (least) {
-                sum = _mm256_fnmadd_ps(tile->m[0][half], _mm256_cvtepi32_ps(less[half][r]), sum);
+                sum = headstart_all(fnmadd_ps)(headstart_reals_of(tile->m[0], half),
+                                               headstart_all(cvtepi32_ps)(less[half][r]), sum);
             }
-            _mm256_storeu_ps(sums[r] + 8 * half, _mm256_fmadd_ps(d, sum, _mm256_loadu_ps(sums[r] + 8 * half)));
+            float * to = sums[r] + HEADSTART_LANES * half;
+            headstart_all(storeu_ps)(to, headstart_all(fmadd_ps)(d, sum, headstart_all(loadu_ps)(to)));
         }
     }
 }
@@ -309,13 +409,10 @@ HEADSTART_TILE void headstart_multiply_tiles(const int type, int64_t begin, int6
                             const int row = 8 * half + r < there ? 8 * half + r : there - 1;
                             from[r] = (const uint8_t *)a + (at + row) * lda + (k / wide + block) * size;
                         }
-                        for (size_t line = 0; line < 8 * size; line += 64) {
-                            _mm_prefetch(following + line, _MM_HINT_T0);
-                        }
-                        following += 8 * size;
                         if (headstart_tile_is_k(type)) {
-                            headstart_unpack_256(type, from, &tile, half);
+                            headstart_unpack_256(type, from, &tile, half, &following);
                         } else {
+                            headstart_ask(&following, 8 * size);
                             headstart_unpack_32(type, from, &tile, block, half);
                         }
                     }
@@ -328,10 +425,15 @@ HEADSTART_TILE void headstart_multiply_tiles(const int type, int64_t begin, int6
                         from[r] = x[pass + row + r] + headstart_x_size(type, k);
                         into[r] = sums[row + r];
                     }
-                    if (count == 1) {
-                        headstart_meet(type, 1, blocks, &tile, from, into);
-                    } else {
-                        headstart_meet(type, 2, blocks, &tile, from, into);
+                    switch (count) {
+                    case 1: headstart_meet(type, 1, blocks, &tile, from, into); break;
+                    case 2: headstart_meet(type, 2, blocks, &tile, from, into); break;
+#if HEADSTART_AT_ONCE > 2
+                    case 3: headstart_meet(type, 3, blocks, &tile, from, into); break;
+                    case 4: headstart_meet(type, 4, blocks, &tile, from, into); break;
+                    case 5: headstart_meet(type, 5, blocks, &tile, from, into); break;
+                    default: headstart_meet(type, 6, blocks, &tile, from, into);
+#endif
                     }
                     row += count;
                 }

@@ -30,7 +30,7 @@ HEADSTART_TILES_OF(mxfp4, HEADSTART_T_MXFP4)
     static __attribute__((noinline)) void headstart_floats_##name( \
         int64_t begin, int64_t end, int64_t n, int64_t numbers, const char * a, size_t lda, \
         const char * const * x, float * const * to, const char * then) { \
-        if (n <= 4) { \
+        if (n <= HEADSTART_FLOATS_FEW) { \
             headstart_floats_few(type, begin, end, n, numbers, a, lda, x, to, then); \
         } else { \
             headstart_floats_many(type, begin, end, n, numbers, a, lda, x, to, then); \

@@ -11,12 +11,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.processor import flags
 
 NATIVE = Path(__file__).resolve().parents[2] / "packaging" / "native"
 COMPILER = shlex.split(os.environ.get("CC", "cc"))
 # as Linux names them, and GCC without the underscores
 AVX2 = ("avx2", "fma", "f16c")
+AVX512 = (*AVX2, "avx512f", "avx512bw", "avx512dq", "avx512vl")
+# the kernels are others with each
+SETS = {
+    "AVX2": AVX2,
+    "AVX2 with dots": (*AVX2, "avx_vnni"),
+    "AVX-512": AVX512,
+    "AVX-512 with dots": (*AVX512, "avx512_vnni"),
+}
 
 
 def can_compile() -> bool:
@@ -36,9 +46,13 @@ def flags_for(needs: tuple[str, ...]) -> list[str]:
     return ["-O2", *(f"-m{name.replace('_', '')}" for name in needs)]
 
 
-def native_library(source: Path, folder: Path) -> ctypes.CDLL:
-    """A library for AVX2, compiled as much as llama.cpp is."""
+def native_library(source: Path, folder: Path, instructions: str) -> ctypes.CDLL:
+    """A library for one of `SETS`, compiled as much as llama.cpp is; skips the test on a processor
+    that has less."""
+    needs = SETS[instructions]
+    if not can_compile() or not can_run(needs):
+        pytest.skip(f"needs a compiler and {instructions}")
     made = folder / f"{source.stem}.so"
-    options = [*flags_for(AVX2), "-O3", "-w", "-shared", "-fPIC", f"-I{NATIVE}"]
+    options = [*flags_for(needs), "-O3", "-w", "-shared", "-fPIC", f"-I{NATIVE}"]
     subprocess.run([*COMPILER, *options, str(source), "-o", str(made)], check=True)
     return ctypes.CDLL(str(made))

@@ -24,5 +24,4 @@ def has_tiles() -> bool:
         sys.platform == "linux"
         and platform.machine() == "x86_64"
         and {"avx2", "fma", "f16c"} <= here
-        and "avx512f" not in here
     )

@@ -69,7 +69,7 @@ def test_the_starter_model_is_exact_with_bf16(starter: ModelRef) -> None:
     decoder.close()
 
 
-@pytest.mark.skipif(not has_tiles(), reason="kernels for AVX2 without AVX-512")
+@pytest.mark.skipif(not has_tiles(), reason="kernels for x86 with AVX2")
 @pytest.mark.parametrize("kv", ["f16", "bf16", "q8_0"])
 @pytest.mark.parametrize("kind", ["starter", "Q4_K", "F16"])
 def test_every_model_is_exact_with_kernels_for_avx2(

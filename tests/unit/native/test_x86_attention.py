@@ -13,11 +13,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
 
-from tests.support.native_library import AVX2, can_compile, can_run, native_library
-
-pytestmark = pytest.mark.skipif(
-    not can_compile() or not can_run(AVX2), reason="kernels for x86 with AVX2"
-)
+from tests.support.native_library import SETS, native_library
 
 TYPES = (
     (Type.F16, Type.F16),
@@ -39,10 +35,12 @@ SHAPES = (
 Floats = npt.NDArray[np.float32]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+@pytest.fixture(scope="module", params=SETS)
+def library(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> ctypes.CDLL:
     source = Path(__file__).parent / "x86_attention.c"
-    return native_library(source, tmp_path_factory.mktemp("attention"))
+    return native_library(source, tmp_path_factory.mktemp("attention"), request.param)
 
 
 def _at(array: npt.NDArray[Any] | None) -> ctypes.c_void_p:

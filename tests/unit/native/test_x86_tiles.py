@@ -15,11 +15,7 @@ from gguf import GGMLQuantizationType as Type
 from gguf.constants import GGML_QUANT_SIZES
 from gguf.quants import dequantize
 
-from tests.support.native_library import AVX2, can_compile, can_run, native_library
-
-pytestmark = pytest.mark.skipif(
-    not can_compile() or not can_run(AVX2), reason="kernels for x86 with AVX2"
-)
+from tests.support.native_library import SETS, native_library
 
 
 class Format(NamedTuple):
@@ -52,10 +48,12 @@ Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+@pytest.fixture(scope="module", params=SETS)
+def library(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> ctypes.CDLL:
     source = Path(__file__).parent / "x86_tiles.c"
-    loaded = native_library(source, tmp_path_factory.mktemp("tiles"))
+    loaded = native_library(source, tmp_path_factory.mktemp("tiles"), request.param)
     loaded.row_size.restype = ctypes.c_size_t
     return loaded
 
