@@ -23,6 +23,7 @@ from platformdirs import user_cache_path
 
 from tests.support.processor import flags
 
+_WITHOUT_AMX = ("-DCMAKE_C_FLAGS=-mno-amx-int8", "-DCMAKE_CXX_FLAGS=-mno-amx-int8")
 PROGRAMS = ("llama-server", "llama-bench", "llama-speculative-simple", "ggml-rpc-server")
 
 
@@ -100,6 +101,8 @@ def build() -> None:
                 "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
                 f"-DCMAKE_INSTALL_RPATH={'@loader_path' if mac else '$ORIGIN'}",
                 *(() if mac else ("-DCMAKE_EXE_LINKER_FLAGS=-Wl,--enable-new-dtags",)),
+                # llama.cpp's kernels for AMX crash where GCC 12 compiled them
+                *(_WITHOUT_AMX if "amx_int8" in flags() else ()),
                 "-DLLAMA_BUILD_UI=OFF",
                 "-DLLAMA_OPENSSL=OFF",
                 "-DLLAMA_CURL=OFF",
