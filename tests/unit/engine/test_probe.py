@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,7 @@ ENGINE = EngineSettings(kv_type="bf16")
 _BROKEN = """
 import os, sys
 from pathlib import Path
+from typing import Any
 from headstart.engine.backends import probe
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 
@@ -93,6 +95,7 @@ def test_what_ends_the_child_is_left_off(
 _ATTENTION = """
 import os, sys
 from pathlib import Path
+from typing import Any
 from headstart.engine.backends import probe
 from headstart.engine.backends.llama_context import LlamaContext
 
@@ -159,6 +162,20 @@ def test_what_a_card_crashes_at_is_not_used(
     assert found.tuning is not None
     assert found.tuning.flash in tuned
     assert not (flash and batch == 512 and found.tuning.flash and found.tuning.batch > 256)
+
+
+@pytest.mark.parametrize("more", [{"exact": True}, {"flash_attention": "on"}], ids=str)
+def test_a_file_that_only_fails_at_flash_attention_is_not_called_damaged(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
+    script = _ATTENTION.format(flash=True, batch=0)
+    monkeypatch.setattr(
+        probe, "command", lambda path, asked: [sys.executable, "-c", script, str(path), asked]
+    )
+    with pytest.raises(ModelProblem) as problem:
+        probe.probe(tiny, EngineSettings(**more), StopSignal(), lambda _: True)
+    assert "not with flash attention" in str(problem.value)
+    assert "damaged" not in str(problem.value)
 
 
 def test_where_attention_is_plain_flash_attention_is_not_even_tried(

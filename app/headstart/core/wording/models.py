@@ -154,6 +154,10 @@ PROBLEMS: dict[str, tuple[str, str]] = {
         "{name} cannot be used: opening it {how}. {said}",
         "The file may be damaged, or of a kind that this version does not know.",
     ),
+    "fails-at-flash-attention": (
+        "{name} runs on this computer, but not with flash attention.",
+        "In the settings choose automatic flash attention, without Exact, or 0 layers on the GPU.",
+    ),
     "model-gone": (
         "The model {path} does not exist.",
         "Was it moved or deleted? Choose another model.",

@@ -81,18 +81,22 @@ def probe(
     """
     read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
     longest = LONGEST_BATCH if measured else 0.0
-    if not measured or engine.flash_attention != "auto":
-        return _probe(path, engine, stop, longest)
-    if plain:
+    attention = engine.as_run.flash_attention
+    if plain and attention == "auto":
         return _probe_plain(path, engine, stop, longest)
     try:
         return _probe(path, engine, stop, longest)
     except ModelProblem as problem:
+        if attention == "off" or not (measured or attention == "on"):
+            raise
         # some cards fail at flash attention
         try:
-            return _probe_plain(path, engine, stop, longest)
+            found = _probe_plain(path, engine, stop, longest)
         except ModelProblem:
             raise problem from None
+        if attention == "on":
+            raise ModelProblem("fails-at-flash-attention", name=path.name) from None
+        return found
 
 
 def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: StopSignal) -> bool:
@@ -116,7 +120,7 @@ def probe_head(
 
 def _probe_plain(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
     """Without flash attention, which the model is not used with then."""
-    without = msgspec.structs.replace(engine, flash_attention="off")
+    without = msgspec.structs.replace(engine, flash_attention="off", exact=False)
     found = _probe(path, without, stop, longest)
     batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
     return Checked(found.lacking, Tuning(batch, flash=False))
