@@ -26,6 +26,8 @@ _VULKAN = {
 # llama.cpp uses this part of Vulkan 1.3.272; Debian 12 has 1.3.239
 _PART = b"VK_EXT_layer_settings"
 _RECENT = "Vulkan's headers of 1.3.272 or later (in Debian 13, or in Vulkan's SDK from lunarg.com)"
+_NVCC = "nvcc, of NVIDIA's CUDA toolkit"
+_CUBLAS = "cuBLAS with its headers, of NVIDIA's CUDA toolkit"
 _CMAKE = {
     "cuda": "-DGGML_CUDA=ON",
     "vulkan": "-DGGML_VULKAN=ON",
@@ -44,6 +46,8 @@ class Computer:
     other: bool = False
     apple: bool = False
     nvcc: str | None = None
+    # whether the library of matrix products that belongs to it is there, with its headers
+    cublas: bool = False
     # what Vulkan still needs
     vulkan_lacks: tuple[str, ...] = tuple(_VULKAN)
 
@@ -65,6 +69,7 @@ def look() -> Computer:
         other=any(Path("/dev/dri").glob("renderD*")) if Path("/dev/dri").is_dir() else False,
         apple=apple,
         nvcc=nvcc,
+        cublas=nvcc is not None and _has_cublas(Path(nvcc)),
         vulkan_lacks=tuple(name for name, found in there.items() if not found),
     )
 
@@ -80,7 +85,7 @@ def choose(computer: Computer, asked: str) -> str:
         raise ValueError(f"GPU={asked} is none of {', '.join((*KINDS, 'auto'))}")
     if computer.apple:
         return "metal"
-    if computer.nvidia and computer.nvcc is not None:
+    if computer.nvidia and not missing(computer, "cuda"):
         return "cuda"
     if (computer.nvidia or computer.other) and not computer.vulkan_lacks:
         return "vulkan"
@@ -89,8 +94,9 @@ def choose(computer: Computer, asked: str) -> str:
 
 def missing(computer: Computer, kind: str) -> tuple[str, ...]:
     """What compiling for this kind needs and is not there."""
-    if kind == "cuda" and computer.nvcc is None:
-        return ("nvcc, of NVIDIA's CUDA toolkit",)
+    if kind == "cuda":
+        lacking = [_NVCC] * (computer.nvcc is None) + [_CUBLAS] * (not computer.cublas)
+        return tuple(lacking[:1])
     if kind == "metal" and not computer.apple:
         return ("a Mac with Apple Silicon",)
     return computer.vulkan_lacks if kind == "vulkan" else ()
@@ -142,6 +148,19 @@ def _folders() -> list[str]:
     """Where CMake looks for headers, in its order."""
     sdk = os.environ.get("VULKAN_SDK")
     return [*([sdk] if sdk else []), "/usr/local", "/usr"]
+
+
+def _has_cublas(nvcc: Path) -> bool:
+    """Beside nvcc, which may be a link, or where distributions put it."""
+    usual = ("/usr/local/cuda", "/opt/cuda", *_folders())
+    roots = {nvcc.parent.parent, nvcc.resolve().parent.parent, *map(Path, usual)}
+    roots |= {Path(os.environ[name]) for name in ("CUDA_PATH", "CUDA_HOME") if name in os.environ}
+    return any(
+        found
+        for root in roots
+        for pattern in ("include/cublas_v2.h", "targets/*/include/cublas_v2.h")
+        for found in root.glob(pattern)
+    )
 
 
 def _first(*paths: str) -> str | None:

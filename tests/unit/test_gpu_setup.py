@@ -27,7 +27,9 @@ def gpu() -> ModuleType:
         ({}, "none"),
         ({"apple": True}, "metal"),
         ({"nvidia": True}, "none"),
-        ({"nvidia": True, "nvcc": "/usr/local/cuda/bin/nvcc"}, "cuda"),
+        ({"nvidia": True, "nvcc": "/usr/local/cuda/bin/nvcc", "cublas": True}, "cuda"),
+        # a part of the toolkit compiles nothing
+        ({"nvidia": True, "nvcc": "/usr/local/cuda/bin/nvcc"}, "none"),
         ({"nvidia": True, "vulkan_lacks": ()}, "vulkan"),
         ({"other": True, "vulkan_lacks": ()}, "vulkan"),
         ({"other": True, "vulkan_lacks": ("glslc",)}, "none"),
@@ -71,6 +73,24 @@ def test_each_kind_is_another_build(gpu: ModuleType) -> None:
     assert "GGML_VULKAN=ON" in told["vulkan"]
     # Macs have Metal unless it is switched off
     assert gpu.cmake_arguments(gpu.Computer(apple=True), "none") == ["-DGGML_METAL=OFF"]
+
+
+def test_a_compiler_without_its_library_is_told_before_compiling(
+    gpu: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc = tmp_path / "toolkit" / "bin" / "nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.touch()
+    link = tmp_path / "bin" / "nvcc"
+    link.parent.mkdir()
+    link.symlink_to(nvcc)
+    monkeypatch.setattr(gpu.shutil, "which", lambda name: str(link) if name == "nvcc" else None)
+    monkeypatch.setattr(gpu, "_folders", list)
+    assert any("cuBLAS" in name for name in gpu.missing(gpu.look(), "cuda"))
+    header = tmp_path / "toolkit" / "targets" / "x86_64-linux" / "include" / "cublas_v2.h"
+    header.parent.mkdir(parents=True)
+    header.touch()
+    assert gpu.missing(gpu.look(), "cuda") == ()
 
 
 def test_a_choice_is_remembered(gpu: ModuleType, tmp_path: Path) -> None:
