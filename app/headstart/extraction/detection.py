@@ -12,7 +12,8 @@ import codecs
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.encodings import CODECS
 from headstart.extraction.alphabets import foreign_letters
@@ -63,8 +64,7 @@ _BEYOND = re.compile(rb"[\x80-\xff]")
 _ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "HEBREW", "ARABIC", "THAI", "ARMENIAN", "GEORGIAN")
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedEncoding:
+class DetectedEncoding(Struct, frozen=True):
     """An encoding by its name in `core.encodings`; `certain`: no other one is nearly as likely."""
 
     encoding: str

@@ -18,6 +18,7 @@ from typing import Any
 from headstart.core.attachments import LONGEST
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.columns import Box, Sign, is_vertical, reading_order, vertical_text
+from headstart.extraction.pdfium import pdfium
 from headstart.extraction.word import word_parts
 
 Progress = Callable[[int, int], None]
@@ -47,8 +48,7 @@ _GAPS = re.compile(r"\n{3,}")
 
 def read_pdf(data: bytes, name: str, progress: Progress) -> list[str]:
     """One text for each page, "" where there is only a picture. Raises EnvironmentProblem."""
-    import pypdfium2
-
+    pypdfium2 = pdfium()
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.encodings import CODECS
 from headstart.core.errors import EnvironmentProblem
@@ -52,8 +53,7 @@ _NO_PAGES = frozenset(
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """`encoding`: the name in `core.encodings` where it is not certain; "" where it is."""
 
     text: str
