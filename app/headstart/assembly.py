@@ -7,8 +7,8 @@ it is needed.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
@@ -35,8 +35,7 @@ from headstart.ui.window.main_window import MainWindow
 WRITE_SECONDS = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(Struct, frozen=True):
     """The parts of a running program, for the demo, tests and benchmarks that drive it."""
 
     home: Home
@@ -47,11 +46,13 @@ class App:
     prefix_store: PrefixStore
 
 
-async def open_app(home: Home, *, safe: bool = False, asked: bool = False) -> App:
+async def open_app(
+    home: Home, *, safe: bool = False, asked: bool = False, held: bool = False
+) -> App:
     """Make every part and connect them; nothing is shown yet. Needs a running event loop.
 
     `safe`: nothing is loaded or prefilled before the user asks for it; `asked`: the user wanted it
-    so.
+    so. `held`: the database waits until it is released, for the window to be painted first.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
@@ -60,7 +61,7 @@ async def open_app(home: Home, *, safe: bool = False, asked: bool = False) -> Ap
     preferences = Preferences(settings, file)
     theme.set_reading(settings.text_size, settings.column_width, settings.line_spacing)
     theme.apply(application, settings.theme, settings.text_font)
-    storage = Storage(home.database, home.backups)
+    storage = Storage(home.database, home.backups, held=held)
     running = RunningFile(home.running)
     died = running.last()
     prefix_store = PrefixStore(home.prefixes, StoredPrefixes(storage))

@@ -6,9 +6,12 @@ import asyncio
 import logging
 import os
 import sys
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from headstart.ui import qt_first  # noqa: F401
 
@@ -46,8 +49,7 @@ Script = Callable[[App], Awaitable[int]]
 STEADY_SECONDS = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """How the program is started. `safe`: nothing is opened or loaded unasked; `script` is run
     instead of waiting until the window is closed."""
 
@@ -125,14 +127,13 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
     # a script is not what failed before, nor is it anybody's start
     failed = start.script is None and starts.begin()
     safe = start.script is None and (failed or start.safe)
-    app = await open_app(home, safe=safe, asked=safe and not failed)
+    app = await open_app(home, safe=safe, asked=safe and not failed, held=True)
     closed = asyncio.Event()
     app.window.closing.connect(closed.set)
     unexpected = Unexpected(app.window)
     if start.script is None:
         unexpected.watch(asyncio.get_running_loop())
-    if start.debug:
-        FirstPaint(app.window.composer)
+    FirstPaint(app.window.composer, partial(_painted, app))
     app.window.show()
     arrivals = Arrivals(app.window, app.controllers, app.services.preferences)
     server = None
@@ -168,6 +169,15 @@ async def _main(home: Home, start: Start, crashed: Path | None) -> int:
             server.close()
         await close_app(app)
         unexpected.end()
+
+
+def _painted(app: App) -> None:
+    app.storage.release()
+    if log.isEnabledFor(logging.DEBUG):
+        import psutil
+
+        seconds = time.time() - psutil.Process().create_time()
+        log.debug("the window was painted after %.3f s", seconds)
 
 
 def _tell_crash(app: App, unexpected: Unexpected, crashed: Path) -> None:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.errors import DatabaseProblem
 from headstart.core.told import Told
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+# a window that is never painted holds nothing up for longer
+LONGEST_HELD_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """What a storage call works on."""
 
     chats: ChatTable
@@ -72,16 +74,29 @@ class Storage:
     _closed = False
 
     def __init__(
-        self, path: Path | None, backups: Path | None = None, beside: bool = False
+        self,
+        path: Path | None,
+        backups: Path | None = None,
+        *,
+        beside: bool = False,
+        held: bool = False,
     ) -> None:
         """`path` None keeps everything in memory, for private chats. `beside`: another program has
-        this database open, and looks after it."""
+        this database open, and looks after it. `held`: not opened before `release`, as what it
+        imports would take turns with the window that is being made."""
         self._path = path
         self._beside = beside
         self._backups = backups
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storage")
         self._copies: DailyCopies | None = None
+        self._released = threading.Event()
+        if not held:
+            self.release()
         self._opened: Future[Store] = self._executor.submit(self._open)
+
+    def release(self) -> None:
+        """Open now, where it was held."""
+        self._released.set()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -122,6 +137,7 @@ class Storage:
         if self._closed:
             return
         self._closed = True
+        self.release()
         if self._copies is not None:
             self._copies.close()
         self._executor.submit(self._close)
@@ -171,7 +187,8 @@ class Storage:
         last_state.save(path, msgspec.structs.replace(known, damaged=True, clean=False))
 
     def _open(self) -> Store:
-        # SQLAlchemy takes a fifth of a second to import: here, beside the window's start
+        self._released.wait(LONGEST_HELD_SECONDS)
+        # SQLAlchemy takes a fifth of a second to import: here, and not on the main thread
         from headstart.storage.branching import BranchTable
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_memory

@@ -1,32 +1,28 @@
-"""When the window was painted first, for the log of `--debug`."""
+"""Something to do as soon as a widget was painted for the first time."""
 
 from __future__ import annotations
 
-import logging
-import time
+from collections.abc import Callable
 
-import psutil
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
-
-log = logging.getLogger(__name__)
 
 
 class FirstPaint(QObject):
     """Watches one widget, and goes."""
 
-    def __init__(self, widget: QWidget) -> None:
+    def __init__(self, widget: QWidget, then: Callable[[], None]) -> None:
         super().__init__(widget)
         self._widget = widget
+        self._then = then
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Paint:
             self._widget.removeEventFilter(self)
-            QTimer.singleShot(0, self._tell)
+            QTimer.singleShot(0, self._go)
         return False
 
-    def _tell(self) -> None:
-        seconds = time.time() - psutil.Process().create_time()
-        log.debug("the window was painted after %.3f s", seconds)
+    def _go(self) -> None:
+        self._then()
         self.deleteLater()
