@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.events import DraftActivity, DraftStage, GenerationEvent, Notice, TextAdded
 from headstart.core.model_ref import ModelRef

@@ -7,8 +7,9 @@ clock by what a forward costs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -282,7 +283,7 @@ class FakeHead(FakeDecoder):
         context: int = 1 << 30,
     ) -> None:
         super().__init__(logits, cost, clock, context)
-        self.facts = replace(self.facts, wants=("nextn",))
+        self.facts = msgspec.structs.replace(self.facts, wants=("nextn",))
         self._kept.taps = ("nextn",)
         # fails at so manyth forward from now
         self.fails_in: int | None = None

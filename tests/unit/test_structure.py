@@ -108,6 +108,17 @@ def _reaches_inside(node: ast.AST) -> bool:
     return not own and not node.attr.startswith("__") and node.attr not in ("_replace", "_asdict")
 
 
+def test_records_are_made_without_compiling_code() -> None:
+    """A dataclass compiles six functions when its module is imported, half a millisecond each time:
+    200 of them were a tenth of the start. A `msgspec.Struct` takes 13 microseconds."""
+    makers = ("dataclass", "dataclasses", "namedtuple")
+    for path in _files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                found = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert not found & {*makers}, f"{_name(path)} imports one of {makers}"
+
+
 def test_tests_use_what_everyone_may_use() -> None:
     found = [
         f"{path.relative_to(TESTS).as_posix()}:{node.lineno} {ast.unparse(node)}"

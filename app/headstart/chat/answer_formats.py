@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedFormat:
+class CheckedFormat(Struct, frozen=True):
     """A schema as it was typed; why it cannot be used, or an answer that it could get."""
 
     schema: str

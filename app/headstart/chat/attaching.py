@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart.chat.databases import Databases
 from headstart.core.attachments import LARGEST, Extracted, ranges_text

@@ -5,8 +5,9 @@ Widgets never poke each other: they listen to the broadcast.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from headstart.core.downloads import Download
 from headstart.core.events import (
@@ -40,33 +41,28 @@ class What(StrEnum):
     UNSEEN = "unseen"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatChanged:
+class ChatChanged(Struct, frozen=True):
     """A chat's own row: not its messages."""
 
     chat_id: str
     what: What
 
 
-@dataclass(frozen=True, slots=True)
-class ChatsChanged:
+class ChatsChanged(Struct, frozen=True):
     """Many chats at once: whoever shows the list asks for all of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldersChanged:
+class FoldersChanged(Struct, frozen=True):
     """Folders are others than they were, or say something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchChanged:
+class BranchChanged(Struct, frozen=True):
     """The active messages of a chat: added, or another version shown."""
 
     chat_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyEvent:
+class ReplyEvent(Struct, frozen=True):
     """An event of the reply that is being written."""
 
     chat_id: str
@@ -74,8 +70,7 @@ class ReplyEvent:
     event: GenerationEvent
 
 
-@dataclass(frozen=True, slots=True)
-class ModelState:
+class ModelState(Struct, frozen=True):
     """The model is loading (fraction), loaded (1.0) or failed (text)."""
 
     name: str
@@ -83,8 +78,7 @@ class ModelState:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SmallerContext:
+class SmallerContext(Struct, frozen=True):
     """A model does not fit into memory as it was asked for (`told`); with these it would."""
 
     model: ModelRef
@@ -93,39 +87,34 @@ class SmallerContext:
     told: Told
 
 
-@dataclass(frozen=True, slots=True)
-class ModelUnloaded:
+class ModelUnloaded(Struct, frozen=True):
     """There was not enough memory for a model beside the one that is loaded now."""
 
     name: str
     other: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsLoaded:
+class ModelsLoaded(Struct, frozen=True):
     """Everything that is loaded now."""
 
     models: tuple[ResidentModel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DraftState:
+class DraftState(Struct, frozen=True):
     """Which draft is really loaded; an empty name when one could not be."""
 
     name: str
     loaded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DraftProgress:
+class DraftProgress(Struct, frozen=True):
     """What the idle engine is learning of the loaded draft, or has learned."""
 
     pair: Pair
     activity: DraftActivity
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrated:
+class Calibrated(Struct, frozen=True):
     """Speeds by depth, from a reply or from “Calibrate”; `problem` when that failed."""
 
     pair: Pair
@@ -134,8 +123,7 @@ class Calibrated:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AheadState:
+class AheadState(Struct, frozen=True):
     """So much of a chat's next prompt has been read, `typed` tokens of it while it is typed."""
 
     chat_id: str
@@ -143,53 +131,45 @@ class AheadState:
     typed: int
 
 
-@dataclass(frozen=True, slots=True)
-class NextPromptSize:
+class NextPromptSize(Struct, frozen=True):
     """How large a chat's next prompt is, as far as it is written."""
 
     chat_id: str
     size: PromptSize
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixesChanged:
+class PrefixesChanged(Struct, frozen=True):
     """What is kept of what models have read was cleared."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexChanged:
+class IndexChanged(Struct, frozen=True):
     """Words are found that were not in the index when somebody looked for some."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsChanged:
+class ModelsChanged(Struct, frozen=True):
     """Models came, went, or are called otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadsChanged:
+class DownloadsChanged(Struct, frozen=True):
     """How far all downloads are."""
 
     downloads: tuple[Download, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadEnded:
+class DownloadEnded(Struct, frozen=True):
     """A download is done, or stopped until the user says otherwise."""
 
     download: Download
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyEnded:
+class ReplyEnded(Struct, frozen=True):
     """The reply is stored; nothing writes in this chat any more."""
 
     chat_id: str
     message_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """Something of the environment's that no caller is waiting to hear."""
 
     told: Told

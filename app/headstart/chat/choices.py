@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.changes import What

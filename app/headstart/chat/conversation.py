@@ -7,9 +7,9 @@ engine does afterwards, it stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.branches import Branches

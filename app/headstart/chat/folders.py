@@ -4,7 +4,8 @@ event loop's thread."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatsChanged, FoldersChanged

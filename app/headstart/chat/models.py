@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Offered, Servers
@@ -36,8 +37,7 @@ def is_model(path: Path) -> bool:
     return path.suffix.casefold() in (".gguf", ".ggml", ".safetensors", ".bin", ".pt")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelList:
+class ModelList(Struct, frozen=True):
     """`local`: chat models on this computer, with the reason where one cannot run here; `current`
     is the key of the model that is chosen."""
 

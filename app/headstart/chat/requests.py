@@ -6,8 +6,9 @@ Pure: what has to be looked up (the model, its draft) is handed in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from headstart.core.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.model_ref import AnyModel
@@ -44,8 +45,7 @@ Images = Mapping[str, bytes]
 NO_IMAGES: Images = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What is to be answered: `branch` up to the question, and what the reply has already."""
 
     chat: Chat

@@ -10,9 +10,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from headstart.chat.preferences import Preferences
 from headstart.core.errors import EnvironmentProblem, ModelProblem
@@ -48,8 +49,7 @@ class ConsentNeeded(EnvironmentProblem):
         self.connection = connection
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """What one server offers, or why that is not known."""
 
     connection: Connection

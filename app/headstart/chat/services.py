@@ -6,8 +6,9 @@ The window knows nothing below. On the event loop's thread.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from headstart.chat.answering.answerer import Answering
 from headstart.chat.answering.images import ChatImages
@@ -54,8 +55,7 @@ from headstart.storage.worker import Storage
 STOP_SECONDS = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     preferences: Preferences
     broadcast: Broadcast
     branches: Branches
@@ -113,8 +113,7 @@ class Ending:
         await self._databases.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     """Where models come from and lie; without paths nothing of them is kept."""
 
     hub: Hub

@@ -3,7 +3,7 @@ thread."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from headstart.chat.databases import Databases
 from headstart.core.unsent import Unsent

@@ -3,7 +3,7 @@ On the event loop's thread."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 KILO, MEGA = 1 << 10, 1 << 20
 _BOUNDARY = re.compile(rb"\r\n\r\n|\n\n|\r\r")
@@ -28,8 +29,7 @@ class AnswerTooLong(ValueError):
     """More came than an answer may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerLimits:
+class AnswerLimits(Struct, frozen=True):
     """`size` in bytes and `structure` in objects, lists and keys, of a body or of one event."""
 
     size: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 # bytes of one attachment that come in
 LARGEST = 64 << 20
@@ -29,8 +30,7 @@ class Unit(StrEnum):
     PART = "part"
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(Struct, frozen=True):
     """The text of a file; each page or part has a number, from 1 on. What a page shows as a picture
     has no text. `encoding`: how its letters were read, where the file does not tell; else ""."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
+
+from msgspec import Struct
 
 from headstart.core.downloads import RemoteFile, Wanted
 from headstart.core.fit import Verdict
@@ -13,8 +14,7 @@ from headstart.core.model_ref import ModelFormat
 SortBy = Literal["trending", "likes", "downloads", "updated"]
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """What the user looks for. `formats` that are wanted, side by side; memory of a model at most
     `fits` bytes, 0 for any."""
 
@@ -31,8 +31,7 @@ class Search:
     has_own_draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A repository as a search lists it; what the hub does not say is 0, "" or None."""
 
     id: str
@@ -68,14 +67,12 @@ class CompanionKind(StrEnum):
     HEAD = "head"
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(Struct, frozen=True):
     kind: CompanionKind
     file: RemoteFile
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """One way in which a model comes: a quantization, in one file or several, or a folder.
 
     `quality` from 1 to 4, for one that is known.
@@ -94,8 +91,7 @@ class Variant:
         return sum(file.size for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """Whether a variant fits this computer; bytes, and the tokens of context that it would get."""
 
     verdict: Verdict
@@ -105,8 +101,7 @@ class Fit:
     with_draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(Struct, frozen=True):
     """A repository at one commit, with everything that can be fetched from it."""
 
     repository: Repository

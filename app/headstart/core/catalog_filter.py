@@ -6,8 +6,9 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from headstart.core.catalog import (
     Companion,

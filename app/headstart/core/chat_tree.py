@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.values import Chat, Message, Role
 
 
-@dataclass(frozen=True, slots=True)
-class ChatTree:
+class ChatTree(Struct, frozen=True):
     """`messages`: each after its parent. `active`: which child is on show, by parent (None: the
     first message). `extra` and `of_messages`: JSON that is kept for files, of the chat and by
     message id. `blobs`: bytes of files and images by digest, where they came with it."""
@@ -22,8 +22,7 @@ class ChatTree:
     blobs: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RemovedBranch:
+class RemovedBranch(Struct, frozen=True):
     """Messages that were taken out of a chat, the first of them above all others; their places in
     the order of the chat, and whether they were on show."""
 
@@ -32,8 +31,7 @@ class RemovedBranch:
     shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(Struct, frozen=True):
     """A message in the map of a chat: its first words, and whether it is on show."""
 
     id: str
@@ -45,8 +43,7 @@ class TreeNode:
     shown: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What of a chat is in the database: how many of its messages; whether it is in the trash."""
 
     messages: int

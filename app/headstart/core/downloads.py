@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from headstart.core.told import Told
 
@@ -32,8 +33,7 @@ ACTIVE = (
 STOPPED = (DownloadState.PAUSED, DownloadState.FAILED)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
+class RemoteFile(Struct, frozen=True):
     """A file of a repository. `etag`: its SHA-256, or what git calls it where it is small."""
 
     path: str
@@ -41,8 +41,7 @@ class RemoteFile:
     etag: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What belongs together and is downloaded as one: all parts of a model.
 
     `main` is the file that is opened; "" for a folder of files.
@@ -65,8 +64,7 @@ class Wanted:
         return f"{self.repo}:{self.commit[:12]}:{self.main or self.title}"
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(Struct, frozen=True):
     """One download as it is now. Bytes, bytes a second, seconds."""
 
     wanted: Wanted

@@ -9,7 +9,8 @@ the time of 1 + d * c forwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 # tokens after which a measurement counts for itself, and after which older ones fade
 KNOWN, FADES = 200, 2_000
@@ -24,8 +25,7 @@ _ROW = 0.06
 _DEEPEST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """Gain of a draft: the speed of replies over plain decoding, and over how many tokens."""
 
     gain: float = 1.0
@@ -38,8 +38,7 @@ class Measured:
         return Measured(mean, self.tokens + tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A draft that works. `share`: of the target's size; None for heads and own layers."""
 
     key: str

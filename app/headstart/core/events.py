@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin, PartKind
@@ -13,21 +14,18 @@ from headstart.core.told import Told
 from headstart.core.values import SpeculationStats, TurnStats
 
 
-@dataclass(frozen=True, slots=True)
-class PrefilledAhead:
+class PrefilledAhead(Struct, frozen=True):
     """`tokens` of the chat are in place, `typed` of them of the message being typed."""
 
     tokens: int
     typed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """Replies of other chats are written first on this computer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loading:
+class Loading(Struct, frozen=True):
     """The model (or its draft) is being opened; `fraction` from 0 to 1."""
 
     model: ModelRef
@@ -35,8 +33,7 @@ class Loading:
     draft: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """`thinking`: what the model can be told about it."""
 
     model: ModelRef
@@ -45,16 +42,14 @@ class Loaded:
     thinking: tuple[Thinking, ...] = ("auto",)
 
 
-@dataclass(frozen=True, slots=True)
-class Unloaded:
+class Unloaded(Struct, frozen=True):
     """There was not enough memory for this model beside the other one."""
 
     model: ModelRef
     other: ModelRef
 
 
-@dataclass(frozen=True, slots=True)
-class ResidentModel:
+class ResidentModel(Struct, frozen=True):
     """A model that is loaded, with its draft; bytes of memory, tokens of context."""
 
     model: ModelRef
@@ -63,15 +58,13 @@ class ResidentModel:
     context: int
 
 
-@dataclass(frozen=True, slots=True)
-class InMemory:
+class InMemory(Struct, frozen=True):
     """Everything that is loaded now; the one that was used last comes last."""
 
     models: tuple[ResidentModel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptSize:
+class PromptSize(Struct, frozen=True):
     """Tokens of a chat's next prompt as it is being written, and of each file that is attached to
     it; a prompt of more than `limit` tokens leaves no room for a reply in a context of `size`."""
 
@@ -81,8 +74,7 @@ class PromptSize:
     attached: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Prefilling:
+class Prefilling(Struct, frozen=True):
     """`done` of `total` prompt tokens are in the KV state; `reused` were there before. `image`:
     what is read next is one, which cannot be stopped half-way."""
 
@@ -92,8 +84,7 @@ class Prefilling:
     image: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TextPiece:
+class TextPiece(Struct, frozen=True):
     """`name`: of the tool that is called, where it is a call; `text` are then its arguments."""
 
     kind: PartKind
@@ -102,23 +93,20 @@ class TextPiece:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextAdded:
+class TextAdded(Struct, frozen=True):
     pieces: tuple[TextPiece, ...]
     tokens: int  # generated so far in this turn
     seconds: float  # since the first of them
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something the user should know that is no error; `kind` lets a window merge repeats."""
 
     kind: str
     told: Told
 
 
-@dataclass(frozen=True, slots=True)
-class ContextUse:
+class ContextUse(Struct, frozen=True):
     used: int
     size: int
 
@@ -136,8 +124,7 @@ class DraftStage(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
-class DraftActivity:
+class DraftActivity(Struct, frozen=True):
     """`depth` tokens are drafted a round; `acceptance` is how often the draft is right here, and
     `needed` how often it would have to be; `done` of `total` calibration steps."""
 
@@ -151,8 +138,7 @@ class DraftActivity:
     source: Origin = Origin.TARGET
 
 
-@dataclass(frozen=True, slots=True)
-class Speculating:
+class Speculating(Struct, frozen=True):
     """How speculation goes, a few times a second. `depth` is that of the last round."""
 
     depth: int
@@ -167,8 +153,7 @@ class Speculating:
         return self.stats.against_plain(self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class SpeedCurve:
+class SpeedCurve(Struct, frozen=True):
     """Tokens per second by draft depth as this computer does it; `points` may be partial.
 
     Depth 0 is plain decoding. `best` is the depth with the highest speed, `done` and `total`
@@ -181,13 +166,11 @@ class SpeedCurve:
     total: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     stats: TurnStats
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """The turn ended with an error. `bug` is true when it is ours, not the environment's."""
 
     told: Told

@@ -6,7 +6,8 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.folding import plain, plain_places
 
@@ -28,8 +29,7 @@ _NOT_ALONE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundInChat:
+class FoundInChat(Struct, frozen=True):
     """A message with what was looked for: how often, and whether it is on the branch on show."""
 
     message_id: str

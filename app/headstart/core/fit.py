@@ -8,10 +8,10 @@ phases: a layer of a full batch, or the logits of one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.settings import LEAST_CONTEXT, EngineSettings, KvType
 
@@ -43,8 +43,7 @@ _STEP = 256
 _WINDOW_PAYS = 512 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class ModelShape:
+class ModelShape(Struct, frozen=True):
     """What of a model decides the memory that it takes, as its file says it."""
 
     weights: int  # bytes
@@ -89,16 +88,14 @@ class ModelShape:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """Bytes that this program may use at all, and that are available now."""
 
     total: int
     available: int
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """Bytes. Weights are mapped files: pages of them that other programs need can go."""
 
     weights: int = 0
@@ -118,8 +115,7 @@ class Need:
         return Need(self.weights + other.weights, self.kv + other.kv, self.buffers + other.buffers)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A model and its draft, as they are going to run."""
 
     target: ModelShape
@@ -137,8 +133,7 @@ def of_draft(engine: EngineSettings) -> EngineSettings:
     return msgspec.structs.replace(engine, window_cache="whole")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """What would fit instead; 0 tokens: nothing does."""
 
     context: int

@@ -7,8 +7,9 @@ llama.cpp ends the process where it is asked for what an architecture's graph la
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from headstart.core.model_ref import ModelFormat
 
@@ -61,8 +62,7 @@ class HeadKind(StrEnum):
     MEDUSA = "medusa"
 
 
-@dataclass(frozen=True, slots=True)
-class HeadFacts:
+class HeadFacts(Struct, frozen=True):
     """What a head's file says of the model that it was made for; 0 and "" where it says nothing.
 
     `width` of the target's hidden states; `taps`: the layers of it whose input it wants.

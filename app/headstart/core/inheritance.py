@@ -6,8 +6,9 @@ The one place where they are put together; the engine, the window and exports as
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from headstart.core.settings import (
     ChatOptions,
@@ -23,8 +24,7 @@ from headstart.core.settings import (
 NO_ADVICE = SamplingChoice()
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(Struct, frozen=True):
     """What holds when a chat is answered by a model; `chosen` is what of the sampling was not left
     to the model and the defaults."""
 

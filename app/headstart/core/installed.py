@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.told import Told
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """What a model's first bytes say of it; 0 and "" where they do not."""
 
     architecture: str = ""
@@ -22,8 +21,7 @@ class About:
     no_chat: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModel:
+class InstalledModel(Struct, frozen=True):
     """A model that lies here. `content` names its bytes, wherever they lie and whatever the file is
     called; seconds since 1970."""
 
@@ -42,8 +40,7 @@ class InstalledModel:
     why_not: Told | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """A model that lies elsewhere now: keys of before and of now."""
 
     before: str

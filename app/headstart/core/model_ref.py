@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from headstart.core.servers import ServerModel
 
 ModelFormat = Literal["gguf", "mlx"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRef:
+class ModelRef(Struct, frozen=True):
     """Weights on disk: a GGUF file, or a folder in the format of MLX. `name` is what people
     see: the file's or the repository's name."""
 
     path: Path
-    # what it is called may change while it is loaded
-    name: str = field(compare=False)
+    name: str
     size: int
     format: ModelFormat = "gguf"
     # by which measurements know it, where it was called otherwise when it was first seen
-    known_as: str = field(default="", compare=False)
+    known_as: str = ""
+
+    # what it is called may change while it is loaded
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ModelRef) and self._itself == other._itself
+
+    def __hash__(self) -> int:
+        return hash(self._itself)
+
+    @property
+    def _itself(self) -> tuple[Path, int, str]:
+        return self.path, self.size, self.format
 
     @property
     def key(self) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from headstart.core.fit import ModelShape
 from headstart.core.model_ref import ModelRef
@@ -14,8 +15,7 @@ from headstart.core.model_ref import ModelRef
 CacheKind = Literal["full", "window", "recurrent", "hybrid"]
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """The tokens of a model. `texts` are the bytes that each token stands for, by id."""
 
     kind: str  # the tokenizer's family: bpe, spm, ...
@@ -24,8 +24,7 @@ class Vocabulary:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCard:
+class ModelCard(Struct, frozen=True):
     """A model as its file describes it."""
 
     model: ModelRef

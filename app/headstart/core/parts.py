@@ -6,9 +6,10 @@ A file or an image is a blob, kept by its content; the part says which one, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
 
 from headstart.core.text import size_text
 
@@ -41,31 +42,27 @@ class Origin(StrEnum):
         return self in (Origin.DRAFT, Origin.HEAD, Origin.OWN_LAYERS)
 
 
-@dataclass(frozen=True, slots=True)
-class OriginRun:
+class OriginRun(Struct, frozen=True):
     """A run of characters of one part that share an origin."""
 
     length: int
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     text: str
     # where its characters came from
     origins: tuple[OriginRun, ...] = ()
     kind: ClassVar[PartKind] = PartKind.TEXT
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningPart:
+class ReasoningPart(Struct, frozen=True):
     text: str
     origins: tuple[OriginRun, ...] = ()
     kind: ClassVar[PartKind] = PartKind.REASONING
 
 
-@dataclass(frozen=True, slots=True)
-class BlobRef:
+class BlobRef(Struct, frozen=True):
     """Bytes that are kept by their content: SHA-256 in hexadecimal, and how many there are."""
 
     digest: str
@@ -78,8 +75,7 @@ def is_digest(text: str) -> bool:
     return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
+class FilePart(Struct, frozen=True):
     """`text` is what can be read of the file; "" where nothing can.
 
     Of `pages` pages, or parts (see `unit`), it has those that are `chosen`, as `ranges_text` writes
@@ -98,8 +94,7 @@ class FilePart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ImagePart:
+class ImagePart(Struct, frozen=True):
     """Sizes are pixels; `text` is what is said of the image where it cannot be seen."""
 
     name: str
@@ -111,8 +106,7 @@ class ImagePart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallPart:
+class ToolCallPart(Struct, frozen=True):
     """A model asks for a tool; `text` are the arguments, as JSON."""
 
     id: str
@@ -122,8 +116,7 @@ class ToolCallPart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultPart:
+class ToolResultPart(Struct, frozen=True):
     """What a tool gave for the call with this id."""
 
     id: str
@@ -134,8 +127,7 @@ class ToolResultPart:
     origins: ClassVar[tuple[OriginRun, ...]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownPart:
+class UnknownPart(Struct, frozen=True):
     """What another version stored, or what is damaged: kept as it is, by every verb.
 
     `name` is its kind, `data` and `blob` what the database has there; `digest` marks damage.

@@ -8,9 +8,10 @@ ranges, for models that cannot be cut. `namespace` names everything that makes K
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from headstart.core.told import Told
 
@@ -22,8 +23,7 @@ class RecordKind(StrEnum):
     SNAPSHOT = "snapshot"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordInfo:
+class RecordInfo(Struct, frozen=True):
     """One record. `key` follows from the other fields; `tokens` are little-endian int32."""
 
     key: bytes
@@ -46,8 +46,7 @@ class RecordInfo:
         return self.start + self.length
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """Everything an index holds."""
 
     records: Sequence[RecordInfo] = ()
@@ -93,8 +92,7 @@ class Traces(Protocol):
     def save_reply_tokens(self, chat_id: str, digest: bytes, tokens: bytes) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixUse:
+class PrefixUse(Struct, frozen=True):
     """What the user sees of stored prefixes. Sizes are bytes on disk."""
 
     total: int

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.retention import Retention, owner_of
@@ -12,19 +14,20 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation, Think
 from headstart.core.values import Role
 
 
-@dataclass(frozen=True, slots=True)
-class PromptImage:
+class PromptImage(Struct, frozen=True):
     """An image for a model that sees; `label` is what others get of it."""
 
     label: str
     media_type: str
-    data: bytes = field(repr=False)
+    data: bytes
     # names the bytes
     digest: str = ""
 
+    def __repr__(self) -> str:
+        return f"PromptImage({self.label!r}, {self.media_type!r}, {len(self.data)} bytes)"
 
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
+
+class PromptMessage(Struct, frozen=True):
     """One message as the chat template gets it; `key` names it for context rules.
 
     `reasoning` is what a model thought before it wrote the text; templates keep or drop it.
@@ -38,8 +41,7 @@ class PromptMessage:
     images: tuple[PromptImage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenSoFar:
+class WrittenSoFar(Struct, frozen=True):
     """The beginning of a reply that is gone on with, word for word. `closed`: the reasoning has
     ended, whether or not text follows."""
 
@@ -55,8 +57,7 @@ class WrittenSoFar:
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
+class LoadRequest(Struct, frozen=True):
     """What is to be loaded together: a model with these settings, and its draft."""
 
     model: ModelRef
@@ -73,8 +74,7 @@ class LoadRequest:
         return replace(self, projector=projector)
 
 
-@dataclass(frozen=True, slots=True)
-class GenerationRequest:
+class GenerationRequest(Struct, frozen=True):
     """One turn of a model on this computer. `reply_so_far` is what the same reply has already."""
 
     load: LoadRequest
@@ -98,8 +98,7 @@ class GenerationRequest:
         return owner_of(self.chat_id, self.retention)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRequest:
+class RemoteRequest(Struct, frozen=True):
     """One turn of a server's model. `reply_so_far` as above."""
 
     model: ServerModel
@@ -109,8 +108,7 @@ class RemoteRequest:
     speculation: Speculation = field(default_factory=Speculation)
 
 
-@dataclass(frozen=True, slots=True)
-class AheadRequest:
+class AheadRequest(Struct, frozen=True):
     """Read what is sure to come: the history, and the settled part of what is being typed.
 
     Nothing happens when the model is not the one that is loaded. `attached` are the texts of files

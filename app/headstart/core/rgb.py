@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 # a longer side is scaled down to this: models look at fewer pixels than that
 LONGEST_SIDE = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Rgb:
+class Rgb(Struct, frozen=True):
     """`width` x `height` pixels of three bytes, row by row without gaps."""
 
     width: int
     height: int
-    data: bytes = field(repr=False)
+    data: bytes
+
+    def __repr__(self) -> str:
+        return f"Rgb({self.width} x {self.height})"
 
 
 DecodeImage = Callable[[bytes], Rgb | None]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """What narrows a search; dates are milliseconds, from (inclusive) and to (exclusive)."""
 
     model: str = ""
@@ -24,16 +25,14 @@ class Filters:
         return self != Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """A piece of a text around what was found, and where in it that is, from and to."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A message that has what was looked for; `kind`: of the part, text or file."""
 
     chat_id: str
@@ -44,8 +43,7 @@ class Found:
     kind: str = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundChat:
+class FoundChat(Struct, frozen=True):
     """What was found in one chat: in its title, or in messages, the last ones first."""
 
     chat_id: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -103,16 +102,14 @@ PROGRAM_NAMES: dict[ServerKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Nearby:
+class Nearby(Struct, frozen=True):
     """A program on this computer that answers, and could be added; how many models it offers."""
 
     connection: Connection
     models: int
 
 
-@dataclass(frozen=True, slots=True)
-class ServerModel:
+class ServerModel(Struct, frozen=True):
     """A model that a server offers. `id` is what the server calls it."""
 
     connection: Connection

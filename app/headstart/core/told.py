@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.whole_text import is_text, whole
 
@@ -24,8 +25,7 @@ _FOLDERS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     code: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.chat_tree import TreeNode
 
 
-@dataclass(frozen=True, slots=True)
-class TreeRow:
+class TreeRow(Struct, frozen=True):
     """A message. `depth`: how many ways it is away from the straight line; `begins`: it is the
     first of a way that leaves another one; `lines`: columns in which a line passes through the
     whole row, `above` and `below`: whether its own goes on there. `versions`: messages with the
@@ -90,8 +90,7 @@ def _placed(children: dict[str | None, list[TreeNode]]) -> list[_Place]:
     return placed
 
 
-@dataclass(slots=True)
-class _Chain:
+class _Chain(Struct):
     depth: int
     first: int
     last: int

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.core.parts import OtherPart
 from headstart.core.values import ChatDraft
 
 
-@dataclass(frozen=True, slots=True)
-class Unsent:
+class Unsent(Struct, frozen=True):
     """`begun`: of a chat that has no message yet. False where there is nothing of it."""
 
     chat_id: str

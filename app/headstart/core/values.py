@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from headstart.core.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
 from headstart.core.settings import ChatOptions
@@ -41,8 +42,7 @@ class FinishReason(StrEnum):
     CONTEXT_FULL = "context full"
 
 
-@dataclass(frozen=True, slots=True)
-class SpeculationStats:
+class SpeculationStats(Struct, frozen=True):
     """What speculation did in a turn. Verified: put before the target; later draft tokens of a
     round whose earlier one was wrong were never verified."""
 
@@ -70,8 +70,7 @@ class SpeculationStats:
         return self.draft_accepted + self.lookup_accepted
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixStats:
+class PrefixStats(Struct, frozen=True):
     """Where the reused tokens of a turn came from, and what was recomputed although it had been
     read before. Reused tokens that came from neither memory nor disk were still in place."""
 
@@ -95,8 +94,7 @@ def gain_words(against_plain: float | None) -> str:
     return f"{against_plain:.1f}× faster"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStats:
+class TurnStats(Struct, frozen=True):
     """What one generation cost; shown under the reply and stored with it."""
 
     finish: FinishReason
@@ -126,8 +124,7 @@ class TurnStats:
         return (self.generated_tokens - 1) / self.generate_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     id: str
     chat_id: str
     parent_id: str | None
@@ -169,8 +166,7 @@ class Message:
 PAGE = 50
 
 
-@dataclass(frozen=True, slots=True)
-class BranchPage:
+class BranchPage(Struct, frozen=True):
     """A part of a branch, how many messages come before it, and how many branches the chat has."""
 
     messages: list[Message]
@@ -178,8 +174,7 @@ class BranchPage:
     branches: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Chat:
+class Chat(Struct, frozen=True):
     id: str
     title: str
     created_at: int
@@ -198,8 +193,7 @@ class Chat:
     above: tuple[ChatOptions, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDraft:
+class ChatDraft(Struct, frozen=True):
     """A chat that was begun and has no message yet: it is stored with its first one."""
 
     id: str
@@ -224,8 +218,7 @@ class ChatDraft:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSummary:
+class ChatSummary(Struct, frozen=True):
     """One line of the conversation list."""
 
     id: str
@@ -242,8 +235,7 @@ class ChatSummary:
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder of chats; its options and model hold for all that is in it, if they say nothing
     else. `path`: names with slashes between them."""
 
@@ -258,8 +250,7 @@ class Folder:
         return self.path.rpartition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class TrashedChat:
+class TrashedChat(Struct, frozen=True):
     """A chat that was deleted and can still be brought back."""
 
     id: str

@@ -7,8 +7,9 @@ other threads. Rows are numbered by the order of `outputs` in the last `forward`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.models import Vocabulary
@@ -38,8 +39,7 @@ class ContextFull(Exception):
     """There is no room for the tokens; the KV state is as before the call."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialToken:
+class SpecialToken(Struct, frozen=True):
     """A token that is found in text before it is split into words. Some swallow the white space
     beside them (`strip_left`, `strip_right`)."""
 
@@ -49,8 +49,7 @@ class SpecialToken:
     strip_right: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(Struct, frozen=True):
     """What a loaded model says about itself."""
 
     context_length: int
@@ -95,8 +94,7 @@ class ModelFacts:
     follows: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """The two likeliest tokens of a row under this turn's noise.
 
     `margin` is how far the first lies before the second, in natural logarithms (infinite when

@@ -5,9 +5,9 @@ Engine thread.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.heads import HeadFacts, HeadKind
@@ -28,8 +28,7 @@ _HEAD = "(head)"
 _WORKS = b"1"
 
 
-@dataclass(frozen=True, slots=True)
-class DraftOpening:
+class DraftOpening(Struct, frozen=True):
     """For the target of `wanted`, which `decoder` runs."""
 
     resources: Resources

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
@@ -54,8 +53,7 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 60.0
 
 
-@dataclass(slots=True)
-class LoadedModel:
+class LoadedModel(Struct):
     """`wanted` is what it was loaded for; its draft is loaded, and changed, with requests."""
 
     wanted: LoadRequest
@@ -176,8 +174,8 @@ class LoadedModel:
             Notice("exact", told("not-exact", name=self.wanted.model.name, gap=self.exactness.gap))
         )
         off = msgspec.structs.replace(request.speculation, enabled=False)
-        load = dataclasses.replace(request.load, draft=None)
-        return dataclasses.replace(request, speculation=off, load=load)
+        load = msgspec.structs.replace(request.load, draft=None)
+        return msgspec.structs.replace(request, speculation=off, load=load)
 
     def load_draft(self, draft: ModelRef | None, emit: Emit, stop: StopSignal) -> None:
         """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
@@ -199,7 +197,7 @@ class LoadedModel:
         finally:
             del self.resident.tokens[self.decoder.n_past() :]
         if draft is not None:
-            self.wanted = dataclasses.replace(self.wanted, draft=draft)
+            self.wanted = msgspec.structs.replace(self.wanted, draft=draft)
             self.need = room.shapes(self.resources.checked.shape, self.wanted).need(
                 context, self.wanted.engine
             )
@@ -314,7 +312,7 @@ def open_model(
         own = drafts_itself(resources, model)
         decoder = select.open_decoder(model, run, progress, checked.lacking, own_layers=own)
     try:
-        loaded = assemble(resources, dataclasses.replace(wanted, draft=None), decoder)
+        loaded = assemble(resources, msgspec.structs.replace(wanted, draft=None), decoder)
         loaded.need, loaded.weights = fitted.need, weights
         if engine.exact:
             loaded.exactness = _check_exactness(loaded, emit, stop)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
+
+import msgspec
 
 from headstart.core.events import Emit, Notice
 from headstart.core.requests import GenerationRequest
@@ -51,7 +52,7 @@ class OtherTemplate:
         other = template.fallback(why, encoder.control.values())
         tell(self._name, other, emit)
         with encoder.instead(other):
-            shown = dataclasses.replace(parts, template_stop=other.stop)
+            shown = msgspec.structs.replace(parts, template_stop=other.stop)
             Turn(shown, request, emit, stop).run(begin)
 
 

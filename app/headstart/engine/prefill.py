@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from headstart.core.events import Emit, Prefilling
 from headstart.core.retention import Retention, owner_of
@@ -43,8 +44,7 @@ class DraftPrefix(Protocol):
     def begin_chat(self) -> None: ...
 
 
-@dataclass(slots=True)
-class Resident:
+class Resident(Struct):
     """What the decoder's live sequence holds, and whose it is."""
 
     tokens: list[int] = field(default_factory=list)

@@ -6,8 +6,9 @@ that both prompts begin with do not depend on what the user types next, whatever
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
+
+import msgspec
 
 from headstart.core.events import Emit, PrefilledAhead, PromptSize
 from headstart.core.requests import AheadRequest, PromptImage, PromptMessage
@@ -79,7 +80,7 @@ def prefill_ahead(
     """Have the sure part of the next prompt read; returns its tokens. Raises DecodeAborted."""
 
     def encode(messages: Sequence[PromptMessage]) -> list[int]:
-        changed = dataclasses.replace(request, messages=tuple(messages))
+        changed = msgspec.structs.replace(request, messages=tuple(messages))
         fitting = Fitting(encoder, prefiller.resident, changed, size)
         fitting.drop_as_before()
         tokens = fitting.encode()[1]

@@ -11,10 +11,11 @@ its like as words. Those count as control tokens too.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
 
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
@@ -87,7 +88,7 @@ class PromptEncoder:
     def render(self, messages: Sequence[PromptMessage], thinking: Thinking = "auto") -> str:
         """The prompt as text, guards included; raises TemplateError."""
         guarded = [
-            dataclasses.replace(
+            msgspec.structs.replace(
                 message,
                 text=self._marks(message) + self.guard(message.text),
                 reasoning=self.guard(message.reasoning),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.core.events import Emit, TextAdded, TextPiece
 from headstart.core.parts import PartKind

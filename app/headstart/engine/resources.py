@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec import MsgspecError, json, structs
+from msgspec import MsgspecError, Struct, field, json, structs
 
 from headstart.core.abilities import Ability, Lacking
 from headstart.core.errors import ModelProblem
@@ -53,8 +52,7 @@ class CheckedModels(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(Struct, frozen=True):
     """What all loaded models share."""
 
     checked: CheckedModels

@@ -6,8 +6,9 @@ Engine thread. The estimate is that of `core.fit`; this puts the request and the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from headstart.core import fit
 from headstart.core.errors import ModelProblem
@@ -26,8 +27,7 @@ _USEFUL_CONTEXT = 8192
 _MOST_SEEING = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """`context` in tokens, and what a pair takes with it; `windowed` as `fit.windowed`.
 
     `layers` go to graphics cards, with `on_cards` bytes; None leaves them to the settings.

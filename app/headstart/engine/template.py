@@ -8,14 +8,14 @@ rendering a short chat in each way.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jinja2
+import msgspec
+from msgspec import Struct
 
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import THINKING, Thinking
@@ -71,8 +71,7 @@ class TemplateError(Exception):
         return isinstance(self.__cause__, TooMuch)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatTemplate:
+class ChatTemplate(Struct, frozen=True):
     """A template with the texts it may use. `fallback` says why it is not the model's."""
 
     source: str
@@ -240,7 +239,7 @@ def _own(source: str, begin_text: str, end_text: str) -> tuple[ChatTemplate | No
             continue
         # a list where a text was wanted shows as Python writes it
         if all(message.text in shown for message in _SAMPLE) and "{'type'" not in shown:
-            return dataclasses.replace(template, efforts=_efforts(template)), reason
+            return msgspec.structs.replace(template, efforts=_efforts(template)), reason
     return None, reason
 
 
@@ -248,7 +247,7 @@ def _efforts(template: ChatTemplate) -> tuple[Thinking, ...]:
     """What the template can be told about thinking: what changes the prompt."""
 
     def shown(thinking: Thinking) -> str | None:
-        asking = dataclasses.replace(template, efforts=(thinking,))
+        asking = msgspec.structs.replace(template, efforts=(thinking,))
         try:
             # some say it in their own system prompt only
             return asking.render(_SAMPLE, thinking) + asking.render(_SAMPLE[1:], thinking)
@@ -296,7 +295,7 @@ def _in_turns(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
         elif last is not None and last.role is one.role:
             text = f"{last.text}\n\n{one.text}"
             images = last.images + one.images
-            found[-1] = dataclasses.replace(last, text=text, key=one.key, images=images)
+            found[-1] = msgspec.structs.replace(last, text=text, key=one.key, images=images)
             continue
         found.append(one)
     return found

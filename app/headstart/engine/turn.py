@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
@@ -45,8 +46,7 @@ SPECULATING_SECONDS = 0.25
 WARN_SHARE = 0.85
 
 
-@dataclass(frozen=True, slots=True)
-class TurnParts:
+class TurnParts(Struct, frozen=True):
     """What turns of one loaded model run on."""
 
     decoder: Decoder

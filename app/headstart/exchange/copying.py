@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation
@@ -14,8 +14,7 @@ from headstart.exchange.writers.text import message_text, to_text
 _INCLUDE = Include(reasoning=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Struct, frozen=True):
     markdown: str
     html: str
     text: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material, wide_encoding
@@ -52,8 +52,7 @@ _IGNORED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct, frozen=True):
     code: str
     name: str
     reader: Read
@@ -105,8 +104,7 @@ TEXTS: tuple[tuple[Callable[[str], bool], Format], ...] = (
 )
 
 
-@dataclass(slots=True)
-class Recognised:
+class Recognised(Struct):
     """Files of one format, in their order."""
 
     format: Format

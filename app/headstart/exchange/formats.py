@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
@@ -17,8 +18,7 @@ from headstart.exchange.writers.text import to_text
 Render = Callable[[str, str], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class FileFormat:
+class FileFormat(Struct, frozen=True):
     """`together`: several chats go into one file one after another; others into an archive."""
 
     code: str

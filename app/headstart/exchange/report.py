@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.told import Fact, Told, told
 from headstart.core.whole_text import whole
@@ -12,16 +13,14 @@ from headstart.core.whole_text import whole
 _MOST_LINES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """`where`: a file or a chat, as the user knows it."""
 
     where: str
     why: Told
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     lines: list[Skipped] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 

@@ -6,15 +6,16 @@ Times are milliseconds since 1970 (UTC). Ids are the source's own; `ids.py` make
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.parts import Part
 from headstart.core.settings import ChatOptions
 from headstart.core.values import MessageStatus, Role, TurnStats
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName:
+class ModelName(Struct, frozen=True):
     """A model as it is called elsewhere: its name, the server that it ran on, and what names its
     bytes; no path of anybody's computer."""
 
@@ -23,8 +24,7 @@ class ModelName:
     content: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One message. `parent` None for the first ones; `extra`: keys of the file that this version
     does not know, as JSON of an object, or ""."""
 
@@ -40,8 +40,7 @@ class Node:
     extra: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """`nodes`: each after its parent, in the order in which they were made. `active`: which child
     is on show, by parent (None: the first message); where nothing is said it is the last one.
     `blobs`: the bytes of files and images, by digest."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.files import read_regular
 from headstart.core.model_ref import ModelRef
@@ -15,8 +16,7 @@ _LARGEST = 50 << 20
 _TOKENS, _MODEL = "tokenizer.ggml.tokens", "tokenizer.ggml.model"
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateFacts:
+class TemplateFacts(Struct, frozen=True):
     """`begins`: whether the tokenizer puts `begin` in front of a text by itself."""
 
     source: str | None

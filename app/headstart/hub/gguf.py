@@ -11,9 +11,10 @@ import io
 import stat
 import struct
 from collections.abc import Container
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from msgspec import Struct, field
 
 from headstart.core.errors import ModelProblem
 from headstart.core.files import open_regular
@@ -58,8 +59,7 @@ _JOINS = "nextn.eh_proj."
 _LONGEST_NUMBER = 6
 
 
-@dataclass(frozen=True, slots=True)
-class GgufHeader:
+class GgufHeader(Struct, frozen=True):
     """What a file says of itself; `metadata` holds the scalars and strings, not the arrays."""
 
     version: int
@@ -205,8 +205,7 @@ def _counts(file: BinaryIO) -> tuple[int, int, int]:
     return version, tensors, pairs
 
 
-@dataclass(slots=True)
-class _Said:
+class _Said(Struct):
     """Pairs of key and value as they are read; what was read before an error stays."""
 
     metadata: dict[str, str | int | float | bool] = field(default_factory=dict)

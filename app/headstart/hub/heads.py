@@ -4,7 +4,9 @@ and engine threads."""
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.core.fit import ModelShape
 from headstart.core.heads import OWN_GRAPHS, SEVERAL_LAYERS, HeadFacts, HeadKind
@@ -55,8 +57,7 @@ def _read(model: ModelRef, _size: int, _changed: int) -> HeadFacts | None:
     return head_of(read_header(model.path, (_TARGET_LAYERS,)))
 
 
-@dataclass(frozen=True, slots=True)
-class OwnLayers:
+class OwnLayers(Struct, frozen=True):
     """Layers for drafting in a model's own file. `told`: as many as its header announces, of which
     only those count whose tensors are there."""
 

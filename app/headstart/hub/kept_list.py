@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct, field
 
 from headstart.core.files import write_whole
 from headstart.core.installed import About
@@ -16,8 +16,7 @@ from headstart.core.installed import About
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """Facts read at a location, and the state of the files then."""
 
     state: tuple[int, int]
@@ -29,8 +28,7 @@ class Seen:
     trouble: str = ""
 
 
-@dataclass(slots=True)
-class Known:
+class Known(Struct):
     """Facts that stay with a model's bytes, wherever they lie."""
 
     # by which measurements know it: as the file was called when it was first seen
@@ -43,8 +41,7 @@ class Known:
     drafts: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Kept:
+class Kept(Struct):
     seen: dict[str, Seen] = field(default_factory=dict)
     known: dict[str, Known] = field(default_factory=dict)
 

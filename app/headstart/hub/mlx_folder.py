@@ -10,9 +10,10 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from headstart.core.errors import ModelProblem
 
@@ -33,8 +34,7 @@ FOLDER_FILES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MlxFolder:
+class MlxFolder(Struct, frozen=True):
     """`config` is `config.json`, that of the text model where a folder has several."""
 
     config: Mapping[str, Any]

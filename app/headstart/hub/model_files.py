@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
 from headstart.core.split_files import parts, title

@@ -10,8 +10,9 @@ import contextlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from headstart.core.errors import ModelProblem
 from headstart.core.files import read_regular
@@ -32,8 +33,7 @@ _LARGEST_INDEX = 100 << 20
 _WEIGHTS = re.compile(r"(?:model|weights)(?:[-.]\d+(?:-of-\d+)?)?\.safetensors")
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """What would go. `size`: bytes that come back; `programs`: the code of whose folder it is."""
 
     files: tuple[Path, ...]

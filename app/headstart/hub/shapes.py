@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from headstart.core.fit import RECURRENT_SEQUENCES, UNDO, ModelShape
 from headstart.core.model_ref import ModelRef

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
 from headstart.core.files import open_regular

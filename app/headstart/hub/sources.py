@@ -11,11 +11,11 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import platformdirs
+from msgspec import Struct
 
 from headstart.core.model_ref import ModelFormat
 from headstart.core.split_files import is_later_part, title
@@ -32,16 +32,14 @@ class Source(StrEnum):
     FOLDER = "folder"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A folder where a source keeps its models."""
 
     source: Source
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A model at its place; `name` is what people call it there."""
 
     path: Path

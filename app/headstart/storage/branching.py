@@ -4,8 +4,8 @@ On the storage thread."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from sqlalchemy import Engine, delete, func, select, update
 
 from headstart.core.chat_tree import RemovedBranch, TreeNode

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from headstart.core.parts import PartKind
 from headstart.storage.pages import Image, Record, header_at
@@ -43,8 +44,7 @@ _OF_ROW = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """What lies in a file. Values are as in the tables, in their columns' order."""
 
     chats: list[Record] = field(default_factory=list)

@@ -14,9 +14,9 @@ import os
 import shutil
 import sqlite3
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -43,8 +43,7 @@ _LONGEST_PATH = 500
 _SMALL = 24 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """`interrupted` replies were left by the last run; `read_only` says why nothing can be
     written, and is None where it can."""
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 _MAGIC = b"SQLite format 3\0"
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
@@ -19,8 +20,7 @@ _WAL_MAGICS = (0x377F0682, 0x377F0683)
 Value = int | float | bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One row as bytes: texts and blobs alike. `whole`: no page of it is missing."""
 
     values: tuple[Value, ...]

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from sqlalchemy import Engine, Table, insert
 
 from headstart.core.values import MessageStatus, new_id, now_ms
@@ -26,8 +26,7 @@ _MOST_FRAGMENTS = 2000
 Row = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Saved:
+class Saved(Struct):
     """Rows by their keys, and what happened on the way."""
 
     chats: dict[str, Row] = field(default_factory=dict)
@@ -270,8 +269,7 @@ def _gaps(saved: Saved, message_id: str, has_text: bool) -> list[int]:
     return [position for position in range(last + 1) if position not in found]
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     id: str
     parent_id: str | None
     position: int

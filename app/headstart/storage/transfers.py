@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from headstart.core.chat_tree import ChatTree, Known

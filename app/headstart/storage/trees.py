@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 
 class Node(Protocol):
@@ -24,8 +25,7 @@ class Node(Protocol):
     def active_child_id(self) -> str | None: ...
 
 
-@dataclass(slots=True)
-class SoundTree:
+class SoundTree(Struct):
     """Parents and active children as they should be, and what had to be changed for that."""
 
     parents: dict[str, str | None] = field(default_factory=dict)

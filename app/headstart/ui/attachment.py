@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.core.attachments import about_tokens, numbers_of, pages_without_text
 from headstart.core.parts import FilePart, ImagePart
 from headstart.core.text import count_words, size_text
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """`part` when it is read, `fraction` until then; `tokens` when they are counted."""
 
     id: str

@@ -6,10 +6,10 @@ Shortcuts, the header, menus and the actions under a message are views of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from msgspec import Struct
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
@@ -27,8 +27,7 @@ def _for_each(_item: object) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """Something that the window can do. `keys` as QKeySequence reads them; "" for none."""
 
     id: str
@@ -47,8 +46,7 @@ class Command:
         return f"{self.title} ({key_text(self.keys)})" if self.keys else self.title
 
 
-@dataclass(frozen=True, slots=True)
-class ItemCommand(Generic[T]):
+class ItemCommand(Struct, Generic[T], frozen=True):
     """Something that can be done with a chat, or a message; `shown` says with which ones."""
 
     id: str

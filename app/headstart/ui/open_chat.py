@@ -7,9 +7,9 @@ chat with unsent text stays until it is sent; without, it goes when another one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from headstart.core.parts import OtherPart

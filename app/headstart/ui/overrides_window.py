@@ -4,9 +4,9 @@ settings and a chat's."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
@@ -36,8 +36,7 @@ _NUMBERS = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "max_tok
 _INHERITED = "As in the settings"
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """Whose settings they are: the window's title, what it says, and which models can draft (names
     and keys). `models`: those that new chats can begin with, None where that is no question."""
 

@@ -6,8 +6,8 @@ on a palette change, which Qt sends to every widget.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+from msgspec import Struct
+from msgspec.structs import fields
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
@@ -33,8 +33,7 @@ USUAL_FONT_PX = 13
 LARGEST = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(Struct, frozen=True):
     dark: bool
     ground: str
     side: str

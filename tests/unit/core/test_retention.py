@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.retention import Retention, decide, owner_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import llama_cpp as lib
@@ -158,4 +158,4 @@ def test_prefixes_of_long_and_short_rope_are_kept_apart(starter: ModelRef, tmp_p
     path = write_gguf(tmp_path / "long.gguf", found.architecture, fields, found.tensors)
     short, long, also_long = _states(path, (1024, 1280, 2048))
     assert short != long == also_long
-    assert replace(found, fields=fields).fields[key].value == 1024
+    assert dataclasses.replace(found, fields=fields).fields[key].value == 1024

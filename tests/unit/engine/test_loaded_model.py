@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
@@ -371,14 +371,14 @@ def test_a_template_that_is_too_slow_for_a_chat_is_replaced_for_it_alone(tmp_pat
     )
     model = ModelRef(tmp_path / "m.gguf", "m", 1)
     decoder = FakeDecoder(LOGITS)
-    decoder.facts = dataclasses.replace(decoder.facts, chat_template=slow)
+    decoder.facts = msgspec.structs.replace(decoder.facts, chat_template=slow)
     loaded = assemble(Resources(Checked()), LoadRequest(model), decoder)
     assert loaded.template.fallback is None
 
     def told_in(text: str, chat_id: str) -> list[str]:
         events: list[GenerationEvent] = []
         messages = (PromptMessage(Role.USER, text, "q"),)
-        asked = dataclasses.replace(_request(model, chat_id=chat_id), messages=messages)
+        asked = msgspec.structs.replace(_request(model, chat_id=chat_id), messages=messages)
         loaded.write(asked, events.append, StopSignal())
         assert isinstance(events[-1], Finished)
         return [event.told.text for event in events if isinstance(event, Notice)]

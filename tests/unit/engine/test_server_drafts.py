@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import DraftStage, Speculating
@@ -92,7 +92,7 @@ class Client:
         self.request = RemoteRequest(model, QUESTION, GREEDY, speculation=speculation)
 
     def ask(self, draft: Prophet | None = None, **changes: object) -> tuple[str, TurnStats]:
-        request = replace(self.request, **changes)  # type: ignore[arg-type]
+        request = replace(self.request, **changes)
         stats = self.asking.send(request, draft=draft)
         until = time.monotonic() + 60
         time.sleep(0.05)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html.parser
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from headstart.core.parts import ReasoningPart, TextPart, needed_blobs
 from headstart.core.settings import ChatOptions, changed
@@ -50,7 +50,7 @@ def chat_of(*texts: str, **more: object) -> Conversation:
     ]
     return replace(
         Conversation("headstart", "c" * 32, "A chat", tuple(nodes), created_at=1_760_000_000_000),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

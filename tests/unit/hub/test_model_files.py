@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headstart.core.errors import ModelProblem
@@ -123,7 +123,7 @@ _CHAT = GgufHeader(3, {"general.architecture": "llama"}, 10, 0, 0, 0)
 def test_other_kinds_of_files_are_told_by_their_headers(
     said: dict[str, str | int | float | bool], why: str | None
 ) -> None:
-    header = dataclasses.replace(_CHAT, metadata={**_CHAT.metadata, **said})
+    header = msgspec.structs.replace(_CHAT, metadata={**_CHAT.metadata, **said})
     assert why_no_chat(header) == why
 
 

@@ -312,7 +312,7 @@ def test_without_links_the_bytes_go_with_their_last_name(tmp_path: Path) -> None
 @pytest.mark.parametrize("source", [Source.STARTER, Source.OLLAMA])
 def test_what_is_not_ours_to_remove_stays(tmp_path: Path, source: Source) -> None:
     (starter,) = shelf_of(tmp_path).look()
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     with pytest.raises(ModelProblem):
         removal.plan(replace(starter, source=source))

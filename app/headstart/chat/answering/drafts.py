@@ -6,8 +6,9 @@ On the event loop's thread; files are read on a worker thread.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart.chat.answering.automatic_draft import AutomaticDraft
 from headstart.chat.answering.judging import DraftChoice as DraftChoice

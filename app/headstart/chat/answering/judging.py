@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core import fit
 from headstart.core.errors import ModelProblem
@@ -20,8 +21,7 @@ from headstart.hub.cards import read_card
 from headstart.hub.heads import head_shape, own_layers, read_head
 
 
-@dataclass(frozen=True, slots=True)
-class DraftChoice:
+class DraftChoice(Struct, frozen=True):
     """`key` and `name`: what the settings call it, and the window. `taken`: it is the automatic
     choice."""
 

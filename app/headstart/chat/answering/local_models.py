@@ -5,7 +5,7 @@ On the event loop's thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.chat.answering.battery import Battery
 from headstart.chat.answering.calibrating import Calibrating
@@ -36,8 +36,7 @@ from headstart.core.requests import LoadRequest
 from headstart.engine.runner import Runner
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModels:
+class LocalModels(Struct, frozen=True):
     answerer: LocalAnswerer
     drafts: Drafts
     calibrating: Calibrating

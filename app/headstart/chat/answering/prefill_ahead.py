@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.chat.answering.battery import Battery
 from headstart.chat.broadcast import Broadcast

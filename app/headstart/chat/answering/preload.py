@@ -5,7 +5,7 @@ On the event loop's thread; what is loaded lives on the engine thread.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from headstart.chat.answering.drafts import Drafts
 from headstart.chat.answering.loading import LoadedState, Loader

@@ -10,8 +10,9 @@ import asyncio
 import functools
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from headstart.chat.answering.loading import Loader
 from headstart.chat.broadcast import Broadcast

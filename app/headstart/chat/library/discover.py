@@ -9,9 +9,9 @@ import asyncio
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import psutil
+from msgspec import Struct
 
 from headstart.chat.library.hub import Hub
 from headstart.chat.models import Models
@@ -48,8 +48,7 @@ class HubProblem(EnvironmentProblem):
         self.told = why
 
 
-@dataclass(frozen=True, slots=True)
-class DraftOffer:
+class DraftOffer(Struct, frozen=True):
     """A model that could draft: installed, or a variant of a repository."""
 
     name: str
@@ -61,8 +60,7 @@ class DraftOffer:
     variant: Variant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Computer:
+class Computer(Struct, frozen=True):
     """Bytes of memory, physical cores, what graphics card is used ("" for none), the bytes that are
     free where downloads go, and the format that runs best."""
 

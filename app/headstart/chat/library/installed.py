@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ModelsChanged, What
@@ -25,8 +27,7 @@ from headstart.hub.shelf import Shelf
 from headstart.storage.worker import Storage
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
+class Leaving(Struct, frozen=True):
     """What removing a model means. `size`: bytes that come back; `program`: whose folder it is;
     `chats`: how many would have to choose another one; `draft_of`: whether it drafts somewhere."""
 

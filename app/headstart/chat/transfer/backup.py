@@ -16,9 +16,9 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from headstart import __version__
@@ -43,8 +43,7 @@ _STAMP = re.compile(r"-(\d{8}-\d{6})-([a-z]+)")
 SUFFIX = ".headstart-backup.zip"
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where everything of a home lies."""
 
     database: Path
@@ -55,8 +54,7 @@ class Places:
     scratch: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A copy that the program made itself; seconds since 1970, bytes. `kind`: "daily" or
     "schema"."""
 
@@ -66,8 +64,7 @@ class Copy:
     size: int
 
 
-@dataclass(slots=True)
-class Making:
+class Making(Struct):
     """A backup on its way: `stop` ends it soon; files that are in it, of how many."""
 
     stop: threading.Event = field(default_factory=threading.Event)

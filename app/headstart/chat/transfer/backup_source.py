@@ -6,9 +6,10 @@ import contextlib
 import shutil
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart.chat.transfer.backup import DATABASE, SETTINGS
 from headstart.chat.transfer.importing import scratch_folder

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
 from headstart.chat.transfer.trees import ModelNames, to_conversation

@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
@@ -37,8 +38,7 @@ class Cancelled(Exception):
     """The user stopped it."""
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """One export: `stop` from any thread ends it soon; how many chats are written, of how many."""
 
     stop: threading.Event = field(default_factory=threading.Event)
@@ -46,8 +46,7 @@ class Run:
     total: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What to write, and how; `chats` empty for everything that is in the list."""
 
     chats: tuple[str, ...]

@@ -4,7 +4,8 @@ that goes on knows them. On a worker thread; documents are read in a child proce
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.chat.transfer.intake import Run
 from headstart.core.attachments import LARGEST, LONGEST, Extracted, Unit, in_parts

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.chat_tree import ChatTree, Known
 from headstart.exchange.report import Report
@@ -26,8 +28,7 @@ _BYTES = 20_000
 State = Literal["new", "more", "here", "trash"]
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(Struct, frozen=True):
     """A chat on its way in. `source`: the program or file, as people call it. `linear`: its
     messages have no ids of their own, so that it is here already where the chat is."""
 
@@ -43,8 +44,7 @@ class Incoming:
         return sum(message.id not in inner for message in self.tree.messages)
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """A chat that a file has: what it is called, where it comes from, and what is here of it."""
 
     id: str
@@ -55,8 +55,7 @@ class Planned:
     state: State
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(Struct):
     chats: list[Planned] = field(default_factory=list)
     report: Report = field(default_factory=Report)
     # it was stopped before its end
@@ -68,8 +67,7 @@ class Plan:
         return sum(chat.state in states for chat in self.chats)
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """What came in: chats that are new, that got messages, that came back from the trash."""
 
     new: int = 0
@@ -83,8 +81,7 @@ class Result:
     first: str = ""
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """One dry run or import: `stop` from any thread ends it soon, `count` is how many chats it has
     dealt with. `without`: the ids of chats that the user does not want."""
 

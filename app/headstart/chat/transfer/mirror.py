@@ -12,11 +12,11 @@ import contextlib
 import hashlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct, field
 
 from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
@@ -65,8 +65,7 @@ class _Book(msgspec.Struct):
     files: dict[str, _File] = {}
 
 
-@dataclass(slots=True)
-class _Wanted:
+class _Wanted(Struct):
     """What is to be written: chats by id, or all of them."""
 
     chats: set[str] = field(default_factory=set)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.markdown.latex import ARRAY, NotDrawn
 
@@ -27,8 +28,7 @@ _END = "</g>"
 _DASH, _GAP = 150, 100
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """The lines of an array: bars between columns and lines between rows, how many arrays it is cut
     into by the bars, and which of them are dashes."""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.markdown.latex import NotDrawn, closing
 
@@ -28,8 +29,7 @@ _FAMILIES = "'Noto Sans CJK SC', 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 
 _WIDE, _JOINED, _NARROW = 1.0, 0.5, 0.62
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """`width` is em of the formula's font."""
 
     text: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.markdown.array_lines import drawn_through, lines_of
 from headstart.core.markdown.foreign_words import Words, with_boxes, with_words
@@ -35,8 +36,7 @@ _TAG = re.compile(r"\\tag\*?\s*\{([^{}]*)\}")
 _LABEL = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber\b|notag\b)")
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Struct, frozen=True):
     """`svg` is in the colour `currentColor`; sizes are em, from the baseline up and down. `words`
     say it to people who cannot see it; `tag` is the number that stands at the right of it."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.settings import EngineSettings
 from headstart.core.tuning import Tuning
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What it cannot do with the settings, and what is fastest on graphics cards; None: no cards,
     or nothing was measured."""
 

@@ -8,11 +8,11 @@ llama.cpp).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import llama_cpp as lib
+import msgspec
 
 from headstart.core.heads import HeadKind
 from headstart.core.settings import EngineSettings
@@ -44,7 +44,7 @@ class LlamaAssistant(LlamaHead):
             # what it shares was made new: the target holds nothing any more, and is to know it
             lib.llama_memory_clear(self._target.memory, True)
             target.truncate(0)
-        self._facts = dataclasses.replace(
+        self._facts = msgspec.structs.replace(
             self._facts,
             context_length=target.facts.context_length,
             rollback="exact",

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
+from msgspec import Struct
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import ModelProblem, WeightsLost, says_no_memory
@@ -52,8 +52,7 @@ _WHOLE = 16
 _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What a context is made for. `lacking`: what the model was found not to do; `layers`: its own
     layers for drafting are loaded too; `target`: it is a head's, and drafts for this one, with
     layers of its own file, or of the target's where `shared`."""

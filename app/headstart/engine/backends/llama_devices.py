@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp as lib
+from msgspec import Struct
 
 from headstart.engine.backends.llama_library import ggml
 
@@ -18,8 +18,7 @@ from headstart.engine.backends.llama_library import ggml
 _CARD, _INTEGRATED = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """Bytes; an integrated one shares the computer's memory."""
 
     name: str

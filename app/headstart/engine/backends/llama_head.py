@@ -11,12 +11,12 @@ target's row goes in as it is.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import llama_cpp as lib
+import msgspec
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
@@ -57,7 +57,7 @@ class LlamaHead(LlamaCppDecoder):
             if kind is HeadKind.EAGLE3:
                 wants = wanted_layers(model)
                 self._make_encoder(len(wants) * target.facts.width)
-            self._facts = dataclasses.replace(
+            self._facts = msgspec.structs.replace(
                 self._facts,
                 wants=wants,
                 leaves=1,

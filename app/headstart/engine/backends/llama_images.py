@@ -11,7 +11,6 @@ import ctypes
 import hashlib
 import os
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import llama_cpp as lib
 import llama_cpp.mtmd_cpp as mtmd
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.rgb import Rgb
@@ -38,8 +38,7 @@ _MEDIA = b"<__media__>"
 _TEXT, _IMAGE = mtmd.MTMD_INPUT_CHUNK_TYPE_TEXT, mtmd.MTMD_INPUT_CHUNK_TYPE_IMAGE
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """A part of an image that is decoded as one: the number of its chunk, as mtmd divides it."""
 
     digest: str

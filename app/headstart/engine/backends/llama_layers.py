@@ -10,11 +10,11 @@ that holds one layer's keys and values only, and is mended before anything follo
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import llama_cpp as lib
+import msgspec
 import numpy as np
 
 from headstart.core.heads import HeadKind
@@ -48,7 +48,7 @@ class LlamaLayers(LlamaHead):
         if self._layers > 1:
             self._numbered = _Numbered(self._own)
             self._states = self._numbered
-            self._facts = dataclasses.replace(self._facts, depth=self._layers)
+            self._facts = msgspec.structs.replace(self._facts, depth=self._layers)
 
     def forward(
         self,

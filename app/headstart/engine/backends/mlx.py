@@ -8,12 +8,12 @@ abort is seen between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
@@ -37,8 +37,7 @@ SPLIT_FROM = 32
 CLEAR_EVERY = 256
 
 
-@dataclass(slots=True)
-class _Lane:
+class _Lane(Struct):
     """One sequence: its caches, and how many tokens are in them."""
 
     state: CacheState

@@ -4,11 +4,12 @@ Engine thread; a head is closed before its target.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from headstart.core.errors import ModelProblem
 from headstart.core.heads import HeadKind
@@ -56,7 +57,7 @@ class HeadModel:
     def facts(self, _engine: EngineSettings, _clamp: bool) -> ModelFacts:
         facts, net = self._target.facts, self.model
         ranges = self.fresh_caches().ranges
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             facts,
             chat_template=None,
             rollback="exact",

@@ -10,11 +10,11 @@ Which head is next goes along as one more number of the state, as on MLX.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import safetensors
@@ -64,7 +64,7 @@ class MedusaHead(DecoderBase):
         if not (depth and squares and added and ends):
             raise ModelProblem("head-for-another-model", name=path.name)
         self._target = target
-        self._facts = dataclasses.replace(
+        self._facts = msgspec.structs.replace(
             target.facts,
             chat_template=None,
             rollback="exact",

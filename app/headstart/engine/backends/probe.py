@@ -11,10 +11,10 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core import reentry, tuning
 from headstart.core.abilities import LACKS_NOTHING, Ability
@@ -45,8 +45,7 @@ _CONTEXT, _CONTEXT_WITH_IMAGE = 512, 4096
 _LONGEST_SAID = 300
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
+class _Trial(Struct, frozen=True):
     """What the child is asked, as JSON on its command line."""
 
     settings: EngineSettings

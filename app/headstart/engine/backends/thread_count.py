@@ -14,9 +14,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import psutil
+from msgspec import Struct, field
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +68,7 @@ class OtherLoad:
         return self._load
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(Struct):
     """The state of one kind of forward."""
 
     count: int

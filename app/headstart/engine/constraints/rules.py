@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from headstart.core.settings import Bias, Sampling
 from headstart.engine.constraints.answer_format import Allowed, AnswerFormat, Tokenizers
@@ -25,8 +25,7 @@ Row = npt.NDArray[np.float32]
 Names = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class _Favoured:
+class _Favoured(Struct, frozen=True):
     """`token` gets `value` where the text ends with `before`."""
 
     before: tuple[int, ...]

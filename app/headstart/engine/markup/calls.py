@@ -9,20 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Call:
+
+class Call(Struct, frozen=True):
     """`arguments`: JSON where they are any, otherwise as they were written."""
 
     name: str
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallMarks:
+class CallMarks(Struct, frozen=True):
     """The marks around calls; `inside` are marks between them, which may be tokens of their own.
     `sign`: of a template whose models write them."""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.calls import CALLS, CallMarks
@@ -33,8 +35,7 @@ class Mark(Enum):
     CALL, IN_CALL, CALLED = "call", "in call", "called"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyFormat:
+class ReplyFormat(Struct, frozen=True):
     """The marks of one family.
 
     `opens`, `turns` and `begins` are written before reasoning, between reasoning and text, and

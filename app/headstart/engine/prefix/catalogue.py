@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
 from headstart.engine.prefix.keys import chain, common_tokens, record_key
 from headstart.engine.prefix.record_file import Payload
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
+class Entry(Struct, eq=False):
     """A record, and where its bytes are. Neither in memory nor on disk: it is forgotten."""
 
     info: RecordInfo
@@ -36,8 +36,7 @@ class Entry:
         return self.payload is not None or self.on_disk
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A record on the way of a prompt; only its first `use` tokens are the prompt's."""
 
     entry: Entry

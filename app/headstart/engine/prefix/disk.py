@@ -13,9 +13,10 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import PARTIAL

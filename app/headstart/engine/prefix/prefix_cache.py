@@ -12,7 +12,8 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
 from headstart.engine.prefix import planner
@@ -37,8 +38,7 @@ _KEPT_SNAPSHOTS = 4
 _NO_RANGES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """Tokens that came back, by where they came from."""
 
     from_memory: int = 0

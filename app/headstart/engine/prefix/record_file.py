@@ -11,11 +11,11 @@ import os
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
 import xxhash
+from msgspec import Struct
 
 from headstart.core.files import PARTIAL
 from headstart.core.prefixes import TOKEN_BYTES, RecordInfo, RecordKind
@@ -47,8 +47,7 @@ class WriteAbandoned(Exception):
     """The program is closing and does not wait for this file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Struct, frozen=True):
     """The bytes of a record: one part for each `tokens_each` tokens (the last may have fewer)."""
 
     parts: tuple[Blob, ...]

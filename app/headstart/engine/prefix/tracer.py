@@ -10,10 +10,10 @@ import functools
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.prefixes import Traces
 from headstart.core.requests import GenerationRequest, PromptMessage
@@ -39,8 +39,7 @@ class TraceMemory:
         self.tokens: OrderedDict[str, tuple[str, list[int]]] = OrderedDict()
 
 
-@dataclass(frozen=True, slots=True)
-class TracedModel:
+class TracedModel(Struct, frozen=True):
     """What of a loaded model decides whether tokens are recomputed."""
 
     namespace: bytes

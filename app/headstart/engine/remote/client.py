@@ -9,8 +9,9 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from headstart.core.answers import BODY
 from headstart.core.errors import EnvironmentProblem
@@ -40,8 +41,7 @@ _OWNERS: dict[str, ServerKind] = {
 on_sent: ContextVar[Callable[[], None]] = ContextVar("on_sent")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """What a server's list of models says: their names, with context lengths (0: unknown)."""
 
     kind: ServerKind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from headstart.core.parts import Origin
 from headstart.core.requests import RemoteRequest
@@ -15,8 +16,7 @@ from headstart.core.servers import Connection
 SAME = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     text: str
     tokens: int
     origin: Origin = Origin.DRAFT

@@ -10,7 +10,8 @@ faster than the stream; what a reply may lose by it is bounded.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
 # copies are long, and cost nothing to draft
@@ -32,8 +33,7 @@ _FADES = 0.9
 _LONGEST_WAIT = 32
 
 
-@dataclass(slots=True)
-class Line:
+class Line(Struct):
     """Seconds by a count, as a straight line through what was measured; old samples fade."""
 
     weight: float = 0.0
@@ -68,8 +68,7 @@ class Line:
         return max(0.1 * mean, mean + slope * (n - mean_n))
 
 
-@dataclass(slots=True)
-class Acceptance:
+class Acceptance(Struct):
     """How often a token of a draft is right where those before it were."""
 
     right: float = 0.0
@@ -94,16 +93,14 @@ class Acceptance:
         return (1 - chance ** (depth + 1)) / (1 - chance)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundPlan:
+class RoundPlan(Struct, frozen=True):
     """How much to draft, and how many times as fast as the stream that promises to be."""
 
     depth: int
     promise: float
 
 
-@dataclass(slots=True)
-class ServerGain:
+class ServerGain(Struct):
     """Of one model of one server with one draft. Times are seconds."""
 
     # of a request that checks a draft, by its tokens; by the length of the text, in doublings

@@ -8,8 +8,9 @@ Texts are compared, not ids: the draft's tokens are others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 # candidates that are asked for, beside the token itself
 CANDIDATES = 1
@@ -29,8 +30,7 @@ class OtherTokens(Unreadable):
     """Its tokens cannot be laid over the text: parts of characters, or blanks that are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredToken:
+class ScoredToken(Struct, frozen=True):
     """A token of the given text, the likeliest one in its place, and how much likelier that is
     (natural logarithms)."""
 
@@ -39,8 +39,7 @@ class ScoredToken:
     behind: float
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(Struct, frozen=True):
     """What the server confirms: `text` is the beginning of the draft, `tokens` how many of its own
     that is, `next` what it would write then. Without `next` it has to be asked in its usual way;
     `ended`: it would write nothing more. `behind`: how much likelier `next` is than what the draft
@@ -85,8 +84,7 @@ def _entry(value: Any) -> tuple[str, float, int]:
     return text, float(chance), rank
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
+class Echo(Struct, frozen=True):
     """A prompt that was said again; `written` after it. `late`: what this server says of a token is
     said of the one that follows (llama-cpp-python without a first token of its own)."""
 

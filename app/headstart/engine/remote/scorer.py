@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.core.answers import SCORES
 from headstart.core.requests import RemoteRequest
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
 _SILENCE, _SHORTEST, _UNKNOWN = 6.0, 3.0, 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
+class Scorer(Struct, frozen=True):
     """Of one chat. `prompt`: what the draft's template makes of it; None without one."""
 
     client: AsyncOpenAI

@@ -13,8 +13,10 @@ import functools
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
@@ -51,8 +53,7 @@ class RemoteStream(Stream):
             self.sent.set_result(None)
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     connection: Connection
     key: str | None
     client: AsyncOpenAI

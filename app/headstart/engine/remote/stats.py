@@ -7,14 +7,14 @@ Studio `stats`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from headstart.core.values import SpeculationStats
 
 
-@dataclass(slots=True)
-class Reported:
+class Reported(Struct):
     """The last of each figure that came; None where the server said nothing."""
 
     prompt_tokens: int | None = None

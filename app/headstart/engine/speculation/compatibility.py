@@ -7,8 +7,9 @@ All are lossless, because the target verifies every draft token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from headstart.core import fit
 from headstart.core.fit import Memory
@@ -27,8 +28,7 @@ MAPPED_OVERLAP = 0.9
 COSTLY_SHARE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyMatch:
+class VocabularyMatch(Struct, frozen=True):
     """`differing` counts ids below both sizes with other texts; `overlap` is the estimated share
     of text that is spelled with tokens that both have."""
 
@@ -37,8 +37,7 @@ class VocabularyMatch:
     overlap: float
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """`works`: "yes", "by text" (slower) or "no"; `notes` say why, and what to expect."""
 
     works: Literal["yes", "by text", "no"]

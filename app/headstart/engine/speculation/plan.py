@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.parts import Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What to do in the next round: plain (TARGET), LOOKUP or DRAFT with at most `depth` tokens."""
 
     source: Origin
@@ -28,8 +28,7 @@ class Plan:
 PLAIN = Plan(Origin.TARGET)
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """Draft tokens that a table gives without a forward, and the chance of each where those before
     it are right."""
 
@@ -39,8 +38,7 @@ class Chain:
     length: int = 0
 
 
-@dataclass(slots=True)
-class Path:
+class Path(Struct):
     """A chain of draft tokens as it grows: the chance of each, and of getting that far."""
 
     chances: list[float] = field(default_factory=list)

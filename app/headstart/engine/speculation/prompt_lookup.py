@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.engine import image_tokens
 
@@ -23,8 +24,7 @@ _LEFT_FOR, _BEYOND = 24, 8
 _INDEXED = 4e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """The last `length` tokens stood before `position` too."""
 
     position: int

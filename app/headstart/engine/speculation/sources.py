@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.settings import Speculation
 from headstart.engine.speculation.draft_model import DraftModel
@@ -12,8 +13,7 @@ from headstart.engine.speculation.hidden_rows import HiddenRows
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """What may draft in a turn, and how. `on_draft_failed` gets the reason, once."""
 
     settings: Speculation

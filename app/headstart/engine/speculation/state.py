@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
@@ -58,8 +58,7 @@ _LOADED_STEPS, _LOADED_ROWS = 2, 32
 OpenDraft = Callable[[ModelRef, EngineSettings, Callable[[float], bool]], Decoder]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenReply:
+class WrittenReply(Struct, frozen=True):
     """The last reply, for scoring a draft on it: the whole text's tokens, where the reply
     begins, and what it was drawn with."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.core.parts import Origin
 from headstart.core.values import SpeculationStats
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """`last_depth` and `last_source` are those of the last round; times are seconds."""
 
     rounds: int = 0

@@ -7,8 +7,9 @@ into the target's. It follows a growing text; `begin` starts again with another 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from headstart.core.models import Vocabulary
 from headstart.engine.decoder import Decoder, Prediction
@@ -20,8 +21,7 @@ LOOK_BEHIND = 10
 _COPIED, _MAPPED, _TOKENIZED = 2e-8, 6e-7, 6e-6
 
 
-@dataclass(frozen=True, slots=True)
-class DraftToken:
+class DraftToken(Struct, frozen=True):
     """A draft token in the target's tokens; `second` is -1 where there is none."""
 
     token: int

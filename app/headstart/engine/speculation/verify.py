@@ -12,11 +12,11 @@ traps: they are lossy as soon as a drawn token is dropped because of its own pro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(slots=True)
-class Tree:
+class Tree(Struct):
     """Draft tokens after the pending one; `parents` as in `Decoder.forward`, -1 for pending.
 
     A chain is a tree of one path. Children of a node have different tokens.
@@ -56,8 +56,7 @@ class Tree:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """`emitted` are the target's draws; all but the last were drafted, at the nodes `path`.
 
     When the last draw ends the reply it may have been drafted too: then `path` is as long.

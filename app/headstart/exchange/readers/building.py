@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.parts import (
     FilePart,
@@ -30,8 +32,7 @@ LONGEST_TEXT = 16_000_000
 _LONGEST_TITLE = 200
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """A message of a file. Without parts it is passed over: what answers it answers the one before
     it."""
 
@@ -46,8 +47,7 @@ class Seen:
     stats: TurnStats | None = None
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Struct):
     """What a file says of a conversation beside its messages."""
 
     id: str = ""
@@ -198,8 +198,7 @@ def _without_gaps(
     return found, above, apart
 
 
-@dataclass
-class _Run:
+class _Run(Struct, dict=True):
     """Messages that are one: a reply that goes on after a tool, or after thinking."""
 
     nodes: list[Node]

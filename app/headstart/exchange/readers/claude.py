@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from headstart.core.parts import Part, TextPart
 from headstart.core.values import Role
@@ -37,8 +38,7 @@ def read(material: Material, members: Sequence[str], report: Report) -> Iterator
         yield from each(found, make, report, member)
 
 
-@dataclass(slots=True)
-class _Projects:
+class _Projects(Struct):
     """Projects beside the conversations: by id, and the files that have them."""
 
     by_id: dict[str, Fields] = field(default_factory=dict)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from headstart.core.parts import Part, ReasoningPart, TextPart
 from headstart.core.settings import ChatOptions, changed

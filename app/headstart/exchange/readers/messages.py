@@ -5,7 +5,9 @@ keeps."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolResultPart
 from headstart.core.values import MessageStatus, Role
@@ -43,8 +45,7 @@ _NOBODY = frozenset(
 _TOOLS = frozenset(("tool", "function", "tool_result"))
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(Struct, frozen=True):
     """Messages of a file. `with_ids`: each has one of its own; `leaf`: the last one on show."""
 
     seen: list[Seen]

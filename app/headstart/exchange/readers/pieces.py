@@ -8,7 +8,8 @@ import binascii
 import json
 import mimetypes
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.exchange.fields import Fields
@@ -48,8 +49,7 @@ _NOTES = frozenset(
 )
 
 
-@dataclass(slots=True)
-class Collector:
+class Collector(Struct):
     """One conversation while it is read: its files, and a report of what does not come in.
     `where`: the chat as the user knows it. `find`: the bytes of a file beside the export."""
 

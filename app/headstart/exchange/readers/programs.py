@@ -6,9 +6,10 @@ A new format is an entry of this kind, with a sample in the tests: docs/conversa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
@@ -22,8 +23,7 @@ from headstart.exchange.tree import Conversation
 Common = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """`chats`: the chats of one object of a file, or of all of its objects where they belong
     `together` (lines of a file always do); what has no place in a chat is told to the collector."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
@@ -23,8 +24,7 @@ _TITLE = re.compile(r"\A\s*# (?P<title>.+)$", re.MULTILINE)
 _AIDER = re.compile(r"^# aider chat started at (?P<moment>[\d-]+ [\d:]+)[ \t]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """`chats`: the chats of a text."""
 
     source: str

@@ -6,7 +6,8 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.markdown.json_answer import indented_json
 from headstart.core.markdown.plain import plain_html
@@ -26,8 +27,7 @@ from headstart.exchange.writers.words import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """Whether its reader can open and close parts, and what formulas are."""
 
     folds: bool

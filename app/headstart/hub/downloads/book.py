@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from headstart.core.downloads import DownloadState, Wanted
 from headstart.core.files import write_whole
@@ -18,8 +18,7 @@ log = logging.getLogger(__name__)
 _MOST_DONE = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One download as it is kept; `reason` as `Told.stored` writes it."""
 
     wanted: Wanted

@@ -10,10 +10,11 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from headstart.core.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
 from headstart.core.errors import EnvironmentProblem
@@ -32,8 +33,7 @@ log = logging.getLogger(__name__)
 _ELSEWHERE, _END = 1.0, 2.0
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     wanted: Wanted
     state: DownloadState
     reason: Told | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import Told, told
@@ -24,8 +25,7 @@ class Unavailable(Exception):
         self.after = after
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Bytes of a file from `start` on; `total` is the size of the whole, where it is said."""
 
     start: int

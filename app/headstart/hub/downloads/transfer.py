@@ -13,10 +13,10 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import xxhash
+from msgspec import Struct
 
 from headstart.core.downloads import RemoteFile
 from headstart.core.files import shared_folder
@@ -40,8 +40,7 @@ class Stopped(Exception):
     """The user paused or cancelled, or the program ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """Seconds. `first` and `most` between tries, doubling; a connection that gives less than
     `least` bytes a second for `slow` seconds is made again, if others were faster."""
 
@@ -72,8 +71,7 @@ class Stop:
             raise Stopped
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Struct, frozen=True):
     """What all transfers share. `tell` hears why one waits, or None when it goes on."""
 
     limit: Limit

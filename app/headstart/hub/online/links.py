@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 _NAME = r"[A-Za-z0-9][\w.\-]{0,95}"
 _PLAIN = re.compile(rf"(?P<repo>{_NAME}/{_NAME})(?:[:@](?P<file>[^\s?#]+))?", re.ASCII)
@@ -13,8 +14,7 @@ _HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co", "hf-mirror.com")
 _VIEWS = ("blob", "resolve", "tree", "raw")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """`file`: a path inside, or a quantization; "" where none was named."""
 
     repo: str

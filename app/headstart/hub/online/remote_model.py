@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
+
+from msgspec.structs import replace
 
 from headstart.core.catalog import Details, Variant
 from headstart.core.errors import ModelProblem

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
+
+from msgspec.structs import replace
 
 from headstart.core.catalog import Companion, CompanionKind, Variant
 from headstart.core.downloads import RemoteFile

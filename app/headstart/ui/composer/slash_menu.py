@@ -6,8 +6,8 @@ The composer keeps the focus; keys that choose are passed on to this list. Main 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout
@@ -19,8 +19,7 @@ from headstart.ui import icons
 _ROWS, _ROW_HEIGHT, _LONGEST = 8, 32, 60
 
 
-@dataclass(frozen=True, slots=True)
-class SlashEntry:
+class SlashEntry(Struct, frozen=True):
     title: str
     run: Callable[[], object]
     icon: str = ""

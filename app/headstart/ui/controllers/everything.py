@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from headstart.chat.changes import Trouble
 from headstart.chat.services import Services
@@ -37,8 +37,7 @@ from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Controllers:
+class Controllers(Struct, frozen=True):
     open: OpenChat
     tasks: Tasks
     problems: Problems

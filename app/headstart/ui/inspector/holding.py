@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct, field
 
 from headstart.core.inheritance import NO_ADVICE, Effective, effective
 from headstart.core.model_ref import AnyModel
 from headstart.core.settings import ChatOptions, Overrides, Preset, SamplingChoice, Settings
 
 
-@dataclass(slots=True)
-class Holding:
+class Holding(Struct):
     settings: Settings
     options: ChatOptions = field(default_factory=ChatOptions)
     # what the chat's folders say, the innermost first

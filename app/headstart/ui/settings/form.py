@@ -4,8 +4,8 @@ control at the right."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -32,8 +32,7 @@ _MARGIN, _TOP, _GROUP = 32, 24, 24
 _NARROW = 560
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A setting as a search finds it."""
 
     title: str

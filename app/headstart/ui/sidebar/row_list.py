@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from headstart.core.values import ChatSummary, Folder
 from headstart.ui.sidebar.rows import Row, Sections, order, rows_of

@@ -5,15 +5,15 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.values import ChatSummary, Folder
 
 PRIVATE, PINNED = "Private", "Pinned"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A heading, a folder with how many chats are in it, or a chat; `depth`: in so many folders."""
 
     section: str = ""

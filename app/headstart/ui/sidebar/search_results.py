@@ -4,8 +4,8 @@ was looked for marked."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import (
     QAbstractListModel,
     QPointF,
@@ -41,8 +41,7 @@ _WHO = {"user": "You", "assistant": "Model", "system": "System"}
 _LINES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A chat, one of its messages, or how many more there are."""
 
     chat: FoundChat

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
 from headstart.core.parts import OriginRun
@@ -39,8 +39,7 @@ Span = tuple[int, int]
 EVERYTHING: Span = (-(1 << 30), 1 << 30)
 
 
-@dataclass(slots=True)
-class Slot:
+class Slot(Struct):
     block: Block
     height: int
     # the width that its height belongs to; -1: estimated

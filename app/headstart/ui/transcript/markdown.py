@@ -13,10 +13,11 @@ import functools
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from headstart.core.markdown.parser import (
     DISPLAY_MATH,
@@ -53,8 +54,7 @@ class Kind(Enum):
     PLAIN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """`source` is the Markdown, `start` its offset in the whole text. `html` is of prose, items and
     tables; `text` is code, with its `language`, or LaTeX.
 

@@ -5,13 +5,12 @@ A place is (message index, block index, character). The transcript view owns the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 Place = tuple[int, int, int]
 
 
-@dataclass(slots=True)
-class Selection:
+class Selection(Struct):
     anchor: Place | None = None
     head: Place | None = None
 

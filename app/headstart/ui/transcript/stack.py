@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from headstart.core.parts import TextPart
 from headstart.core.values import Message, Role
@@ -16,8 +17,7 @@ SPACING = 8
 TOP = 22
 
 
-@dataclass(slots=True)
-class Item:
+class Item(Struct):
     message: Message
     height: int
     measured_for: int = -1  # the width its height belongs to
@@ -43,8 +43,7 @@ def first_below(items: Sequence[Item], y: int) -> int:
     return bisect_right(items, y, key=lambda item: item.top + item.height)
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """The reader's place: the first message in view, which of its blocks, and how far that (the
     message, without a block) is scrolled past."""
 

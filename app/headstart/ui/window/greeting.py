@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtSvgWidgets import QSvgWidget
@@ -17,8 +16,7 @@ _LOGO, _HIGH, _INSET = 38, 72, 16
 _TWO, _LOW = 560, 330
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """`prompt` is sent when it is clicked; one that `waits` is put into the message, for what the
     user adds."""
 

@@ -4,8 +4,8 @@ of them, Enter does the first. Main thread."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QAbstractListModel, QEvent, QObject, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
@@ -34,8 +34,7 @@ _MOST = 6
 _PAUSE_MS = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """`kind`: what it is called in the list; `note`: keys, or where it is."""
 
     kind: str

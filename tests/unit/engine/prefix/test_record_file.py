@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.engine.prefix import record_file
@@ -88,7 +88,7 @@ def test_a_sound_file_of_another_record_is_refused(
     path = tmp_path / "a.kv"
     record_file.write(path, info, payload)
     with pytest.raises(RecordDamaged):
-        record_file.read(path, replace(info, **change))  # type: ignore[arg-type]
+        record_file.read(path, replace(info, **change))
 
 
 def test_a_file_whose_key_is_not_that_of_its_tokens_is_refused(tmp_path: Path) -> None:

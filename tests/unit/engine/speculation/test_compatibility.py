@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from headstart.core.fit import Memory, ModelShape, need
 from headstart.core.model_ref import ModelRef
