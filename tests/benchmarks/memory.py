@@ -2,13 +2,17 @@
 
 The window offscreen, SmolLM2, 25 chats of 20 turns of 8 tokens each. Resident memory is read after
 each chat; what is kept of prefixes has its own budget and is taken off. The figure is the growth
-after the first 100 turns.
+after the first 100 turns. And in a process of its own: what stays of a model that is unloaded, over
+and over.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,11 +24,44 @@ import psutil
 from headstart.assembly import App
 from headstart.core.settings import SamplingChoice
 from headstart.home import Home
+from headstart.hub.library import starter_model
 from headstart.launch import Start, run
 from tests.benchmarks.report import Report, json_path
+from tests.support.prefix_engine import PrefixEngine, user
 
 TURNS, CHAT, WARM_UP = 500, 20, 100
 _QUESTIONS = ("What is a river?", "Say it shorter.", "And a lake?", "Name three of them.", "Why?")
+
+
+CYCLES, CYCLES_BEFORE = 14, 4
+
+
+def unload_again_and_again(folder: Path) -> int:
+    """Prints how much memory is resident before the first model, and after each cycle."""
+    starter = starter_model()
+    assert starter is not None
+    engine = PrefixEngine(folder, starter)
+    chat = engine.chat("chat")
+    found = [resident_mb()]
+    for _ in range(CYCLES):
+        engine.ask(chat, [user("Tell me a story about a lighthouse keeper.")], 24)
+        engine.generator.unload()
+        gc.collect()
+        found.append(resident_mb())
+    print(json.dumps(found), flush=True)
+    engine.stop()
+    return 0
+
+
+def _unloading(report: Report) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "tests.benchmarks.memory", "--unload", folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    before, *cycles = json.loads(done.stdout.splitlines()[-1])
+    settled = cycles[CYCLES_BEFORE:]
+    growth = (settled[-1] - settled[0]) / (len(settled) - 1)
+    report.add("unload_growth_mb_per_cycle", growth, "at most 0.3")
+    report.add("unloaded_stays_mb", settled[-1] - before, "", "most of it the engine's libraries")
 
 
 def resident_mb() -> float:
@@ -68,6 +105,7 @@ def main() -> None:
         del sys.argv[at : at + 2]
     path = json_path(__doc__ or "")
     report = Report("memory (SmolLM2, the whole program, offscreen)")
+    _unloading(report)
 
     async def script(app: App) -> int:
         await _turns(app, report, turns)
@@ -79,4 +117,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--unload"]:
+        sys.exit(unload_again_and_again(Path(sys.argv[2])))
     main()

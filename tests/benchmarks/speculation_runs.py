@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import subprocess
 from collections.abc import Callable, Sequence
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+import msgspec
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.events import Finished, GenerationEvent, TextAdded
@@ -94,7 +95,7 @@ class Engine:
         prompt = self.state.sample_prompt
         loaded = self.generator.loaded
         state = SpeculationState(self.model, self.decoder, self.profiles)
-        loaded.parts = dataclasses.replace(loaded.parts, speculation=state)
+        loaded.parts = msgspec.structs.replace(loaded.parts, speculation=state)
         state.sample_prompt = prompt
         self._warm()
 
