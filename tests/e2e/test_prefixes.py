@@ -10,6 +10,8 @@ import pytest
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import prefill
+from headstart.engine.prefix import speeds
+from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.hub.library import open_model
 from tests.models.drafts import drop_layers
 from tests.support.prefix_engine import (
@@ -92,7 +94,12 @@ def test_switching_the_model_and_back_restores(
     assert after.reused == after.stats.prompt_tokens - 1
 
 
-def test_branches_share_what_they_have_in_common(engine: PrefixEngine) -> None:
+def test_branches_share_what_they_have_in_common(
+    engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a fast computer prefills eight tokens sooner than it opens a file
+    monkeypatch.setattr(speeds, "load", lambda *_: PrefixSpeeds(token_seconds=10.0))
+    monkeypatch.setattr(PrefixSpeeds, "observe_prefill", lambda *_: None)
     first = [system("Be brief."), user(prose(700))]
     for number in range(3):
         engine.ask("c", [*first[:1], user(f"{first[1].text} Question {number}?", f"q{number}")])
