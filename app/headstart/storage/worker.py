@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 # a window that is never painted holds nothing up for longer
-LONGEST_HELD_SECONDS = 1.0
+LONGEST_HELD_SECONDS = 2.0
 
 
 class Store(Struct, frozen=True):
