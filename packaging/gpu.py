@@ -46,7 +46,7 @@ class Computer:
     other: bool = False
     apple: bool = False
     nvcc: str | None = None
-    # whether the library of matrix products that belongs to it is there, with its headers
+    # the library of matrix products that belongs to it, with its headers
     cublas: bool = False
     # what Vulkan still needs
     vulkan_lacks: tuple[str, ...] = tuple(_VULKAN)

@@ -251,7 +251,7 @@ HEADSTART_TILE void headstart_chains(const int count, int64_t numbers, const flo
     }
 }
 
-/* What x86_floats.h computes, for many rows: keys are turned, so that no sum goes across a register.
+/* The products of x86_floats.h for many rows: keys are turned, so that no sum goes across a register.
  * `room` holds keys->dk * HEADSTART_LANES numbers. */
 HEADSTART_TILE void headstart_turned_products(const int type, const headstart_keys * keys, int rows, const char * const * x,
                                               int64_t first, int cells, float * const * scores, float * room) {

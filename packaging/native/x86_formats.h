@@ -76,12 +76,12 @@ HEADSTART_TILE bool headstart_tile_is_k(const int type) {
         || type == HEADSTART_T_IQ4_XS;
 }
 
-/* Whether a number can have all of 8 bits with its sign. */
+/* True where a number with its sign can take all of 8 bits. */
 HEADSTART_TILE bool headstart_tile_is_full(const int type) {
     return type == HEADSTART_T_Q8_0 || type == HEADSTART_T_IQ4_NL || type == HEADSTART_T_IQ4_XS;
 }
 
-/* Whether numbers keep their sign, as 16 bits have no room for products with what is made positive. */
+/* True where numbers keep their sign: 16 bits have no room for products with what is made positive. */
 HEADSTART_TILE bool headstart_tile_has_sign(const int type) {
 #ifdef HEADSTART_DOTS
     (void)type;
