@@ -67,6 +67,9 @@ class Sidebar(QFrame):
         self._empty = QLabel("Your chats will appear here.", self)
         self._empty.setObjectName("quiet")
         self._empty.setWordWrap(True)
+        # nobody knows before they were listed
+        self._empty.hide()
+        self._listed = False
         self._models = SideEntry("Models", "box", self)
         self._models.setCheckable(True)
         self._settings = SideEntry("Settings", "settings", self)
@@ -144,6 +147,7 @@ class Sidebar(QFrame):
 
     def set_chats(self, chats: Sequence[ChatSummary], writing: dict[str, str]) -> None:
         """All chats; `writing` maps those with an open reply to what they are doing."""
+        self._listed = True
         self._change(lambda: self.model.set_chats(chats, writing))
 
     def set_chat(self, chat_id: str, chat: ChatSummary | None) -> None:
@@ -163,7 +167,8 @@ class Sidebar(QFrame):
             self._telling = True
 
     def _show_empty(self) -> None:
-        self._empty.setVisible(not self.model.rowCount() and not self.searching.active)
+        none = self._listed and not self.model.rowCount()
+        self._empty.setVisible(none and not self.searching.active)
 
     def show_current(self, chat_id: str) -> None:
         """Mark the open chat, without announcing it as a choice."""
