@@ -95,8 +95,9 @@ def choose(computer: Computer, asked: str) -> str:
 def missing(computer: Computer, kind: str) -> tuple[str, ...]:
     """What compiling for this kind needs and is not there."""
     if kind == "cuda":
-        lacking = [_NVCC] * (computer.nvcc is None) + [_CUBLAS] * (not computer.cublas)
-        return tuple(lacking[:1])
+        if computer.nvcc is None:
+            return (_NVCC,)
+        return () if computer.cublas else (_CUBLAS,)
     if kind == "metal" and not computer.apple:
         return ("a Mac with Apple Silicon",)
     return computer.vulkan_lacks if kind == "vulkan" else ()

@@ -31,8 +31,7 @@ from tests.support.prefix_engine import PrefixEngine, user
 
 TURNS, CHAT, WARM_UP = 500, 20, 100
 _QUESTIONS = ("What is a river?", "Say it shorter.", "And a lake?", "Name three of them.", "Why?")
-
-
+# a model is unloaded so often; the first ones fill caches
 CYCLES, CYCLES_BEFORE = 14, 4
 
 

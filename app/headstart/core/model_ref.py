@@ -23,9 +23,8 @@ class ModelRef(Struct, frozen=True):
     # by which measurements know it, where it was called otherwise when it was first seen
     known_as: str = ""
 
-    # what it is called may change while it is loaded
-
     def __eq__(self, other: object) -> bool:
+        """The same weights: what they are called may change while they are loaded."""
         return isinstance(other, ModelRef) and self._itself == other._itself
 
     def __hash__(self) -> int:

@@ -116,10 +116,8 @@ def _watched() -> Callable[[], int]:
 
 def _kernels() -> int:
     """The number of our own kernels (packaging/native/fixes.h); 0 where the library has none."""
-    try:
-        return int(ggml().headstart_kernels())  # type: ignore[union-attr]
-    except AttributeError:
-        return 0
+    number = getattr(ggml(), "headstart_kernels", None)
+    return 0 if number is None else int(number())
 
 
 _portable = _load_backends()
