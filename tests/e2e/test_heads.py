@@ -23,6 +23,7 @@ from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.backends import select
 from headstart.engine.backends.llama_assistant import LlamaAssistant
+from headstart.engine.backends.llama_block import LlamaBlock
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.backends.llama_layers import LlamaLayers
@@ -31,7 +32,16 @@ from headstart.engine.stop import StopSignal
 from headstart.ui.inspector.speculation_words import activity_words
 from tests.models.heads import random_eagle3
 from tests.models.tiny import make_tiny
-from tests.support.head_pairs import KINDS, STORY, TOKENS, Made, Pair, make_head, model_at
+from tests.support.head_pairs import (
+    BLOCKS,
+    KINDS,
+    STORY,
+    TOKENS,
+    Made,
+    Pair,
+    make_head,
+    model_at,
+)
 from tests.support.prefix_engine import PrefixEngine
 from tests.support.sampled import sampled
 
@@ -63,7 +73,7 @@ OFF = Speculation(enabled=False)
 
 @pytest.mark.parametrize("count", sampled([2, 30], 30))
 def test_a_row_is_the_same_whichever_others_are_asked_for(pair: Pair, count: int) -> None:
-    if pair.kind == "assistant":
+    if pair.kind in ("assistant", *BLOCKS):
         pytest.skip("it drafts at one place only")
     pair.write(FIXED)
     target, head = pair.engine.generator.loaded.decoder, pair.draft.decoder
@@ -142,6 +152,7 @@ def test_a_head_that_breaks_is_told_and_the_reply_comes(
     plain = pair.write(OFF)
     left = 9
     owners = {"assistant": LlamaAssistant, "medusa": MedusaHead, "eagle3": LlamaHead}
+    owners |= dict.fromkeys(BLOCKS, LlamaBlock)
     owner: Any = owners.get(pair.kind, LlamaLayers)
     forward = owner.forward
 

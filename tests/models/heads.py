@@ -108,6 +108,114 @@ def write_eagle3(
     return write_gguf(target, "eagle3", fields, tensors)
 
 
+def random_block(
+    source: Path,
+    target: Path,
+    kind: str = "dflash",
+    seed: int = 0,
+    taps: Sequence[int] | None = None,
+    block: int = 6,
+    layers: int = 2,
+    at_token: bool = True,
+    drafted: int = 0,
+) -> Path:
+    """A head that drafts blocks for the llama model at `source`: "dflash", "dflash2" or "dspark",
+    of its width, with its embeddings and output. `drafted`: with an output of its own, of so many
+    tokens."""
+    model = read_gguf(source)
+    says = _Says(model.architecture, model.fields)
+    width, heads = says("embedding_length"), says("attention.head_count")
+    kv_heads, forward = says("attention.head_count_kv"), says("feed_forward_length")
+    head, count = width // heads, says("block_count")
+    known = list(taps) if taps is not None else [1, count // 2, count - 2]
+    vocabulary = len(model.fields[TOKENS].value)
+    shapes: dict[str, tuple[int, ...]] = {
+        "fc.weight": (width, len(known) * width),
+        "enc.output_norm.weight": (width,),
+        "output_norm.weight": (width,),
+    }
+    for layer in range(layers):
+        for name, shape in {
+            "attn_norm": (width,),
+            "attn_q": (heads * head, width),
+            "attn_k": (kv_heads * head, width),
+            "attn_v": (kv_heads * head, width),
+            "attn_output": (width, heads * head),
+            "attn_q_norm": (head,),
+            "attn_k_norm": (head,),
+            "ffn_norm": (width,),
+            "ffn_gate": (forward, width),
+            "ffn_up": (forward, width),
+            "ffn_down": (width, forward),
+        }.items():
+            shapes[f"blk.{layer}.{name}.weight"] = shape
+    numbers: dict[str, int] = {
+        "block_count": layers,
+        "context_length": says("context_length"),
+        "embedding_length": width,
+        "feed_forward_length": forward,
+        "attention.head_count": heads,
+        "attention.head_count_kv": kv_heads,
+        "attention.key_length": head,
+        "attention.value_length": head,
+        "rope.dimension_count": head,
+        "vocab_size": vocabulary,
+        "block_size": block,
+    }
+    flags: dict[str, bool] = {}
+    if kind == "dspark":
+        rank = 8
+        shapes["markov_w1.weight"] = (vocabulary, rank)
+        shapes["markov_w2.weight"] = (drafted or vocabulary, rank)
+        shapes["conf_proj.weight"] = (1, width + rank)
+        flags = {"sample_from_anchor": at_token, "has_confidence_head": True}
+    elif kind == "dflash2":
+        rank, kernel, group, few = 16, 2, 16, 4
+        numbers |= {
+            "conv_kernel_size": kernel,
+            "conv_group_size": group,
+            "selector_rank": rank,
+            "selector_top_k": few,
+        }
+        shapes["selector_predecessor.weight"] = (vocabulary, rank)
+        shapes["selector_successor.weight"] = (vocabulary, rank)
+        shapes["selector_hidden.weight"] = (rank, width)
+        for layer in range(layers):
+            for place in ("attn", "ffn"):
+                shapes[f"blk.{layer}.{place}_conv_base"] = (2, kernel, width)
+                shapes[f"blk.{layer}.{place}_conv_proj.weight"] = (
+                    2 * kernel * width // group,
+                    width,
+                )
+    if drafted:
+        shapes["output.weight"] = (drafted, width)
+    source_of_numbers = np.random.default_rng(seed)
+    tensors: dict[str, Tensor] = {
+        name: (
+            np.ones(shape, np.float32)
+            if "norm" in name
+            else source_of_numbers.standard_normal(shape, np.float32)
+            / np.float32(np.sqrt(shape[-1])),
+            F32,
+        )
+        for name, shape in shapes.items()
+    }
+    if drafted:
+        tokens = source_of_numbers.choice(vocabulary, drafted, replace=False).astype(np.int64)
+        tensors["d2t"] = (np.sort(tokens), gguf.GGMLQuantizationType.I64)
+    fields = {key: value for key, value in model.fields.items() if key.startswith("tokenizer.")}
+    fields |= {f"dflash.{key}": Field(value, _UINT) for key, value in numbers.items()}
+    fields |= {
+        f"dflash.{key}": Field(value, gguf.GGUFValueType.BOOL) for key, value in flags.items()
+    }
+    fields["dflash.target_layers"] = Field(known, _ARRAY, _INT)
+    fields["dflash.attention.layer_norm_rms_epsilon"] = Field(1e-5, _FLOAT)
+    fields["dflash.rope.freq_base"] = Field(says.number("rope.freq_base", 10_000.0), _FLOAT)
+    fields["tokenizer.ggml.mask_token_id"] = Field(vocabulary - 1, _UINT)
+    fields["general.name"] = Field("Block head", gguf.GGUFValueType.STRING)
+    return write_gguf(target, "dflash", fields, tensors)
+
+
 def random_assistant(source: Path, target: Path, seed: int = 0, width: int = 64) -> Path:
     """An assistant for the gemma4 model at `source`: a layer with a window, and one without."""
     model = read_gguf(source)

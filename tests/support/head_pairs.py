@@ -10,11 +10,18 @@ from headstart.core.requests import PromptMessage
 from headstart.core.settings import Speculation
 from headstart.core.values import Role
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
-from tests.models.heads import only, random_assistant, random_eagle3, random_medusa
+from tests.models.heads import (
+    only,
+    random_assistant,
+    random_block,
+    random_eagle3,
+    random_medusa,
+)
 from tests.models.tiny import make_tiny
 from tests.support.prefix_engine import PrefixEngine
 
-KINDS = ("eagle3", "own", "three", "layers", "assistant", "medusa")
+KINDS = ("eagle3", "own", "three", "layers", "assistant", "medusa", "dflash", "dflash2", "dspark")
+BLOCKS = ("dflash", "dflash2", "dspark")
 TOKENS = 40
 STORY = [PromptMessage(Role.USER, "Tell a story about a river and a boat.", "a")]
 
@@ -29,6 +36,8 @@ def make_head(kind: str, source: ModelRef, folder: Path) -> tuple[ModelRef, Mode
     target = folder / "target.gguf"
     if kind == "eagle3":
         return source, model_at(random_eagle3(source.path, folder / "head.gguf"))
+    if kind in BLOCKS:
+        return source, model_at(random_block(source.path, folder / "head.gguf", kind))
     if kind == "medusa":
         path = make_tiny("llama", source.path, target, layers=12, blocks=True)
         heads = random_medusa(path, folder / "medusa")

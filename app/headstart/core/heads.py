@@ -26,6 +26,8 @@ LAYER_INPUTS = frozenset(
         "gpt-oss", "qwen3", "qwen3moe", "qwen3next", "qwen35", "qwen35moe", "qwen4exp",
     )
 )  # fmt: skip
+# of these also what comes out of the last layer
+LAYER_OUTPUT = frozenset(("deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"))
 # whose graphs keep what layers for drafting are made for (`t_h_nextn`); deepseek4 does, in rows
 # that are wider than its states
 NEXTN = frozenset(
@@ -60,6 +62,14 @@ class HeadKind(StrEnum):
     # Gemma 4's, which look at the target's own keys and values
     ASSISTANT = "assistant"
     MEDUSA = "medusa"
+    # a block of tokens in one forward: DFlash and DFlash 2
+    DFLASH = "dflash"
+    # the same, where each token of the block goes by the one before it
+    DSPARK = "dspark"
+
+
+# that draft several tokens in one forward
+BLOCKS = frozenset((HeadKind.DFLASH, HeadKind.DSPARK))
 
 
 class HeadFacts(Struct, frozen=True):

@@ -7,7 +7,7 @@ other threads. Rows are numbered by the order of `outputs` in the last `forward`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -92,6 +92,8 @@ class ModelFacts(Struct, frozen=True):
     depth: int = 0
     # of a head that looks at the target's own keys and values: it drafts only what comes next
     follows: bool = False
+    # of a head that drafts up to so many tokens in one forward; see `BlockDecoder`
+    at_once: int = 0
 
 
 class Prediction(Struct, frozen=True):
@@ -309,3 +311,20 @@ class Decoder(Protocol):
     def clear_abort(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class BlockDecoder(Decoder, Protocol):
+    """A head that drafts several tokens at once (`facts.at_once`). With `hidden`, `forward` reads
+    that part of the text and keeps no logits; the tokens say nothing. Without it, `forward` gets
+    the token that was drawn last and drafts as many as `outputs` has places, of which nothing is
+    held afterwards: a row of logits for each token that comes after it."""
+
+    def sureness(self, row: int) -> float:
+        """The log odds that the head itself gives the token of this row where those before it are
+        right; infinite where it says nothing."""
+        ...
+
+    def chose(self, row: int, token: int) -> None:
+        """The rows after `row` are those that follow this token."""
+        ...

@@ -56,6 +56,8 @@ _MOST_COUNT = 1_000_000
 _TOKENS = "tokenizer.ggml.tokens"
 # the matrix that every layer for drafting has, and no other (MTP, NextN)
 _JOINS = "nextn.eh_proj."
+# by which a head that drafts blocks looks at the token before (DSpark)
+_PAIRS = "markov_w1.weight"
 _LONGEST_NUMBER = 6
 
 
@@ -77,6 +79,8 @@ class GgufHeader(Struct, frozen=True):
     # bytes of each layer for drafting, by its number; and whether there are other layers
     drafting: dict[int, int] = field(default_factory=dict)
     has_trunk: bool = False
+    # whether tokens of a block are drafted by the one before them
+    has_pairs: bool = False
 
     @property
     def architecture(self) -> str:
@@ -240,6 +244,7 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
     end = weights = layer_weights = 0
     by_layer: dict[int, int] = {}
     drafting: set[int] = set()
+    has_pairs = False
     for _ in range(tensors):
         name = _string(file)
         (dimensions,) = _unpack(file, "I")
@@ -249,6 +254,7 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         kind, offset = _unpack(file, "IQ")
         size = _tensor_bytes(kind, shape)
         end, weights = max(end, offset + size), weights + size
+        has_pairs = has_pairs or name == _PAIRS
         if name.startswith("blk."):
             layer_weights += size
             _, layer, rest = (*name.split(".", 2), "", "")[:3]
@@ -272,6 +278,7 @@ def _read(file: BinaryIO, wanted: Container[str]) -> GgufHeader:
         said.lengths,
         {layer: by_layer[layer] for layer in sorted(drafting)},
         any(layer not in drafting for layer in by_layer),
+        has_pairs,
     )
 
 

@@ -18,7 +18,8 @@ from headstart.hub.head_config import of_config
 from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
-_TARGET_LAYERS = "eagle3.target_layers"
+# the layers of its target whose inputs a head wants
+_TARGET_LAYERS = ("eagle3.target_layers", "dflash.target_layers")
 
 
 def head_of(header: GgufHeader) -> HeadFacts | None:
@@ -28,14 +29,22 @@ def head_of(header: GgufHeader) -> HeadFacts | None:
     width = as_count(says.get(f"{architecture}.embedding_length", 0))
     if architecture == "eagle3":
         target = as_count(says.get("eagle3.target_hidden_size", 0))
-        taps = tuple(as_count(layer) for layer in header.arrays.get(_TARGET_LAYERS, ()))
-        return HeadFacts(HeadKind.EAGLE3, target or width, vocabulary, "", taps)
+        return HeadFacts(HeadKind.EAGLE3, target or width, vocabulary, "", _taps(header))
+    if architecture == "dflash":
+        kind = HeadKind.DSPARK if header.has_pairs else HeadKind.DFLASH
+        block = as_count(says.get("dflash.block_size", 0))
+        return HeadFacts(kind, width, vocabulary, "", _taps(header), max(0, block - 1))
     if architecture == "gemma4-assistant":
         out = as_count(says.get(f"{architecture}.embedding_length_out", 0))
         return HeadFacts(HeadKind.ASSISTANT, out or width, vocabulary, "gemma4")
     if header.drafting and not header.has_trunk:
         return HeadFacts(HeadKind.LAYERS, width, vocabulary, architecture)
     return None
+
+
+def _taps(header: GgufHeader) -> tuple[int, ...]:
+    found = header.arrays.get(f"{header.architecture}.target_layers", ())
+    return tuple(as_count(layer) for layer in found)
 
 
 def read_head(model: ModelRef) -> HeadFacts | None:
@@ -54,7 +63,7 @@ def head_shape(model: ModelRef) -> ModelShape:
 
 @functools.lru_cache(maxsize=64)
 def _read(model: ModelRef, _size: int, _changed: int) -> HeadFacts | None:
-    return head_of(read_header(model.path, (_TARGET_LAYERS,)))
+    return head_of(read_header(model.path, _TARGET_LAYERS))
 
 
 class OwnLayers(Struct, frozen=True):

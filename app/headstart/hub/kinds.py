@@ -18,6 +18,8 @@ _PICTURES = frozenset(
     )
 )  # fmt: skip
 _HEADS = frozenset(("eagle", "eagle3", "dflash", "gemma4-assistant", "medusa"))
+# what some programs call a head of theirs, in a form that llama.cpp does not read
+_OTHER_HEADS = "dflash-draft"
 # llama.cpp's pooling types: mean, first, last; and the one of rerankers
 _POOLED, _RANKED = (1, 2, 3), 4
 
@@ -35,7 +37,9 @@ def why_no_chat(header: GgufHeader) -> str | None:
         return "file-is-imatrix"
     if kind == "vocab" or (not header.tensors and "tokenizer.ggml.model" in metadata):
         return "file-is-vocabulary"
-    if architecture in _HEADS or (header.drafting and not header.has_trunk):
+    if architecture in _HEADS or architecture.endswith(_OTHER_HEADS):
+        return "file-is-head"
+    if header.drafting and not header.has_trunk:
         return "file-is-head"
     if pooling == _RANKED:
         return "file-is-reranker"

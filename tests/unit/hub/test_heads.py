@@ -13,7 +13,7 @@ from headstart.hub import about
 from headstart.hub.heads import own_layers, read_head
 from headstart.hub.model_files import check_parts
 from headstart.hub.shapes import read_shape
-from tests.models.heads import only, random_eagle3
+from tests.models.heads import only, random_block, random_eagle3
 from tests.models.tiny import make_tiny
 
 BEGINNING = 1 << 16
@@ -45,6 +45,28 @@ def test_an_eagle3_file_says_what_it_wants_and_is_no_chat_model(
     with pytest.raises(ModelProblem, match="drafts for one certain model"):
         check_parts(path)
     assert read_head(starter) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("dflash", HeadKind.DFLASH),
+        ("dflash2", HeadKind.DFLASH),
+        ("dspark", HeadKind.DSPARK),
+    ],
+)
+def test_a_head_that_drafts_blocks_says_what_it_wants_and_is_no_chat_model(
+    kind: str, expected: HeadKind, starter: ModelRef, tmp_path: Path
+) -> None:
+    path = random_block(starter.path, tmp_path / "head.gguf", kind, taps=[2, 9, 20], block=8)
+    facts = read_head(ref(path))
+    assert facts is not None
+    assert (facts.kind, facts.width, facts.vocabulary) == (expected, 576, 49_152)
+    assert (facts.taps, facts.depth) == ((2, 9, 20), 7)
+    assert no_chat(path) == "file-is-head"
+    shape = read_shape(ref(path))
+    # two layers with three heads of keys and values, 64 wide
+    assert (shape.keys, shape.values, shape.layers) == (2 * 3 * 64, 2 * 3 * 64, 2)
 
 
 def test_layers_of_a_models_own_file_are_counted_by_their_tensors(

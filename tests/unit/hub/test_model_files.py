@@ -115,6 +115,8 @@ _CHAT = GgufHeader(3, {"general.architecture": "llama"}, 10, 0, 0, 0)
         ({"general.type": "mmproj"}, "file-is-projector"),
         ({"general.type": "adapter"}, "file-is-adapter"),
         ({"general.architecture": "eagle3"}, "file-is-head"),
+        ({"general.architecture": "dflash"}, "file-is-head"),
+        ({"general.architecture": "qwen35-dflash-draft"}, "file-is-head"),
         ({"general.architecture": "gemma4-assistant"}, "file-is-head"),
         ({"general.architecture": "flux"}, "file-is-picture-model"),
         ({"general.type": "imatrix"}, "file-is-imatrix"),

@@ -55,12 +55,14 @@ _KV_TYPES = {"f16": lib.GGML_TYPE_F16, "bf16": 30, "q8_0": lib.GGML_TYPE_Q8_0}
 class Made(Struct, frozen=True):
     """What a context is made for. `lacking`: what the model was found not to do; `layers`: its own
     layers for drafting are loaded too; `target`: it is a head's, and drafts for this one, with
-    layers of its own file, or of the target's where `shared`."""
+    layers of its own file, or of the target's where `shared`; `beside`: a row goes in beside each
+    token."""
 
     lacking: Lacking = LACKS_NOTHING
     layers: bool = False
     target: LlamaContext | None = None
     shared: bool = False
+    beside: bool = False
 
 
 A_MODEL = Made()
@@ -98,8 +100,7 @@ class LlamaContext:
             if not self.context:
                 raise self._not_made(path, engine, clamp)
             self.memory = lib.llama_get_memory(self.context)
-            # of what goes in beside each token
-            self.row_width: int = lib.llama_model_n_embd_out(self.model) if made.target else 0
+            self.row_width: int = lib.llama_model_n_embd_out(self.model) if made.beside else 0
             # what the context really has, not what was asked for
             self.batch = int(lib.llama_n_batch(self.context))
             # how far back a sliding window looks; 0 without one
@@ -232,18 +233,19 @@ class LlamaContext:
 
     @property
     def architecture(self) -> str:
-        return self._metadata("general.architecture")
+        return self.metadata("general.architecture")
 
     def _rope_name(self) -> str:
         """Some models (Phi, MiniCPM) turn positions by other factors where the context is longer
         than the original one: keys of one are nonsense under the other."""
         original = lib.llama_model_n_ctx_train(self.model)
-        found = self._metadata(f"{self.architecture}.rope.scaling.original_context_length")
+        found = self.metadata(f"{self.architecture}.rope.scaling.original_context_length")
         if found.isdigit():
             original = int(found)
         return ", long rope" if lib.llama_n_ctx(self.context) > original else ""
 
-    def _metadata(self, key: str) -> str:
+    def metadata(self, key: str) -> str:
+        """What the file says under the key; "" where it says nothing."""
         buffer = ctypes.create_string_buffer(256)
         size = lib.llama_model_meta_val_str(self.model, key.encode(), buffer, len(buffer))
         return buffer.value.decode("utf-8", "replace") if size >= 0 else ""

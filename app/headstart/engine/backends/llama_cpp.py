@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any
 
 import llama_cpp as lib
@@ -17,25 +16,23 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.abilities import Ability, Lacking
-from headstart.core.errors import EnvironmentProblem
 from headstart.core.models import Vocabulary
 from headstart.core.settings import EngineSettings, Sampling
 from headstart.engine.backends import llama_vocabulary
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_batch import LlamaBatch, leaf_paths
 from headstart.engine.backends.llama_context import A_MODEL, CHUNK, LEAVES, LlamaContext, Made
+from headstart.engine.backends.llama_forwards import Forwards, failed
 from headstart.engine.backends.llama_hidden import LlamaStates
 from headstart.engine.backends.llama_images import LlamaImages
-from headstart.engine.backends.llama_library import build_name, recent_errors
+from headstart.engine.backends.llama_library import build_name
 from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.llama_state import Apart, SequenceState
 from headstart.engine.backends.predictions import Draws
-from headstart.engine.backends.thread_count import ThreadCount
 from headstart.engine.decoder import (
     Blob,
     Constraint,
     ContextFull,
-    DecodeAborted,
     Hidden,
     ModelFacts,
 )
@@ -77,8 +74,7 @@ class LlamaCppDecoder(DecoderBase):
             self.vocab = lib.llama_model_get_vocab(llama.model)
             self._vocabulary: int = lib.llama_vocab_n_tokens(self.vocab)
             self._window, self._recurrent = llama.window, llama.recurrent
-            self._threads = ThreadCount(llama.threads, fixed=bool(engine.threads))
-            self._thread_count = llama.threads
+            self._forwards = Forwards(llama, fixed=bool(engine.threads))
             self._batch = LlamaBatch(llama.batch, LEAVES, llama.row_width)
             self._states = self._taps = LlamaStates(llama)
             self._state = SequenceState(
@@ -107,7 +103,7 @@ class LlamaCppDecoder(DecoderBase):
 
     @property
     def pace(self) -> int:
-        return self._threads.pace
+        return self._forwards.pace
 
     def _spell(self, token: int) -> bytes:
         return llama_vocabulary.piece(self.vocab, token)
@@ -155,27 +151,15 @@ class LlamaCppDecoder(DecoderBase):
         if parents is not None:
             self._plant(batch, parents, start)
         self._outputs = outputs
-        threads = self._threads.next(count)
-        if threads != self._thread_count:
-            lib.llama_set_n_threads(self._context, threads, threads)
-            self._thread_count = threads
-        began, used = perf_counter(), process_time()
-        result = self.llama.decode(batch.native, count)
+        result = self._forwards.run(batch.native, count)
         if result == 0:
-            self._threads.took(count, perf_counter() - began, process_time() - used)
             if seq == 0 and self._facts.undo:
                 self._fresh, self._undone = min(count - 1, self._facts.undo), False
             return
         self._outputs = ()
         if parents is not None:
             self.keep([])
-        if result == 1:
-            raise ContextFull
-        if result == 2:
-            raise DecodeAborted
-        raise EnvironmentProblem(
-            "llama-failed", result=result, reason=recent_errors() or "no reason given"
-        )
+        raise failed(result)
 
     def _prefill_image(self, images: LlamaImages, tokens: Sequence[int], start: int) -> None:
         if start + len(tokens) > self._facts.context_length:

@@ -48,7 +48,8 @@ class LlamaHead(LlamaCppDecoder):
         self._kind = kind
         self._encoder: Any = None
         layers = kind in (HeadKind.OWN, HeadKind.LAYERS)
-        made = Made(layers=layers, target=target.llama, shared=kind is HeadKind.OWN)
+        shared = kind is HeadKind.OWN
+        made = Made(layers=layers, target=target.llama, shared=shared, beside=True)
         super().__init__(path, engine, progress, made=made)
         try:
             model = self.llama.model

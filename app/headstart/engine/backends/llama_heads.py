@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from headstart.core.heads import HeadKind
+from headstart.core.heads import BLOCKS, HeadKind
 from headstart.core.settings import EngineSettings
 from headstart.engine.backends.llama_assistant import LlamaAssistant
+from headstart.engine.backends.llama_block import LlamaBlock
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_head import LlamaHead
 from headstart.engine.backends.llama_layers import LlamaLayers
@@ -19,8 +20,10 @@ def open_llama_head(
     engine: EngineSettings,
     target: LlamaCppDecoder,
     progress: Callable[[float], bool] | None = None,
-) -> LlamaHead:
+) -> LlamaHead | LlamaBlock:
     """Raises ModelProblem, EnvironmentProblem, or DecodeAborted when `progress` said to stop."""
+    if kind in BLOCKS:
+        return LlamaBlock(path, kind, engine, target, progress)
     if kind is HeadKind.ASSISTANT:
         return LlamaAssistant(path, engine, target, progress)
     if kind in (HeadKind.OWN, HeadKind.LAYERS):

@@ -18,7 +18,7 @@ import llama_cpp.llama_cpp as bindings
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.heads import LAYER_INPUTS, NEXTN, NO_LAST
+from headstart.core.heads import LAYER_INPUTS, LAYER_OUTPUT, NEXTN, NO_LAST
 from headstart.engine.backends.llama_context import LlamaContext
 from headstart.engine.decoder import Hidden, Tap
 
@@ -64,6 +64,12 @@ _FUNCTIONS: dict[str, tuple[str, str, tuple[Any, ...], Any]] = {
         "YAXPEAUllama_context@@H@Z",
         (_VOID, ctypes.c_int32),
         None,
+    ),
+    "llama_model_dflash_selector_top_k": (
+        "PK11llama_model",
+        "YAHPEBUllama_model@@@Z",
+        (_VOID,),
+        ctypes.c_int32,
     ),
     "llama_model_target_layer_ids": (
         "PK11llama_model",
@@ -141,7 +147,8 @@ class LlamaStates:
             return self._architecture not in NO_LAST
         if tap == "nextn":
             return self._architecture in NEXTN
-        return self._architecture in LAYER_INPUTS and 0 <= tap < self._layers
+        layers = self._layers + (self._architecture in LAYER_OUTPUT)
+        return self._architecture in LAYER_INPUTS and 0 <= tap < layers
 
     def rows(self, first: int, last: int) -> Hidden:
         """A copy: llama.cpp has one array for each tap. What is not there is no number."""

@@ -6,7 +6,7 @@ which tries again without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from headstart.core.abilities import Ability
 from headstart.core.rgb import Rgb
 from headstart.engine import image_tokens
-from headstart.engine.decoder import Decoder
+from headstart.engine.decoder import Decoder, Hidden
 
 # of the text that the state is made of
 _TOKENS = 12
@@ -73,6 +73,9 @@ def draft(target: Decoder, head: Decoder) -> None:
     target.forward(tokens, [len(tokens) - 1])
     rows = target.states.rows(0, len(tokens))
     pairs = [*tokens[1:], target.argmax(0)]
+    if head.facts.at_once:
+        _block(head, pairs, rows)
+        return
     head.forward(pairs, [len(pairs) - 1], hidden=rows)
     own = head.states.rows(len(pairs) - 1, len(pairs))
     if not (np.isfinite(rows).all() and np.isfinite(own).all()):
@@ -85,6 +88,19 @@ def draft(target: Decoder, head: Decoder) -> None:
         raise TrialError("its last token was not taken back")
     target.forward([target.argmax(0)], [0])
     target.states.rows(0, 1)
+
+
+def _block(head: Decoder, pairs: Sequence[int], rows: Hidden) -> None:
+    """A block after a text, of one token and of as many as there can be, and the text is left."""
+    if not np.isfinite(rows).all():
+        raise TrialError("its hidden states are no numbers")
+    head.forward(pairs, (), hidden=rows)
+    for count in (1, head.facts.at_once):
+        head.forward(pairs[-1:], range(count))
+        if any(np.isnan(head.row(row)).any() for row in range(count)):
+            raise TrialError("what it drafts is no text")
+        if head.n_past() != len(pairs):
+            raise TrialError("its block was not taken back")
 
 
 def _text(decoder: Decoder) -> list[int]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.model_ref import ModelRef
-from headstart.engine.decoder import Decoder
+from headstart.engine.decoder import BlockDecoder, Decoder
 from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.prefix_cache import PrefixCache
+from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
@@ -40,6 +41,8 @@ def make_draft(
 
         # its ids are the target's
         same = VocabularyMatch("same", 0, 1.0)
+        if isinstance(decoder, BlockDecoder):
+            return BlockDraft(decoder, target, target_name, cache_of, blank), same
         return HiddenStateDraft(decoder, target, target_name, cache_of, blank), same
     mapping, match = make_mapping(target, decoder)
     if mapping is None:

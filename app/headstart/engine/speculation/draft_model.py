@@ -208,7 +208,7 @@ class DraftModel:
         first_scored = max(at + 1, len(tokens) - score)
         batch = self.decoder.facts.batch
         while at < len(tokens):
-            _check(self.stop)
+            check(self.stop)
             end = min(len(tokens), at + batch)
             rows = [index for index in range(at, end) if index + 1 >= first_scored]
             rows = [index for index in rows if index + 1 < len(tokens) or index == end - 1]
@@ -296,7 +296,7 @@ class DraftModel:
                     or self.decoder.is_end(prediction.token)
                 ):
                     break
-                _check(self.stop)
+                check(self.stop)
                 started = perf_counter()
                 self._sampler.accept([prediction.token])
                 self._forward([prediction.token], [0])
@@ -350,6 +350,7 @@ class DraftModel:
         self.good = self.offset = 0
 
 
-def _check(stop: StopSignal) -> None:
+def check(stop: StopSignal) -> None:
+    """Raises DecodeAborted where it was stopped."""
     if stop.stopped:
         raise DecodeAborted

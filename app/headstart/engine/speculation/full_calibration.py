@@ -41,10 +41,11 @@ def speed_curve(
     chance = pair.margins.mean
     step = pair.costs.seconds(1, context)
     points = []
-    for depth in range(MAX_DRAFT + 1):
+    for depth in range((pair.at_once or MAX_DRAFT) + 1):
         # 1 + a + a^2 + ... of draft tokens that are right with chance a, and the target's own token
         tokens = sum(chance**index for index in range(depth + 1))
-        seconds = costs.seconds(depth + 1, context) + depth * step
+        drafting = pair.costs.seconds(depth, context) if pair.at_once and depth else depth * step
+        seconds = costs.seconds(depth + 1, context) + drafting
         points.append((depth, tokens / seconds))
     best = max(points, key=lambda point: point[1])[0]
     return SpeedCurve(tuple(points), best, done, total)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from headstart.core import fit
 from headstart.core.fit import Memory, ModelShape
 from headstart.core.heads import (
+    BLOCKS,
     LAYER_INPUTS,
+    LAYER_OUTPUT,
     MLX_LAYERS,
     NEXTN,
     NO_LAST,
@@ -25,8 +27,16 @@ from headstart.engine.speculation.compatibility import Verdict
 
 # what each backend runs
 _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
-    "gguf": frozenset((HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3, HeadKind.ASSISTANT)),
+    "gguf": frozenset(
+        (HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3, HeadKind.ASSISTANT, *BLOCKS)
+    ),
     "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS)),
+}
+# whose states each kind drafts from
+_STATES = {
+    HeadKind.EAGLE3: LAYER_INPUTS,
+    HeadKind.ASSISTANT: NEXTN,
+    **dict.fromkeys(BLOCKS, LAYER_INPUTS),
 }
 
 
@@ -69,15 +79,13 @@ def _why_not(target: ModelCard, head: HeadFacts) -> Told | None:
         return told("head-other-width", made=head.width, this=target.shape.width)
     if head.vocabulary not in (0, target.vocabulary_size):
         return told("head-other-vocabulary", made=head.vocabulary, this=target.vocabulary_size)
-    if head.taps and max(head.taps) >= target.shape.layers:
+    layers = target.shape.layers + (target.architecture in LAYER_OUTPUT)
+    if head.taps and max(head.taps) >= layers:
         return told("head-other-layers", made=max(head.taps), this=target.shape.layers)
     if form == "mlx":
         run = head.kind is not HeadKind.LAYERS or head.architecture in MLX_LAYERS
         return None if run else told("head-not-run-here")
-    states = {HeadKind.EAGLE3: LAYER_INPUTS, HeadKind.ASSISTANT: NEXTN}.get(
-        head.kind, NEXTN & OWN_GRAPHS
-    )
-    if target.architecture not in states:
+    if target.architecture not in _STATES.get(head.kind, NEXTN & OWN_GRAPHS):
         return told("head-without-states", name=target.architecture)
     return None
 

@@ -64,6 +64,9 @@ class PairProfile(Paced, rename={"pause": "rest", "reply_length": "reply_tokens"
     reply_length: float = 0.0
     # replies that were written with this draft chosen: the first one may try it at some expense
     replies: int = 0
+    # the most tokens that it drafts in one forward, and then `costs` are those of reading n tokens
+    # and drafting as many; 0 where each is a forward
+    at_once: int = 0
 
 
 P = TypeVar("P", TargetProfile, PairProfile)

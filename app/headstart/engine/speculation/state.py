@@ -196,6 +196,7 @@ class SpeculationState:
         self._draft, self._draft_ref, self.rows = draft, wanted, draft.rows
         emit(Loading(wanted, 1.0, draft=True))
         self._pair = profile.load(self._profiles, self._key(wanted.signature), PairProfile)
+        self._pair.at_once = decoder.facts.at_once
         if not self._pair.costs.known:
             # what files weigh says little: a dense draft of a sparse target costs more than that
             # twice, because the first time touches the weights

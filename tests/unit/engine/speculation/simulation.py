@@ -7,15 +7,18 @@ from collections.abc import Callable
 import pytest
 
 from headstart.core.settings import Sampling, Speculation
-from headstart.engine.speculation import draft_model, drafting, loop
+from headstart.engine.speculation import block_draft, draft_model, drafting, loop
+from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel
+from headstart.engine.speculation.hidden_rows import HeadState
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.speculation.token_mapping import SameTokens
 from headstart.engine.stop import NEVER
+from tests.support.fake_block import FakeBlock
 from tests.support.fake_decoder import Clock, FakeDecoder, table
 
 VOCABULARY = 8
@@ -45,21 +48,38 @@ def simulate(
     state: tuple[TargetProfile, PairProfile] | None = None,
     prompt: int = 30,
     target: FakeDecoder | None = None,
+    block: int = 0,
 ) -> tuple[float, Speculator]:
-    """Seconds for `tokens` after the first one, with a draft whose logits are off by `noise`."""
+    """Seconds for `tokens` after the first one, with a draft whose logits are off by `noise`;
+    `block`: a head that drafts up to so many at once."""
     clock = Clock()
     if target is not None:
         target.clock = clock
     monkeypatch.setattr(loop, "perf_counter", clock)
     monkeypatch.setattr(draft_model, "perf_counter", clock)
     monkeypatch.setattr(drafting, "perf_counter", clock)
+    monkeypatch.setattr(block_draft, "perf_counter", clock)
     target = target or FakeDecoder(LOGITS, cost, clock)
-    draft = FakeDecoder(LOGITS + table(VOCABULARY, 8, noise), lambda n: step * cost(n), clock)
+    wrong = LOGITS + table(VOCABULARY, 8, noise)
     target_profile, pair = state or (TargetProfile(), PairProfile())
+    pair.at_once = block
+    model = (
+        BlockDraft(
+            FakeBlock(wrong, lambda n: step * cost(n), clock, most=block), target, "t", _nothing
+        )
+        if block
+        else DraftModel(FakeDecoder(wrong, lambda n: step * cost(n), clock), SameTokens())
+    )
+    target.states.keep(model.decoder.facts.wants)
     text = [index % VOCABULARY for index in range(prompt)]
     for start in range(0, prompt - 1, 64):
-        target.forward(text[start : min(start + 64, prompt - 1)], [])
+        part = text[start : min(start + 64, prompt - 1)]
+        target.forward(part, [])
+        if model.rows is not None:
+            model.rows.saw(target, start, range(len(part)))
     target.forward(text[-1:], [0])
+    if model.rows is not None:
+        model.rows.saw(target, prompt - 1, (0,))
     assert target.tokens == text
     clock.now = 0.0
     sampling = Sampling(temperature=1.0)
@@ -68,7 +88,6 @@ def simulate(
     undo = None if facts.rollback == "exact" else facts.undo
     depth = Depth(target_profile, pair, wanted, undo)
     depth.begin(pair, wanted)
-    model = DraftModel(draft, SameTokens())
     if not pair.costs.known:
         # as after loading
         model.time_steps(pair.costs, 2, 8)
@@ -86,3 +105,7 @@ def simulate(
         pending = emitted[-1][0]
     depth.end()
     return clock.now, speculator
+
+
+def _nothing(_state: HeadState) -> None:
+    """Nothing is kept of it."""

@@ -44,6 +44,33 @@ def test_the_bound_holds_for_a_dense_draft_of_a_target_with_experts(
         assert seconds <= bound + FIRST_SHARE * max(FIRST_TOKENS, seconds)
 
 
+@pytest.mark.parametrize("kind", COSTS)
+@pytest.mark.parametrize("noise", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize("step", [0.1, 0.6])
+@pytest.mark.parametrize("tokens", [50, 300])
+def test_the_bound_holds_for_a_head_that_drafts_blocks(
+    monkeypatch: pytest.MonkeyPatch, kind: str, noise: float, step: float, tokens: int
+) -> None:
+    state = TargetProfile(), PairProfile()
+    wanted = Speculation(draft="d")
+    for _ in range(3):
+        saved = state[0].time_budget
+        seconds, _ = simulate(monkeypatch, COSTS[kind], noise, step, tokens, wanted, state, block=8)
+        bound = tokens / (1 - SHARE) + START + 0.01 + max(0.0, saved)
+        assert seconds <= bound + FIRST_SHARE * max(FIRST_TOKENS, seconds)
+
+
+@pytest.mark.parametrize("kind", ["steps", "flat"])
+def test_a_block_head_that_is_right_pays(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    state = TargetProfile(), PairProfile()
+    wanted = Speculation(draft="d", prompt_lookup=False)
+    seconds = [
+        simulate(monkeypatch, COSTS[kind], 0.1, 0.1, 300, wanted, state, block=8)[0]
+        for _ in range(3)
+    ]
+    assert seconds[-1] < 0.5 * 300
+
+
 @pytest.mark.parametrize("undo", [0, 4])
 @pytest.mark.parametrize("copying", [0.05, 0.5])
 @pytest.mark.parametrize("noise", [0.3, 3.0, 30.0])

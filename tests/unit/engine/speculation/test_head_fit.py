@@ -22,6 +22,7 @@ TARGET = ModelCard(
 )  # fmt: skip
 HEAD = ModelShape(GB // 2, 8192, keys=1024, values=1024, width=4096, layers=1)
 EAGLE = HeadFacts(HeadKind.EAGLE3, 4096, 128_256, "", (2, 16, 29))
+BLOCK = HeadFacts(HeadKind.DFLASH, 4096, 128_256, "", (2, 16, 29), 15)
 QWEN = replace(TARGET, architecture="qwen35")
 MEDUSA = HeadFacts(HeadKind.MEDUSA, 4096, depth=3, form="mlx")
 GEMMA = HeadFacts(HeadKind.ASSISTANT, 4096, 128_256, "gemma4")
@@ -41,6 +42,11 @@ LAYERS = HeadFacts(HeadKind.LAYERS, 4096, 128_256, "qwen35")
         (replace(TARGET, architecture="qwen2"), EAGLE, "no", "hidden states of qwen2 models"),
         (TARGET, HeadFacts(HeadKind.OWN, 0), "no", "hidden states of llama models"),
         (TARGET, replace(EAGLE, form="mlx"), "no", "not run here"),
+        (TARGET, BLOCK, "yes", "made for models like this one"),
+        (TARGET, replace(BLOCK, kind=HeadKind.DSPARK), "yes", "made for models like this one"),
+        (TARGET, replace(BLOCK, taps=(2, 32)), "no", "layer 32; this one has 32"),
+        (replace(TARGET, architecture="mimo2"), replace(BLOCK, taps=(2, 32)), "yes", "made for"),
+        (replace(TARGET, architecture="gemma3"), BLOCK, "no", "hidden states of gemma3 models"),
         (TARGET, replace(MEDUSA, width=2048), "no", "2,048 numbers, not 4,096"),
         (TARGET, MEDUSA, "yes", "made for models like this one"),
         (replace(TARGET, architecture="gemma4"), GEMMA, "yes", "made for models like this one"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from headstart.core.parts import Origin
 from headstart.core.settings import Sampling, Speculation
+from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.speculation.hidden_rows import HeadState, HiddenRows
@@ -19,6 +20,7 @@ from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.sources import Sources
 from headstart.engine.stop import NEVER
+from tests.support.fake_block import FakeBlock
 from tests.support.fake_decoder import FakeDecoder, FakeHead
 from tests.unit.engine.speculation.test_loop import (
     FITTING,
@@ -28,6 +30,7 @@ from tests.unit.engine.speculation.test_loop import (
     plain,
 )
 
+KINDS = pytest.mark.parametrize("block", [False, True], ids=["head", "block"])
 FIXED = Speculation(depth_mode="fixed", depth=3, prompt_lookup=False, tree_branches="never")
 
 
@@ -38,13 +41,23 @@ def no_cache(_state: HeadState) -> None:
 class Chat:
     """A target and a head over several turns, as the engine drives them."""
 
-    def __init__(self, checkpoints: bool = False, logits: object = LOGITS, undo: int = 0) -> None:
+    def __init__(
+        self,
+        checkpoints: bool = False,
+        logits: object = LOGITS,
+        undo: int = 0,
+        block: bool = False,
+    ) -> None:
         self.target = FakeDecoder(LOGITS, checkpoints=checkpoints, undo=undo if checkpoints else 0)
         assert isinstance(logits, np.ndarray)
-        self.head = FakeHead(logits)
-        self.draft = HiddenStateDraft(self.head, self.target, "t", no_cache)
+        self.head = FakeBlock(logits) if block else FakeHead(logits)
+        self.draft = (
+            BlockDraft(self.head, self.target, "t", no_cache)
+            if isinstance(self.head, FakeBlock)
+            else HiddenStateDraft(self.head, self.target, "t", no_cache)
+        )
         self.target.states.keep(self.head.facts.wants)
-        self.pair = PairProfile()
+        self.pair = PairProfile(at_once=self.head.facts.at_once)
         back = undo if checkpoints else None
         self.depth = Depth(TargetProfile(), self.pair, Speculation(), back)
         self.tokens: list[int] = []
@@ -101,15 +114,20 @@ def test_what_a_head_read_without_states_is_not_kept() -> None:
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
-    st.lists(TURN, min_size=1, max_size=5), st.booleans(), st.booleans(), st.sampled_from([0, 3])
+    st.lists(TURN, min_size=1, max_size=5),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0, 3]),
+    st.booleans(),
 )
 def test_words_are_plain_decodings(
     turns: list[tuple[list[int], Speculation, float, int, int, str]],
     checkpoints: bool,
     fitting: bool,
     undo: int,
+    block: bool,
 ) -> None:
-    chat = Chat(checkpoints, LOGITS if fitting else FITTING, undo)
+    chat = Chat(checkpoints, LOGITS if fitting else FITTING, undo, block)
     text: list[int] = []
     start = 0
     for words, wanted, temperature, seed, length, event in turns:
@@ -130,10 +148,11 @@ def test_words_are_plain_decodings(
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("depth", [1, 3, 7])
 @pytest.mark.parametrize("checkpoints", [False, True])
+@KINDS
 def test_a_perfect_head_gives_depth_and_one_tokens_a_round(
-    temperature: float, depth: int, checkpoints: bool
+    temperature: float, depth: int, checkpoints: bool, block: bool
 ) -> None:
-    chat = Chat(checkpoints)
+    chat = Chat(checkpoints, block=block)
     wanted = Speculation(depth_mode="fixed", depth=depth, prompt_lookup=False)
     chat.turn([1, 2, 3, 4], wanted, temperature, 7, 80)
     drafted = [one for one in chat.rounds if one[0][1].drafted]
@@ -142,8 +161,9 @@ def test_a_perfect_head_gives_depth_and_one_tokens_a_round(
     assert len(chat.rounds) - len(drafted) <= 3
 
 
-def test_a_perfect_head_is_right_after_edits_and_other_chats() -> None:
-    chat = Chat()
+@KINDS
+def test_a_perfect_head_is_right_after_edits_and_other_chats(block: bool) -> None:
+    chat = Chat(block=block)
     text = [1, 2, 3, 4]
     text += chat.turn(text, FIXED, 0.8, 1, 30)
     chat.turn([*text[:9], 5, 1], FIXED, 0.8, 2, 30)
@@ -152,8 +172,9 @@ def test_a_perfect_head_is_right_after_edits_and_other_chats() -> None:
     assert all(len(one) == 4 for one in drafted)
 
 
-def test_a_branch_that_wins_does_not_make_a_head_blind() -> None:
-    chat = Chat(logits=FITTING)
+@KINDS
+def test_a_branch_that_wins_does_not_make_a_head_blind(block: bool) -> None:
+    chat = Chat(logits=FITTING, block=block)
     wanted = Speculation(depth_mode="fixed", depth=3, tree_branches="always", prompt_lookup=False)
     written = chat.turn([1, 2, 3], wanted, 0.8, 5, 120)
     assert written == plain([1, 2, 3], 0.8, 5, 120)
@@ -163,8 +184,9 @@ def test_a_branch_that_wins_does_not_make_a_head_blind() -> None:
     assert drafted > len(chat.rounds) / 2
 
 
-def test_a_head_that_fails_in_the_middle_is_told_and_the_reply_goes_on() -> None:
-    chat = Chat()
+@KINDS
+def test_a_head_that_fails_in_the_middle_is_told_and_the_reply_goes_on(block: bool) -> None:
+    chat = Chat(block=block)
     chat.head.fails_in = 9
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("headstart.engine.speculation.drafting.log.warning", lambda *_a, **_k: None)
@@ -173,8 +195,9 @@ def test_a_head_that_fails_in_the_middle_is_told_and_the_reply_goes_on() -> None
     assert len(chat.failures) == 1
 
 
-def test_a_head_begins_where_rows_begin_and_never_has_text_decoded_again() -> None:
-    chat = Chat()
+@KINDS
+def test_a_head_begins_where_rows_begin_and_never_has_text_decoded_again(block: bool) -> None:
+    chat = Chat(block=block)
     long = [(3 * n) % VOCABULARY for n in range(40)]
     # as after a restart: the target's beginning came from disk, without rows
     chat.target.forward(long[:30], [])

@@ -68,5 +68,5 @@ class CatchUp:
         costs are not known, else of three."""
         costs = self._costs
         depth = 3 if 4 in costs.target.costs.measured(context) else 1
-        lost = costs.worst(context)[depth + 1] - 1 + depth * costs.worst_draft(1, context)
+        lost = costs.worst(context)[depth + 1] - 1 + costs.worst_drafting(depth, context)
         return lost * costs.decode_time

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from headstart.core.parts import Origin
 from headstart.core.settings import Speculation
 from headstart.engine.speculation.depth.catch_up import LIVE_LAG, CatchUp
-from headstart.engine.speculation.depth.cost_table import MAX_DRAFT, MAX_LOOKUP, CostTable
+from headstart.engine.speculation.depth.cost_table import MAX_LOOKUP, CostTable
 from headstart.engine.speculation.depth.looks import Looks
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth
@@ -129,10 +129,14 @@ class Depth:
         live = lag is not None and lag <= LIVE_LAG and pair is not None
         self._rate = 1.0
         room = min(room, self.costs.most_to_verify(context))
-        drafted = self._deepest(context, lag or 1, min(room, MAX_DRAFT), allowed) if live else 0
+        drafted = (
+            self._deepest(context, lag or 1, min(room, self.costs.most_drafted), allowed)
+            if live
+            else 0
+        )
         best, plan = 1.0, PLAIN
         if self._rate > 1:
-            best, plan = self._rate, Plan(Origin.DRAFT, drafted)
+            best, plan = self._rate, Plan(Origin.DRAFT, self._drafted(context, drafted))
         if match is not None:
             chance, length = self.target.lengths.chance, match.length
             chances = (chance(length + index) for index in range(min(room, MAX_LOOKUP)))
@@ -146,11 +150,16 @@ class Depth:
         if plan is PLAIN and live:
             # on the whole it does not pay, but drafts that look sure may
             if self.worth.draft_value(lag or 1, context, drafted, allowed) > 0:
-                return Plan(Origin.DRAFT, drafted)
+                return Plan(Origin.DRAFT, self._drafted(context, drafted))
             return self._looks.plan(context, lag or 1, room)
         if lag is not None and not live and pair is not None:
             return self._catch_up.plan(context, lag) or plan
         return plan
+
+    def _drafted(self, context: int, room: int) -> int:
+        """How many tokens to draft at most: of a block all are drafted, whatever comes of them."""
+        pair = self.pair
+        return self.worth.block(context, room) if pair is not None and pair.at_once else room
 
     def _trusted(self) -> bool:
         """Whether the decode time is known well enough from an earlier start."""
@@ -198,10 +207,13 @@ class Depth:
         """The most draft tokens that the next round may risk; what deeper ones would be worth is
         nothing to compare with. Where a part of what may be lost is too little for drafts to pay,
         all of it may go: nothing else could be tried for it."""
-        table, step = self.costs.worst(context), self.costs.worst_draft(1, context)
+        table, costs = self.costs.worst(context), self.costs
         share, drafted = max(_RISK_SHARE, self.worth.known_mean), 0
         for self._limit in (min(allowed, max(_FREELY, share * allowed)), allowed):
-            risks = ((n, n * step + table[n + 1] - 1) for n in range(1, room + 1))
+            risks = (
+                (n, costs.worst_drafting(n, context, lag) + table[n + 1] - 1)
+                for n in range(1, room + 1)
+            )
             drafted = max((n for n, risk in risks if risk <= self._limit), default=0)
             self._rate = self.worth.draft_rate(lag, context, drafted, allowed)
             if self._rate > 1:
@@ -217,7 +229,7 @@ class Depth:
             return True
         costs, rate = self.costs, self._rate
         table, decode_time = costs.usual(context), costs.decode_time
-        step = costs.worst_draft(1, context)
+        step = costs.one_more(context, worst=True)
         if spent / decode_time + step + costs.worst(context)[made + 2] - 1 > self._limit:
             return False
         now = max(path.expected[n] - rate * table[n + 1] for n in range(made + 1))

@@ -102,6 +102,33 @@ class CostTable:
         assert self.pair is not None
         return self.pair.costs.seconds(tokens, context) / self.decode_time
 
+    def drafting(self, tokens: int, context: int, lag: int = 1) -> float:
+        """Drafting so many tokens, where the draft has to read `lag` others before."""
+        assert self.pair is not None
+        if self.pair.at_once:
+            return self.draft(max(lag, tokens), context)
+        return self.draft(lag, context) + (tokens - 1) * self.draft(1, context)
+
+    def worst_drafting(self, tokens: int, context: int, lag: int = 1) -> float:
+        """At the worst; each one of a chain costs a forward, the first one as well."""
+        assert self.pair is not None
+        if self.pair.at_once:
+            return self.worst_draft(max(lag, tokens), context)
+        return tokens * self.worst_draft(1, context)
+
+    def one_more(self, context: int, worst: bool = False) -> float:
+        """Drafting one token more, once drafting has begun."""
+        assert self.pair is not None
+        if self.pair.at_once:
+            return 0.0
+        return self.worst_draft(1, context) if worst else self.draft(1, context)
+
+    @property
+    def most_drafted(self) -> int:
+        """Tokens that the draft may draft in a round."""
+        at_once = 0 if self.pair is None else self.pair.at_once
+        return min(MAX_DRAFT, at_once or MAX_DRAFT)
+
     def worst_draft(self, tokens: int, context: int) -> float:
         assert self.pair is not None
         return self.pair.costs.worst_seconds(tokens, context) / self.decode_time

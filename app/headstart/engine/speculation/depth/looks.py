@@ -37,10 +37,14 @@ class Looks:
         if budget.all_tokens - self._at < self._wait or not self._worth.doubted(context):
             return PLAIN
         allowed = budget.allowance() / costs.decode_time
-        first, step = costs.worst_draft(lag, context), costs.draft(1, context)
+        first, pair = costs.worst_draft(lag, context), costs.pair
+        assert pair is not None
         for rows in ROWS:
             worst = min(costs.worst(context)[rows], rows + costs.worst_of_going_back(rows)) - 1
-            if rows - 1 <= room and first + (rows - 2) * step + worst <= allowed:
+            if pair.at_once:
+                first = costs.worst_drafting(rows - 1, context, lag)
+            more = (rows - 2) * costs.one_more(context)
+            if rows - 1 <= room and first + more + worst <= allowed:
                 self.looking = True
                 return Plan(Origin.DRAFT, rows - 1)
         return PLAIN

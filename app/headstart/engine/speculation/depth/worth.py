@@ -7,10 +7,10 @@ best rate (the ratio rule for renewal rewards, Dinkelbach 1967).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from headstart.engine.speculation.costs import PRIOR_SLOPE, bucket
-from headstart.engine.speculation.depth.cost_table import MAX_DRAFT, CostTable
+from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.plan import Path
 
 # a pair is known when so many of its drafts were verified
@@ -19,6 +19,8 @@ KNOWN_TESTS = 24.0
 PAUSE_FIRST, PAUSE_LONGEST = 64, 1024
 # so much slower may a draft have been measured than it is
 _SLOWER = 3.0
+# of the best rate, what a block of more tokens has to reach
+_AS_GOOD = 0.98
 
 
 class Worth:
@@ -33,7 +35,7 @@ class Worth:
         """Tokens for each forward of one at the best depth, if drafts are right as usual."""
         if self._too_dear(lag, context, allowed):
             return 1.0
-        room = min(room, MAX_DRAFT)
+        room = min(room, self._costs.most_drafted)
         return self._once(
             ("rate", lag, room), context, lambda: self._draft_rate(lag, context, room)
         )
@@ -42,7 +44,7 @@ class Worth:
         """What one look at the draft gains over a plain forward: what it drafts may be dropped."""
         if self._too_dear(lag, context, allowed):
             return float("-inf")
-        room = min(room, MAX_DRAFT)
+        room = min(room, self._costs.most_drafted)
         return self._once(
             ("value", lag, room), context, lambda: self._draft_value(lag, context, room)
         )
@@ -79,21 +81,35 @@ class Worth:
         return found
 
     def _draft_rate(self, lag: int, context: int, room: int) -> float:
+        return max((rate for rate, _ in self._rates(lag, context, room)), default=1.0)
+
+    def _rates(self, lag: int, context: int, room: int) -> Iterator[tuple[float, int]]:
+        """What each depth gives, from none on."""
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
-        table, mean, step = costs.usual(context), pair.margins.mean, costs.draft(1, context)
-        spent = costs.draft(lag, context) - step
-        reach = expected = best = 1.0
+        table, mean = costs.usual(context), pair.margins.mean
+        reach = expected = 1.0
+        yield 1.0, 0
         for drafted in range(1, room + 1):
             reach *= mean
             expected += reach
-            best = max(best, expected / (table[drafted + 1] + drafted * step + spent))
-        return best
+            spent = costs.drafting(drafted, context, lag)
+            yield expected / (table[drafted + 1] + spent), drafted
+
+    def block(self, context: int, room: int) -> int:
+        """How many tokens to draft at once, of at most `room`: the most of those that are nearly
+        as good as the best, because what is not sure is not verified."""
+        rates = list(self._rates(1, context, min(room, self._costs.most_drafted)))[1:]
+        best = max(rates, default=(0.0, 0))[0]
+        return max((drafted for rate, drafted in rates if rate >= _AS_GOOD * best), default=0)
 
     def _draft_value(self, lag: int, context: int, room: int) -> float:
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
-        table, value = costs.usual(context), -costs.draft(lag, context)
+        if pair.at_once:
+            room = max(1, self.block(context, room))
+        first = costs.drafting(room if pair.at_once else 1, context, lag)
+        table, value = costs.usual(context), -first
         for index in range(len(pair.margins.prior)):
             path = Path()
             path.add(pair.margins.chance_in(index))
@@ -105,11 +121,11 @@ class Worth:
         """The best that drafting on after `path` can be expected to be worth."""
         costs, pair = self._costs, self._costs.pair
         assert pair is not None
-        table, mean, step = costs.usual(context), pair.margins.mean, costs.draft(1, context)
+        table, mean, step = costs.usual(context), pair.margins.mean, costs.one_more(context)
         reach, expected = path.reach, path.expected[-1]
         best = float("-inf")
         made = len(path.chances)
-        for drafted in range(made + 1, min(room, MAX_DRAFT) + 1):
+        for drafted in range(made + 1, min(room, costs.most_drafted) + 1):
             reach *= mean
             expected += reach
             value = expected - rate * (table[drafted + 1] + (drafted - made) * step)
@@ -120,7 +136,7 @@ class Worth:
         """Whether drafts gain anything if nothing has to be prefilled or risked first."""
         if not self._costs.known:
             return False
-        freely = (1, context, MAX_DRAFT, float("inf"))
+        freely = (1, context, self._costs.most_drafted, float("inf"))
         return self.draft_rate(*freely) > 1 or self.draft_value(*freely) > 0
 
     @property
@@ -144,12 +160,13 @@ class Worth:
         assert pair is not None
         mean = pair.margins.mean
         mean -= math.sqrt(mean * (1 - mean) / pair.margins.all_verified)
-        table, step = self._costs.worst(context), self._costs.draft(1, context)
+        table = self._costs.worst(context)
         reach, expected, best = 1.0, 1.0, 1.0
-        for drafted in range(1, MAX_DRAFT + 1):
+        for drafted in range(1, self._costs.most_drafted + 1):
             reach *= mean
             expected += reach
-            best = max(best, expected / (table[drafted + 1] + drafted * step))
+            spent = self._costs.drafting(drafted, context)
+            best = max(best, expected / (table[drafted + 1] + spent))
         return 1 - 1 / best
 
     def needed(self, context: int) -> float:
@@ -160,13 +177,17 @@ class Worth:
         return self._once("needed", context, lambda: self._needed(context))
 
     def _needed(self, context: int) -> float:
-        table, step = self._costs.usual(context), self._costs.draft(1, context)
+        table = self._costs.usual(context)
+        spent = [
+            table[depth + 1] + self._costs.drafting(depth, context)
+            for depth in range(1, self._costs.most_drafted + 1)
+        ]
         low, high = 0.0, 1.0
         for _ in range(12):
             middle = (low + high) / 2
             pays = any(
-                sum(middle**index for index in range(depth + 1)) > table[depth + 1] + depth * step
-                for depth in range(1, MAX_DRAFT + 1)
+                sum(middle**index for index in range(depth + 1)) > cost
+                for depth, cost in enumerate(spent, 1)
             )
             low, high = (low, middle) if pays else (middle, high)
         return high
@@ -196,11 +217,12 @@ class Worth:
         assert pair is not None
         if self.pays(context):
             return False
-        step, reach, expected = self._costs.draft(1, context) / _SLOWER, 1.0, 1.0
-        for drafted in range(1, MAX_DRAFT + 1):
+        reach, expected = 1.0, 1.0
+        for drafted in range(1, self._costs.most_drafted + 1):
             reach *= pair.margins.mean
             expected += reach
-            if expected > 1 + drafted * (PRIOR_SLOPE + step):
+            spent = self._costs.drafting(drafted, context) / _SLOWER
+            if expected > 1 + drafted * PRIOR_SLOPE + spent:
                 return True
         return False
 
