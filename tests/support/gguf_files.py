@@ -6,7 +6,7 @@ import random
 import struct
 from collections.abc import Mapping, Sequence
 
-_TEXT, _ARRAY, _COUNT, _FLOAT = 8, 9, 4, 6
+_TEXT, _ARRAY, _COUNT, _FLOAT, _INT = 8, 9, 4, 6, 5
 
 
 def _text(value: str) -> bytes:
@@ -22,6 +22,9 @@ def _value(value: object) -> bytes:
     if isinstance(value, int):
         return struct.pack("<II", _COUNT, value)
     assert isinstance(value, Sequence)
+    if value and isinstance(value[0], int):
+        numbers = struct.pack(f"<{len(value)}i", *value)
+        return struct.pack("<IIQ", _ARRAY, _INT, len(value)) + numbers
     items = [_text(item) for item in value if isinstance(item, str)]
     return struct.pack("<IIQ", _ARRAY, _TEXT, len(items)) + b"".join(items)
 

@@ -111,6 +111,13 @@ class Details(Struct, frozen=True):
     # the file that a link named
     named: str = ""
     revision: str = "main"
+    # heads as one gets them alone; where there is no model beside them, `variants` are these
+    all_heads: tuple[Variant, ...] = ()
+
+    @property
+    def heads(self) -> bool:
+        """Whether there is nothing but heads, which draft for one certain model."""
+        return bool(self.all_heads) and self.variants == self.all_heads
 
     def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> Wanted:
         """What to download for a variant, with what belongs to it."""

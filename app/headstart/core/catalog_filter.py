@@ -98,6 +98,39 @@ def likely_drafts(page: Sequence[Repository], target: Repository) -> list[Reposi
     ]
 
 
+# what repositories of heads are called after the model that they are for
+_HEADS = ("DFlash", "DSpark", "EAGLE3")
+
+
+def head_searches(name: str) -> list[str]:
+    """Words by which heads for the model of this name are found; none where its size is not
+    known by it."""
+    own = _base(name)
+    return [f"{own} {kind}" for kind in _HEADS] if own else []
+
+
+def likely_heads(page: Sequence[Repository], name: str) -> list[Repository]:
+    """Repositories of heads for the model of this name, as far as their names say."""
+    own = _base(name).casefold()
+    kinds = tuple(kind.casefold() for kind in _HEADS)
+    return [
+        one
+        for one in page
+        if _base(one.name).casefold() == own
+        and any(kind in one.name.casefold().replace("eagle-3", "eagle3") for kind in kinds)
+        and not one.gated
+    ]
+
+
+def _base(name: str) -> str:
+    """A model's name up to its size, which heads have in common with it."""
+    size = _SIZE.search(name)
+    # mixtures have a second number
+    more = _SIZE.match(name, size.end()) if size else None
+    found = more or size
+    return name[: found.end()].strip("-_. ") if found else ""
+
+
 def draft_variant(variants: Sequence[Variant]) -> Variant | None:
     """A draft is small: the one that costs the least acceptance and still little time."""
     own = [variant for variant in variants if variant.format == "gguf"]

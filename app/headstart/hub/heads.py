@@ -19,7 +19,7 @@ from headstart.hub.shapes import read_shape
 
 _TOKENS = "tokenizer.ggml.tokens"
 # the layers of its target whose inputs a head wants
-_TARGET_LAYERS = ("eagle3.target_layers", "dflash.target_layers")
+TARGET_LAYERS = ("eagle3.target_layers", "dflash.target_layers")
 
 
 def head_of(header: GgufHeader) -> HeadFacts | None:
@@ -63,7 +63,7 @@ def head_shape(model: ModelRef) -> ModelShape:
 
 @functools.lru_cache(maxsize=64)
 def _read(model: ModelRef, _size: int, _changed: int) -> HeadFacts | None:
-    return head_of(read_header(model.path, _TARGET_LAYERS))
+    return head_of(read_header(model.path, TARGET_LAYERS))
 
 
 class OwnLayers(Struct, frozen=True):

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from headstart.chat.library.discover import Discover, HubProblem
+from headstart.chat.library.discover import Discover
 from headstart.chat.library.hub import Hub
+from headstart.chat.library.hub_problem import HubProblem
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Servers
 from headstart.core.catalog import Search
+from headstart.core.installed import InstalledModel
 from headstart.core.library_settings import LibrarySettings
 from headstart.core.settings import Settings, changed
+from headstart.hub.library import ref
 from headstart.hub.shelf import Shelf
 from headstart.hub.sources import Place, Source
 from headstart.storage.keychain import Keychain
@@ -117,6 +120,75 @@ async def test_drafts_are_found_here_first_and_else_in_the_family(world: World) 
     here = next(offer for offer in offers if offer.works == "yes")
     assert here.installed is not None
     assert here.name == "tiny"
+
+
+def head_file(**says: object) -> bytes:
+    """Of a head that drafts blocks for the models of `make_gguf`."""
+    metadata = {
+        "general.architecture": "dflash",
+        "dflash.block_count": 1,
+        "dflash.block_size": 8,
+        "dflash.context_length": 8192,
+        "dflash.embedding_length": 256,
+        "dflash.feed_forward_length": 512,
+        "dflash.attention.head_count": 4,
+        "dflash.attention.head_count_kv": 2,
+        "dflash.target_layers": [1, 2],
+        **says,
+    }
+    return make_gguf(metadata, weights=512 << 10)
+
+
+async def test_a_head_of_the_hub_is_offered_for_the_model_it_was_made_for(world: World) -> None:
+    world.server.repos |= {
+        # made for another one, in spite of its name
+        "some/Family3-8B-DFlash-GGUF": Repo(
+            {"Family3-8B-DFlash-Q8_0.gguf": head_file(**{"dflash.embedding_length": 512})},
+        ),
+        "maker/Family3-8B-DSpark-GGUF": Repo({"Family3-8B-DSpark-Q8_0.gguf": head_file()}),
+        "maker/Family3-80B-DSpark-GGUF": Repo({"Family3-80B-DSpark-Q8_0.gguf": head_file()}),
+    }
+    details = await world.discover.details("maker/Family3-8B-GGUF")
+    (offer, *_) = await world.discover.drafts(details, details.variants[0])
+    assert (offer.name, offer.works) == ("Family3-8B-DSpark-Q8_0", "yes")
+    assert "made for models like this one" in offer.reason
+    assert offer.details is not None
+    assert offer.variant is not None
+    wanted = offer.details.wanted(offer.variant)
+    assert [file.path for file in wanted.files] == ["Family3-8B-DSpark-Q8_0.gguf"]
+    # one that is here is not looked for
+    world.install("dflash-Family3-8B.gguf", head_file())
+    asked = len(world.server.requests)
+    (offer, *_) = await world.discover.drafts(details, details.variants[0])
+    assert offer.installed is not None
+    assert not any("api/models" in path for _, path, _, _ in world.server.requests[asked:])
+
+
+async def test_a_head_beside_the_model_comes_first(world: World) -> None:
+    repo = world.server.repos["maker/Family3-8B-GGUF"]
+    repo.files["dflash-Family3-8B-Q8_0.gguf"] = head_file()
+    world.server.repos["maker/Family3-8B-DFlash-GGUF"] = Repo({"DFlash-Q8_0.gguf": head_file()})
+    folder = world.hub.cache / "models--maker--Family3-8B-GGUF" / "snapshots" / "c"
+    folder.mkdir(parents=True)
+    path = folder / "Family3-8B-Q8_0.gguf"
+    path.write_bytes(repo.files["Family3-8B-Q8_0.gguf"])
+    model = InstalledModel(ref(path), "cache", "")
+    (offer, *_) = await world.discover.drafts_for(model)
+    assert offer.name == "dflash-Family3-8B-Q8_0"
+
+
+async def test_a_repository_of_heads_says_what_it_has(world: World) -> None:
+    world.server.repos["maker/Family3-8B-DFlash-GGUF"] = Repo(
+        {"Family3-8B-DFlash-Q8_0.gguf": head_file(), "Family3-8B-DFlash-BF16.gguf": head_file()}
+    )
+    details = await world.discover.details("maker/Family3-8B-DFlash-GGUF")
+    assert details.heads
+    assert sorted(one.title for one in details.variants) == ["BF16", "Q8_0"]
+    assert not details.companions
+    assert set(await world.discover.fits(details)) == {"BF16", "Q8_0"}
+    assert await world.discover.drafts(details, details.variants[0]) == []
+    model = await world.discover.details("maker/Family3-8B-GGUF")
+    assert not model.heads
 
 
 async def test_a_hub_in_trouble_is_told_and_what_is_pasted_is_understood(

@@ -90,7 +90,8 @@ def test_files_become_models_and_what_belongs_to_them() -> None:
     paths = {
         "m-Q8_0.gguf": 90, "m-Q4_K_M-00001-of-00002.gguf": 20, "m-Q4_K_M-00002-of-00002.gguf": 20,
         "m-Q2_K-00001-of-00002.gguf": 5, "mmproj-m-F16.gguf": 3, "mmproj-m-F32.gguf": 6,
-        "MTP/mtp-m.gguf": 4, "imatrix.gguf": 1, "README.md": 1,
+        "MTP/mtp-m.gguf": 4, "imatrix.gguf": 1, "README.md": 1, "m-DFlash-Q4_K_M.gguf": 5,
+        "dflash2-m.gguf": 6, "m.DSpark-b8.gguf": 7,
     }  # fmt: skip
     files = [RemoteFile(path, size, "e") for path, size in paths.items()]
     found = variants.of_files(files)
@@ -106,6 +107,13 @@ def test_files_become_models_and_what_belongs_to_them() -> None:
     head = catalog_filter.best(CompanionKind.HEAD, companions)
     assert head is not None
     assert head.file.path == "MTP/mtp-m.gguf"
+    heads = [(one.title, one.main) for one in variants.of_heads(files)]
+    assert heads == [
+        ("mtp-m", "MTP/mtp-m.gguf"),
+        ("Q4_K_M", "m-DFlash-Q4_K_M.gguf"),
+        ("dflash2-m", "dflash2-m.gguf"),
+        ("m.DSpark-b8", "m.DSpark-b8.gguf"),
+    ]
 
 
 def test_a_search_gives_what_matches(hub: HubServer) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import psutil
 from msgspec import Struct
 
+from headstart.chat.library.draft_offers import DraftOffer, FoundHeads
 from headstart.chat.library.hub import Hub
+from headstart.chat.library.hub_problem import asking
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.core import catalog_filter
@@ -23,9 +24,10 @@ from headstart.core.fit import ModelShape, Pair, automatic_context, judge
 from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.models import ModelCard
+from headstart.core.presence import repository_of
 from headstart.core.recommended import Recommended
 from headstart.core.settings import changed
-from headstart.core.told import Told, told
+from headstart.core.told import Told
 from headstart.engine.backends import select
 from headstart.engine.memory import memory
 from headstart.engine.speculation import compatibility
@@ -38,26 +40,6 @@ _MOST_DRAFTS = 4
 
 # problems with a repository that a token of the user's account may solve
 TOKEN_MAY_HELP = ("hub-gated", "hub-needs-token", "hub-forbidden", "hub-repository-gone")
-
-
-class HubProblem(EnvironmentProblem):
-    """The hub cannot be asked now, or does not give what was asked for."""
-
-    def __init__(self, why: Told) -> None:
-        super().__init__(why.code)
-        self.told = why
-
-
-class DraftOffer(Struct, frozen=True):
-    """A model that could draft: installed, or a variant of a repository."""
-
-    name: str
-    size: int
-    works: str  # "yes", "by text" or "no"
-    reason: str
-    installed: ModelRef | None = None
-    details: Details | None = None
-    variant: Variant | None = None
 
 
 class Computer(Struct, frozen=True):
@@ -86,7 +68,7 @@ class Found:
 
     def _more(self) -> list[Repository]:
         try:
-            with _asking():
+            with asking():
                 return self._next()
         except EnvironmentProblem:
             # begins again the next time; what was shown is not shown twice
@@ -117,6 +99,7 @@ class Discover:
         self._models = models
         self._preferences = preferences
         self._shapes: dict[tuple[str, str, str], ModelShape] = {}
+        self._heads = FoundHeads(hub, models, preferences)
 
     def search(self, search: Search) -> Found:
         return Found(self._hub, search)
@@ -143,7 +126,7 @@ class Discover:
 
             link = parse(text, self._hub.client.endpoint) if text else None
             revision, named = ("main", "") if link is None else (link.revision, link.file)
-            with _asking():
+            with asking():
                 return self._hub.client.details(repo, revision, named)
 
         return await asyncio.to_thread(ask)
@@ -152,7 +135,7 @@ class Discover:
         """The model card, as Markdown; raises HubProblem."""
 
         def ask() -> str:
-            with _asking():
+            with asking():
                 return self._hub.client.card(details.repository.id, details.commit)
 
         return await asyncio.to_thread(ask)
@@ -182,7 +165,7 @@ class Discover:
 
         key = (details.commit, variant.format, catalog_filter.without_quantization(variant))
         if key not in self._shapes:
-            with _asking():
+            with asking():
                 self._shapes[key] = RemoteModels(self._hub.client).shape(details, variant)
         return catalog_filter.resized(self._shapes[key], variant.size)
 
@@ -191,14 +174,15 @@ class Discover:
     async def drafts(self, details: Details, variant: Variant) -> list[DraftOffer]:
         """What can draft for a variant: models that are here, then some of the hub that look like
         its family. Raises HubProblem, ModelProblem."""
-        if variant.format != "gguf":
+        if variant.format != "gguf" or details.heads:
             return []
         target = await asyncio.to_thread(self._remote_card, details, variant)
         installed = await self._models.installed()
         found = await asyncio.to_thread(self._installed_drafts, target, installed)
+        found += await self._heads.offers(details.repository.name, target)
         if not any(offer.works == "yes" for offer in found):
             found += await asyncio.to_thread(self._hub_drafts, details.repository, target)
-        return sorted(found, key=lambda offer: ("yes", "by text", "no").index(offer.works))
+        return _sorted(found)
 
     async def drafts_for(self, model: InstalledModel) -> list[DraftOffer]:
         """The same for a model that is here. Raises HubProblem, ModelProblem, OSError."""
@@ -207,11 +191,13 @@ class Discover:
         target = await asyncio.to_thread(read_card, model.ref)
         others = [one for one in await self._models.installed() if one.path != model.ref.path]
         found = await asyncio.to_thread(self._installed_drafts, target, others)
+        own = repository_of(model.ref.path)
+        found += await self._heads.offers(model.ref.name, target, own)
         if not any(offer.works == "yes" for offer in found):
             parameters = 2 * model.ref.size
             like = Repository(model.ref.name, ("gguf",), parameters=parameters)
             found += await asyncio.to_thread(self._hub_drafts, like, target)
-        return sorted(found, key=lambda offer: ("yes", "by text", "no").index(offer.works))
+        return _sorted(found)
 
     def _installed_drafts(self, target: ModelCard, installed: list[ModelRef]) -> list[DraftOffer]:
         offers = []
@@ -234,7 +220,7 @@ class Discover:
             return []
         search = Search(f"{family} GGUF", ("gguf",), "downloads", largest=round(largest, 2))
         offers = []
-        with _asking():
+        with asking():
             page = next(self._hub.client.search(search, "gguf"), [])
             for repository in catalog_filter.likely_drafts(page, like)[:_MOST_DRAFTS]:
                 offer = self._hub_draft(repository, target)
@@ -261,7 +247,7 @@ class Discover:
     def _remote_card(self, details: Details, variant: Variant) -> ModelCard:
         from headstart.hub.online.remote_model import RemoteModels
 
-        with _asking():
+        with asking():
             return RemoteModels(self._hub.client).card(details, variant)
 
     def _verdict(self, target: ModelCard, draft: ModelCard) -> compatibility.Verdict:
@@ -319,7 +305,7 @@ class Discover:
         the user should know; raises HubProblem, DownloadProblem for a token that cannot be used."""
 
         def ask() -> tuple[str, Told | None]:
-            with _asking():
+            with asking():
                 name = self._hub.client.account(token) if token else ""
             return name, self._hub.set_token(token)
 
@@ -329,14 +315,5 @@ class Discover:
         return found
 
 
-@contextmanager
-def _asking() -> Iterator[None]:
-    """What the hub's client raises, as a problem that can be told."""
-    from headstart.hub.downloads.source import Unavailable
-
-    try:
-        yield
-    except Unavailable as error:
-        # a question is asked again by hand, a download goes on by itself
-        offline = error.why.code == "download-no-network"
-        raise HubProblem(told("hub-no-network") if offline else error.why) from error
+def _sorted(offers: list[DraftOffer]) -> list[DraftOffer]:
+    return sorted(offers, key=lambda offer: ("yes", "by text", "no").index(offer.works))

@@ -111,13 +111,16 @@ class HubClient:
         ]
         found = _repository(info)
         folder = found.name if "mlx" in found.formats else ""
+        models = variants.of_files(files, folder)
+        heads = variants.of_heads(files)
         return Details(
             found,
             info.sha or revision,
-            variants.of_files(files, folder),
-            variants.companions(files),
+            models or heads,
+            variants.companions(files) if models else (),
             named,
             revision,
+            heads,
         )
 
     def card(self, repo: str, commit: str) -> str:

@@ -15,11 +15,13 @@ from msgspec.structs import replace
 from headstart.core.catalog import Details, Variant
 from headstart.core.errors import ModelProblem
 from headstart.core.fit import ModelShape
+from headstart.core.heads import HeadFacts
 from headstart.core.model_ref import ModelRef
 from headstart.core.models import ModelCard
 from headstart.hub import cards, shapes
 from headstart.hub.downloads.source import Source, Unavailable
 from headstart.hub.gguf import GgufHeader, parse, peek
+from headstart.hub.heads import TARGET_LAYERS, head_of
 from headstart.hub.online.client import HubClient
 
 # the first look, and what a whole header may be
@@ -111,6 +113,11 @@ class RemoteModels:
         header = self._parse(file, variant)
         return cards.of_header(_ref(details, variant), header, _with_weights(header, variant))
 
+    def head(self, details: Details, variant: Variant) -> tuple[HeadFacts | None, ModelShape]:
+        """What of a head a file says, and what it takes of memory."""
+        header = self._parse(self._open(details, variant), variant)
+        return head_of(header), replace(shapes.of_header(header), weights=variant.size)
+
     def _open(self, details: Details, variant: Variant) -> RangeFile:
         first = next(file for file in variant.files if file.path == variant.main)
         wanted = details.wanted(variant)
@@ -134,7 +141,7 @@ class RemoteModels:
 
 class _Wanted:
     def __contains__(self, key: object) -> bool:
-        return key == cards.TOKENS or key in shapes.WANTED
+        return key in (cards.TOKENS, *TARGET_LAYERS) or key in shapes.WANTED
 
 
 def _ref(details: Details, variant: Variant) -> ModelRef:

@@ -20,7 +20,9 @@ from headstart.hub.mlx_folder import FOLDER_FILES
 _SPLIT = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})$", re.IGNORECASE)
 _PROJECTOR = re.compile(r"(?:^|[-._/])mmproj", re.IGNORECASE)
 _HEAD = re.compile(
-    r"(?:^|/)(?:mtp|eagle\d?|dflash|dspark|medusa)[-._]|(?:^|/)MTP/|[-._]eagle3[-._]", re.IGNORECASE
+    r"(?:^|/)(?:mtp|eagle\d?|dflash\d?|dspark|medusa)[-._]|(?:^|/)MTP/"
+    r"|[-._](?:eagle3|dflash\d?|dspark)[-._]",
+    re.IGNORECASE,
 )
 _NO_MODEL = re.compile(r"(?:^|[-._/])imatrix|(?:^|[-._/])(?:ggml-)?vocab[-._]", re.IGNORECASE)
 _BITS = re.compile(r"(?P<bits>\d+)[-_ ]?bits?", re.IGNORECASE)
@@ -32,6 +34,19 @@ def of_files(files: Iterable[RemoteFile], folder: str = "") -> tuple[Variant, ..
     files = list(files)
     found = [*_gguf(files), *(_folders(files, folder) if folder else ())]
     return tuple(sorted(found, key=lambda variant: variant.size))
+
+
+def of_heads(files: Iterable[RemoteFile]) -> tuple[Variant, ...]:
+    """The heads among them as one gets them alone, the smallest first."""
+    found = []
+    for one in companions(files):
+        if one.kind is CompanionKind.HEAD:
+            name = quantization(one.file.path)
+            title = name or PurePosixPath(one.file.path).stem
+            weight = bits(name)
+            head = Variant(title, "gguf", (one.file,), one.file.path, weight, quality(weight))
+            found.append(head)
+    return tuple(sorted(_told_apart(found), key=lambda variant: variant.size))
 
 
 def companions(files: Iterable[RemoteFile]) -> tuple[Companion, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.chat.library.discover import Discover, DraftOffer
+from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
+from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.catalog import Companion, Details, Variant
 from headstart.core.catalog_filter import matching
 from headstart.core.downloads import Wanted

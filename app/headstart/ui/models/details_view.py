@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.chat.library.discover import DraftOffer
+from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
 from headstart.core.catalog_filter import best, named, recommended
 from headstart.core.recommended import Recommended
@@ -36,6 +36,10 @@ _COMPANIONS = {
     CompanionKind.PROJECTOR: "Include image support",
     CompanionKind.HEAD: "Include its draft head",
 }
+_HEADS = (
+    "These files draft for one certain model, the one that they are named after. "
+    "They cannot answer by themselves."
+)
 
 
 class DetailsView(QFrame):
@@ -147,7 +151,9 @@ class DetailsView(QFrame):
         # a fact is not broken in two
         facts = [fact.replace(" ", "\u00a0") for fact in _facts(details)]
         self.about.setText(" · ".join(facts))
-        if details.variants:
+        if details.heads:
+            self.problem.setText(_HEADS)
+        elif details.variants:
             self.problem.setText("")
         else:
             self.problem.setText("It has no files that Headstart can run: neither GGUF nor MLX.")
@@ -157,7 +163,8 @@ class DetailsView(QFrame):
         meant = named(details.variants, details.named) if details.named else None
         self.variants.set_variants(details.variants, meant)
         self.drafts.clear()
-        self.drafts.setVisible(any(one.format == "gguf" for one in details.variants))
+        gguf = any(one.format == "gguf" for one in details.variants)
+        self.drafts.setVisible(gguf and not details.heads)
         self._set_companions(details.companions)
         self.reason.hide()
         self._order()

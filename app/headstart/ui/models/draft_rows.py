@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from headstart.chat.library.discover import DraftOffer
+from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.catalog import Variant
 from headstart.core.text import size_text
 from headstart.ui import theme

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.chat.library.discover import DraftOffer
+from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.installed import InstalledModel
 from headstart.core.models import ModelCard
 from headstart.core.text import age_text, size_text

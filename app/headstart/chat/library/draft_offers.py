@@ -1,0 +1,116 @@
+"""Heads for a model: those that are here, else one of the hub. Asks the hub on worker threads, and
+only when the user asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import PurePosixPath
+
+from msgspec import Struct
+
+from headstart.chat.library.hub import Hub
+from headstart.chat.library.hub_problem import asking
+from headstart.chat.models import Models
+from headstart.chat.preferences import Preferences
+from headstart.core import catalog_filter
+from headstart.core.catalog import Details, Search, Variant
+from headstart.core.errors import ModelProblem
+from headstart.core.fit import ModelShape, Pair, automatic_context
+from headstart.core.heads import HeadFacts
+from headstart.core.model_ref import ModelRef
+from headstart.core.models import ModelCard
+from headstart.engine.memory import memory
+from headstart.engine.speculation.compatibility import Verdict
+from headstart.engine.speculation.head_fit import judge_head
+from headstart.hub.heads import head_shape, read_head
+
+# repositories that are looked at when heads of one kind are looked for
+_MOST = 2
+
+
+class DraftOffer(Struct, frozen=True):
+    """A model or a head that could draft: installed, or a variant of a repository."""
+
+    name: str
+    size: int
+    works: str  # "yes", "by text" or "no"
+    reason: str
+    installed: ModelRef | None = None
+    details: Details | None = None
+    variant: Variant | None = None
+
+
+class FoundHeads:
+    def __init__(self, hub: Hub, models: Models, preferences: Preferences) -> None:
+        self._hub = hub
+        self._models = models
+        self._preferences = preferences
+
+    async def offers(self, name: str, target: ModelCard, own: str = "") -> list[DraftOffer]:
+        """Heads that were made for `target`, whose repository or file has this name; of the hub
+        only where none is here. `own`: the repository that a model came from. Raises HubProblem,
+        ModelProblem."""
+        here = await self._models.heads()
+        found = await asyncio.to_thread(self._installed, target, here)
+        if not found:
+            with asking():
+                found = await asyncio.to_thread(self._online, name, target, own)
+        return found
+
+    def _installed(self, target: ModelCard, heads: list[ModelRef]) -> list[DraftOffer]:
+        offers = []
+        for head in heads:
+            try:
+                facts, shape = read_head(head), head_shape(head)
+            except (ModelProblem, OSError):
+                continue
+            verdict = self._verdict(target, facts, shape)
+            if verdict is not None:
+                offers.append(DraftOffer(head.name, head.size, verdict.works, verdict.reason, head))
+        return offers
+
+    def _online(self, name: str, target: ModelCard, own: str) -> list[DraftOffer]:
+        """The first that fits: beside the model, else of each kind in turn."""
+        likely = [own] if own else []
+        for words in ("", *catalog_filter.head_searches(name)):
+            if words:
+                search = Search(words, ("gguf",), "downloads")
+                page = next(self._hub.client.search(search, "gguf"), [])
+                found = catalog_filter.likely_heads(page, name)
+                likely = [repository.id for repository in found[:_MOST]]
+            for repository in likely:
+                offer = self._offer(repository, target)
+                if offer is not None:
+                    return [offer]
+        return []
+
+    def _offer(self, repo: str, target: ModelCard) -> DraftOffer | None:
+        from headstart.hub.online.remote_model import RemoteModels
+
+        details = self._hub.client.details(repo)
+        variant = catalog_filter.draft_variant(details.all_heads)
+        if variant is None:
+            return None
+        try:
+            facts, shape = RemoteModels(self._hub.client).head(details, variant)
+        except ModelProblem:
+            return None
+        verdict = self._verdict(target, facts, shape)
+        if verdict is None:
+            return None
+        title = PurePosixPath(variant.main).stem
+        return DraftOffer(
+            title, variant.size, verdict.works, verdict.reason, None, details, variant
+        )
+
+    def _verdict(
+        self, target: ModelCard, facts: HeadFacts | None, shape: ModelShape
+    ) -> Verdict | None:
+        """None where it was made for another model."""
+        if facts is None:
+            return None
+        engine, free = self._preferences.current.engine, memory()
+        context = engine.context_length or automatic_context(Pair(target.shape), engine, free)
+        verdict = judge_head(target, facts, shape, context, engine, free)
+        return None if verdict.works == "no" else verdict
