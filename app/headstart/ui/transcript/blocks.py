@@ -7,6 +7,7 @@ to the transcript, which the block asks through `BlockHost`.
 
 from __future__ import annotations
 
+from math import floor
 from typing import Protocol
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QUrl
@@ -38,7 +39,7 @@ from headstart.ui.transcript.origins import (
     source_between,
     tinted_ranges,
 )
-from headstart.ui.transcript.prose import fill
+from headstart.ui.transcript.prose import append, fill, growth
 from headstart.ui.wrapping import is_endless, wrap
 
 
@@ -105,6 +106,7 @@ class TextBlock(QWidget):
         self.block = block
         self._tints = None
         self.refresh()
+        self.update()
 
     def refresh(self) -> None:
         """Make the document again, in the theme's fonts and colours of now."""
@@ -249,6 +251,20 @@ class ProseBlock(TextBlock):
     def __init__(self, host: BlockHost, parent: QWidget, block: Block) -> None:
         super().__init__(host, parent, block)
         self.refresh()
+
+    def set_block(self, block: Block) -> None:
+        words = None if is_endless(block.source) else growth(self.block.html, block.html)
+        if words is None:
+            super().set_block(block)
+            return
+        self.block, self._tints = block, None
+        end = self.text_length()
+        # of a reply that grows only the last lines are others
+        # high letters reach above their line
+        top = floor(self.y_of(max(0, end - 1))) - theme.line_height() // 3
+        append(self.document, words)
+        self.setAccessibleName(self.accessibleName() + words)
+        self.update(0, top, self.width(), self.height() - top)
 
     @property
     def is_heading(self) -> bool:

@@ -70,6 +70,7 @@ class CodeBlock(SidewaysBlock):
         code = block.text
         cut = block.written and not block.open and not is_whole_json(block.written)
         self._title = f"{block.language}, not complete" if cut else block.language or "text"
+        self.update()
         old, self._code = self._code, code
         if code == old:
             return

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 from PySide6.QtGui import (
     QColor,
     QTextBlockFormat,
@@ -16,6 +19,33 @@ from headstart.ui.transcript.markdown import Block
 from headstart.ui.wrapping import is_endless, wrap
 
 _RULE = QTextFormat.Property.BlockTrailingHorizontalRulerWidth
+
+
+_ENDS = re.compile(r"(?:</\w+>\s*)+$")
+# what is no plain word, or a space that HTML does not keep
+_MARKS = re.compile(r"[<\n\r\t]|  | $")
+
+
+def growth(before: str, after: str) -> str | None:
+    """The words that were added at the end of a paragraph or an item, whose HTML this was and is;
+    None where anything else is another one."""
+    ends = _ENDS.search(before)
+    if ends is None or "</a>" in ends[0] or not after.endswith(ends[0]):
+        return None
+    begin = before[: ends.start()]
+    more = after[len(begin) : len(after) - len(ends[0])]
+    # behind a tag nobody knows which words it is for
+    behind = begin[-1:]
+    if not after.startswith(begin) or behind in (">", "") or behind.isspace():
+        return None
+    return None if not more or _MARKS.search(more) else html.unescape(more)
+
+
+def append(document: QTextDocument, words: str) -> None:
+    """As `fill` with what `growth` has found."""
+    cursor = QTextCursor(document)
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    cursor.insertText(words)
 
 
 def fill(document: QTextDocument, block: Block) -> None:

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
+from msgspec.structs import replace
+
 from headstart.core.markdown.json_answer import indented_json
 from headstart.ui.transcript.markdown import Block, Kind, parse
+
+
+# words, each after one space, the first perhaps the rest of one
+_WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
+_WORDS = re.compile(rf" ?{_WORD}(?: {_WORD})*")
+_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[1-6])>\s*)+$")
+# what stands behind the last mark: nothing that begins one, and at its end a whole word
+_PLAIN = re.compile(r"[^*_`$\[\]\\<>&^~|:@/#=+\n]*[^\W_][,;.!?)]?")
+_LETTERS = re.compile(r"(?:^| )[^\W\d_]+$")
 
 
 def parse_reply(text: str, growing: bool = False) -> list[Block]:
@@ -28,7 +42,12 @@ class StreamingMarkdown:
     def append(self, more: str) -> int:
         if not more:
             return len(self.blocks)
+        longer = with_words(self.blocks[-1], more) if self.blocks else None
+        before = self.text
         self.text += more
+        if longer is not None and before.endswith(self.blocks[-1].source):
+            self.blocks[-1] = longer
+            return len(self.blocks) - 1
         json_before = bool(self.blocks) and bool(self.blocks[0].written)
         short = len(self.blocks) <= 1
         if json_before or (short and indented_json(self.text, growing=True) is not None):
@@ -68,6 +87,24 @@ class StreamingMarkdown:
             return same
         self.blocks[kept:] = fresh
         return kept + same
+
+
+def with_words(block: Block, more: str) -> Block | None:
+    """The block with plain words behind those that it ends with: what parsing would give, in a
+    fortieth of the time. None where they may mean more than they say."""
+    if block.kind not in (Kind.PROSE, Kind.ITEM) or not _WORDS.fullmatch(more):
+        return None
+    ends = _ENDS.search(block.html)
+    if ends is None:
+        return None
+    head = block.html[: ends.start()]
+    last = unescape(head[head.rfind(">") + 1 :])
+    # a word may go on; what has a point or a sign in it may be an address, or be marked
+    known = _PLAIN.fullmatch(last) is not None and block.source.endswith(last)
+    if not known or (not more.startswith(" ") and not _LETTERS.search(last)):
+        return None
+    source, html = block.source + more, f"{head}{more}{ends[0]}"
+    return replace(block, source=source, html=html)
 
 
 def _replaced(item: Block, before: Block) -> Block:
