@@ -3,7 +3,9 @@ and engine threads."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -82,10 +84,25 @@ class OwnLayers(Struct, frozen=True):
 
 
 def own_layers(model: ModelRef) -> OwnLayers:
-    """Raises ModelProblem, OSError."""
+    """Raises ModelProblem, OSError. What did not change is read once: it is asked at each reply."""
     if model.format != "gguf":
         return OwnLayers(0, 0, "")
-    headers = [read_header(part) for part in parts(model.path)]
+    files = parts(model.path)
+    states: tuple[tuple[int, int], ...] = ()
+    # what is not there is told by who reads it
+    with contextlib.suppress(OSError):
+        states = tuple(_state(file) for file in files)
+    return _own_layers(files, states)
+
+
+def _state(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+@functools.lru_cache(maxsize=64)
+def _own_layers(files: tuple[Path, ...], _states: tuple[tuple[int, int], ...]) -> OwnLayers:
+    headers = [read_header(part) for part in files]
     first = headers[0]
     told = as_count(first.metadata.get(f"{first.architecture}.nextn_predict_layers", 0))
     found = OwnLayers(sum(len(one.drafting) for one in headers), told, first.architecture)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from headstart.core.markdown.json_answer import indented_json
 from headstart.ui.transcript.markdown import Block, Kind, parse
 
-
 # words, each after one space, the first perhaps the rest of one
 _WORD = r"[^\W_]+(?:['’-][^\W_]+)*[,;.!?:]?"
 _WORDS = re.compile(rf" ?{_WORD}(?: {_WORD})*")
