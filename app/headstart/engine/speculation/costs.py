@@ -21,6 +21,7 @@ OPTIMISM = 0.97
 # weights of a new sample: the first is replaced whole (it may carry set-up work)
 _FLOOR = 0.12
 _DECODE_TIME_WEIGHT = 0.25
+_SHARE_WEIGHT = 0.05
 # samples after which a ratio is trusted, so that a difference is the machine's and not its own
 _TRUSTED = 4
 # so much faster than what was known says: that was measured in a slow moment, and other sizes with
@@ -57,6 +58,8 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
     surprised: bool = False
     # that forward was as slow as before: the next surprise is the ratio's
     ratios_doubted: bool = False
+    # what a token takes of a forward of one, where some forwards give several
+    share: float = 1.0
 
     @property
     def known(self) -> bool:
@@ -134,6 +137,16 @@ class Costs(msgspec.Struct, rename={"decode_time": "unit", "decode_time_samples"
             curve.ratios[n] = known + max(_FLOOR, 1 / (count + 1)) * (fresh - known)
         curve.counts[n] = count + 1
         self.version += 1
+
+    def observe_share(self, tokens: int, seconds: float) -> None:
+        """So many tokens came of a forward that took so long."""
+        if not self.decode_time:
+            return
+        fresh = min(1.0, seconds / tokens / self.decode_time)
+        known = round(self.share + _SHARE_WEIGHT * (fresh - self.share), 3)
+        if round(known, 2) != round(self.share, 2):
+            self.version += 1
+        self.share = known
 
     def measured(self, context: int) -> dict[int, float]:
         """What is known for contexts like this one, by size."""

@@ -16,8 +16,13 @@ from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Prediction, Sampler
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs
+from headstart.engine.speculation.guesses import Guesses
 from headstart.engine.speculation.hidden_rows import HiddenRows
-from headstart.engine.speculation.token_mapping import DraftToken, TokenMapping
+from headstart.engine.speculation.token_mapping import (
+    DraftToken,
+    SameTokens,
+    TokenMapping,
+)
 from headstart.engine.stop import NEVER, StopSignal
 
 # tokens that must be left in the draft's context for a round
@@ -52,10 +57,15 @@ class DraftModel:
         self.held: list[int] = []
         self.good = 0
         self.offset = 0
+        # what it is about to draft; who goes on from its own states, or from checkpoints, cannot
+        self.guesses = Guesses(same=isinstance(mapping, SameTokens))
+        self._can_guess = self.rows is None and decoder.facts.rollback == "exact"
         self._sampler: Sampler | None = None
         self._constraint: DraftRules | None = None
         self._next: Prediction | None = None
         self._context = decoder.facts.context_length
+        # the most tokens that can be prefilled at once when it starts over
+        self.window = max(1, (self._context - _ROOM) // 2)
         self.stop = NEVER
 
     # --- the text ------------------------------------------------------------------------
@@ -81,6 +91,8 @@ class DraftModel:
         self._constraint = None if rules is None else DraftRules(rules, names)
         self._sampler = self.decoder.sampler(sampling, seed, names, self._constraint)
         self._sampler.see(self._mapping.tokens)
+        if self._can_guess:
+            self.guesses.see(self._mapping.tokens)
         self.good = 0
         if self.offset and (
             self.offset >= len(self._mapping.tokens)
@@ -94,6 +106,8 @@ class DraftModel:
         changed_from = self._mapping.extend(more)
         if self._sampler is not None:
             self._sampler.see(self._mapping.tokens[changed_from:])
+        if self._can_guess:
+            self.guesses.see(self._mapping.tokens, changed_from)
         self.good = min(self.good, max(0, changed_from - self.offset))
         self._next = None
         self._match()
@@ -136,11 +150,6 @@ class DraftModel:
         """Whether the text from `offset` on leaves room for draft tokens in the draft's context."""
         used = len(self._mapping.tokens) - self.offset
         return used + _ROOM <= self.decoder.facts.context_length
-
-    @property
-    def window(self) -> int:
-        """The most tokens that can be prefilled at once when it starts over."""
-        return max(1, (self.decoder.facts.context_length - _ROOM) // 2)
 
     # --- what was read before ------------------------------------------------------------
 
@@ -286,9 +295,7 @@ class DraftModel:
         predictions: list[Prediction] = []
         self._sampler.mark()
         try:
-            prediction = self._next
-            assert prediction is not None
-            while True:
+            for prediction in self._predictions(costs):
                 predictions.append(prediction)
                 if (
                     not go_on(prediction, perf_counter() - began)
@@ -296,18 +303,45 @@ class DraftModel:
                     or self.decoder.is_end(prediction.token)
                 ):
                     break
-                check(self.stop)
-                started = perf_counter()
-                self._sampler.accept([prediction.token])
-                self._forward([prediction.token], [0])
-                prediction = self._predict(0, len(self._mapping.tokens) + len(predictions))
-                costs.observe(1, len(self.held), perf_counter() - started)
         finally:
             self._sampler.rewind()
             self._next = None
         return self._mapping.to_target(predictions)
 
     # --- inside --------------------------------------------------------------------------
+
+    def _predictions(self, costs: Costs) -> Iterator[Prediction]:
+        """What comes after the text, token by token, each where the one before it is taken."""
+        assert self._sampler is not None
+        prediction, place = self._next, len(self._mapping.tokens)
+        assert prediction is not None
+        yield prediction
+        while True:
+            check(self.stop)
+            at = len(self.held)
+            guesses: list[int] = []
+            if self._can_guess and at:
+                guesses = self.guesses.next(self.held[-1], prediction.token, costs, at)
+            began, took = perf_counter(), 0.0
+            self._sampler.accept([prediction.token])
+            self._forward([prediction.token, *guesses], range(1 + len(guesses)))
+            for right in range(1 + len(guesses)):
+                place += 1
+                prediction = self._predict(right, place)
+                took += perf_counter() - began
+                if right == len(guesses) or prediction.token != guesses[right]:
+                    break
+                yield prediction
+                began = perf_counter()
+                self._sampler.accept([prediction.token])
+            # what was guessed wrong is no text
+            self._cut_to(at + 1 + right)
+            costs.observe(1 + len(guesses), at, took)
+            if guesses:
+                self.guesses.learn(right)
+            if self._can_guess:
+                costs.observe_share(1 + right, took)
+            yield prediction
 
     def _predict(self, row: int, position: int, free: bool = False) -> Prediction:
         assert self._sampler is not None

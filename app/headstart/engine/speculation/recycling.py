@@ -80,7 +80,14 @@ class Recycling:
 
     def chain(self, depth: int) -> Chain:
         """What probably comes, as far as the table goes."""
-        key, tokens, chances = self._key, list[int](), list[float]()
+        return self._chain(self._key, depth)
+
+    def after(self, before: int, last: int, depth: int) -> Chain:
+        """What would come after two other tokens."""
+        return self._chain(max(0, before) << 32 | max(0, last), depth)
+
+    def _chain(self, key: int, depth: int) -> Chain:
+        tokens, chances = list[int](), list[float]()
         pairs, lasts = self._pairs, self._lasts
         while len(tokens) < depth:
             found = pairs.get(key)

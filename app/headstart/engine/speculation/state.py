@@ -259,6 +259,8 @@ class SpeculationState:
         if earlier is not None:
             self.uses_earlier = True
             earlier.begin()
+        if draft is not None:
+            draft.guesses.recycling = None if earlier is None else earlier.recycling
         sources = Sources(wanted, prompt_lookup, draft, on_draft_failed, begin_draft, earlier)
         return Speculator(self._target, tokens, sampler, self._depth, sources)
 

@@ -107,7 +107,7 @@ class CostTable:
         assert self.pair is not None
         if self.pair.at_once:
             return self.draft(max(lag, tokens), context)
-        return self.draft(lag, context) + (tokens - 1) * self.draft(1, context)
+        return self.draft(lag, context) + (tokens - 1) * self.one_more(context)
 
     def worst_drafting(self, tokens: int, context: int, lag: int = 1) -> float:
         """At the worst; each one of a chain costs a forward, the first one as well."""
@@ -121,7 +121,9 @@ class CostTable:
         assert self.pair is not None
         if self.pair.at_once:
             return 0.0
-        return self.worst_draft(1, context) if worst else self.draft(1, context)
+        if worst:
+            return self.worst_draft(1, context)
+        return self.draft(1, context) * self.pair.costs.share
 
     @property
     def most_drafted(self) -> int:
