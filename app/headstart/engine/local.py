@@ -140,6 +140,8 @@ class LocalGenerator:
             loaded.warm_up(stop)
 
     def calibrate(self, wanted: LoadRequest, emit: Emit, stop: StopSignal) -> None:
+        for one in self._models:
+            one.speculation.let_go.clear()
         self.preload(wanted, emit, stop)
         with self._forgetting(emit):
             try:

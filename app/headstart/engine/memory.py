@@ -14,6 +14,8 @@ from headstart.core.fit import Memory, Need
 
 # weights and KV state of all loaded models may take so much of the memory; programs need the rest
 MOST_SHARE = 0.7
+# less than this, or than this share of all of it, is short
+_SHORT, _SHORT_SHARE = 768 << 20, 0.05
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
@@ -26,6 +28,11 @@ def memory(cgroups: Path = _CGROUPS) -> Memory:
         if limit is not None and limit[0] < total:
             total, available = limit[0], min(available, limit[1])
     return Memory(total, max(0, available))
+
+
+def is_short(found: Memory) -> bool:
+    """Whether programs will soon wait for memory."""
+    return found.available < max(_SHORT, _SHORT_SHARE * found.total)
 
 
 def give_back() -> None:

@@ -53,6 +53,10 @@ NOTICES: dict[str, str] = {
         "The draft {draft} cannot be used with {model}: {problem:text} Replies are written without "
         "it."
     ),
+    "draft-let-go": (
+        "The draft {draft} does not make {model} faster here, and memory is short: it was "
+        "unloaded. “Calibrate” in the speculation panel tries it again."
+    ),
     "died-loading": (
         "Headstart ended unexpectedly while loading {model}. Nothing is loaded or prefilled until "
         "you send a message; choose another model if it happens again."

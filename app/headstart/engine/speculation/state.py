@@ -44,6 +44,7 @@ from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.full_calibration import speed_curve
 from headstart.engine.speculation.hidden_rows import HiddenRows
+from headstart.engine.speculation.letting_go import LetGo
 from headstart.engine.speculation.loop import Speculator
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from headstart.engine.speculation.prompt_lookup import PromptLookup
@@ -106,6 +107,8 @@ class SpeculationState:
         # is no chat says little: drafts that are right 0.99 of the time in replies had 0.5 in it
         self.sample_prompt: list[int] = target.encode(QUESTION)
         self._failed: set[str] = set()
+        self.let_go = LetGo()
+        self._emit: Emit | None = None
         # the reply being written, its text as it grows, and where it begins
         self._writing: tuple[GenerationRequest, list[int], int, int] | None = None
         self.last_reply: WrittenReply | None = None
@@ -153,7 +156,7 @@ class SpeculationState:
         if wanted is None or wanted == self._draft_ref:
             return
         self._unload_draft()
-        if wanted.key in self._failed:
+        if wanted.key in self._failed or wanted in self.let_go:
             return
         try:
             self._load(wanted, engine, open_draft, emit, stop)
@@ -233,7 +236,7 @@ class SpeculationState:
             self._depth = Depth(self.target_profile, pair, wanted, self._undo)
         paces = self._target.pace, None if draft is None else draft.decoder.pace
         self._depth.begin(pair, wanted, paces)
-        self._writing = (request, tokens, len(tokens), seed)
+        self._writing, self._emit = (request, tokens, len(tokens), seed), emit
         prompt_lookup = self._lookup if wanted.enabled and wanted.prompt_lookup else None
         if prompt_lookup is not None:
             began = perf_counter()
@@ -281,6 +284,14 @@ class SpeculationState:
                 tuple(tokens), start, request.sampling, seed, chat_id, persist
             )
         self.save()
+        ref, depth = self._draft_ref, self._depth
+        # layers of the model's own file take no memory that could be had back
+        if ref is None or depth is None or ref.path == self._model.path or self._emit is None:
+            return
+        if self.let_go.is_due(ref, depth, self._target.n_past()):
+            self._unload_draft()
+            said = told("draft-let-go", draft=ref.name, model=self._model.name)
+            self._emit(Notice("draft", said))
 
     def complete_index(self) -> None:
         """Index the part of the last text that there was no time for (some 4 µs a token)."""
