@@ -8,7 +8,7 @@ than one. How many of them are verified is chosen afterwards, by how sure each i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -48,18 +48,18 @@ class BlockDraft(HiddenStateDraft):
         self._start_over(window)
         # what reading was thought to take at the worst, since blocks are part of that
         within = costs.worst_seconds(self.lag, len(self.held))
-        return self._read_and_score(costs, score, within)
+        return list(self._read_and_score(costs, score, within))
 
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
-    ) -> list[tuple[float, bool]]:
+    ) -> Iterator[tuple[float, bool]]:
+        """A block at a time."""
         self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:
-            if not self.ready:
-                return []
-            self._start_over(None)
-            return self._read_and_score(costs, len(tokens) - start, math.inf)
+            if self.ready:
+                self._start_over(None)
+                yield from self._read_and_score(costs, len(tokens) - start, math.inf)
         finally:
             self.end()
 
@@ -120,12 +120,13 @@ class BlockDraft(HiddenStateDraft):
             self.good = len(self.held)
             at = last
 
-    def _read_and_score(self, costs: Costs, score: int, within: float) -> list[tuple[float, bool]]:
+    def _read_and_score(
+        self, costs: Costs, score: int, within: float
+    ) -> Iterator[tuple[float, bool]]:
         """Blocks are drafted as long as that takes no more than `within` seconds."""
         tokens, ends = self._mapping.tokens, perf_counter() + within
         # something has to be held before the first block
         first = max(self.offset + self.good + 1, len(tokens) - score, self.offset + 1)
-        scores: list[tuple[float, bool]] = []
         while first < len(tokens):
             began, read = perf_counter(), first - self.offset - self.good
             count = min(SCORED, self._head.facts.at_once, len(tokens) - first)
@@ -137,12 +138,11 @@ class BlockDraft(HiddenStateDraft):
             costs.observe(max(count, read), first, perf_counter() - began)
             for one in drafted:
                 right = one.token == tokens[first]
-                scores.append((one.margin, right))
+                yield one.margin, right
                 first += 1
                 if not right:
                     break
         self._read(len(tokens))
-        return scores
 
     def _block(
         self, count: int, go_on: Callable[[Prediction], bool], at: int | None = None

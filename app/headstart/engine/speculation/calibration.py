@@ -95,7 +95,7 @@ def calibrate(target: Decoder, state: SpeculationState, tell: Progress) -> Itera
     yield from time_sizes(sizes)
     if write:
         for _ in _score_on_text(target, draft, pair, costs, state.sample_prompt):
-            done += 1
+            done += done < total
             tell(done, total)
             yield
     yield from time_sizes(later)
@@ -213,6 +213,9 @@ def _score_on_text(
         else:
             for margin, right in draft.score(tokens, start, pair.costs, NEVER):
                 pair.margins.observe(margin, right)
+                if draft.decoder.facts.at_once:
+                    # a forward for a few of them
+                    yield
         yield
     except ContextFull:
         # a chat that fills the context: its own replies will tell

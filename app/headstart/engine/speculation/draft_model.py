@@ -6,7 +6,7 @@ text's, from `offset` on (a draft may see only the last part of a text).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 
 from headstart.core.parts import Origin
@@ -260,9 +260,10 @@ class DraftModel:
 
     def score(
         self, tokens: Sequence[int], start: int, costs: Costs, stop: StopSignal
-    ) -> list[tuple[float, bool]]:
+    ) -> Iterable[tuple[float, bool]]:
         """How the draft model does on the text `tokens` of the target from `start` on: margin and
-        whether it was right, token by token. What it held before is forgotten."""
+        whether it was right, token by token; in pieces where it takes several forwards. What it
+        held before is forgotten."""
         self.begin(tokens, Sampling(temperature=0), 0, stop)
         self.forget()
         try:

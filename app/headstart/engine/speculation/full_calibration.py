@@ -74,7 +74,7 @@ def calibrate(target: Decoder, state: SpeculationState, emit: Emit, stop: StopSi
             state.free_draft()
             # some can only be scored while the text is written: the idle engine does that
             alone = draft.decoder.facts.follows
-            scores = [] if alone else draft.score(written, start, pair.costs, stop)
+            scores = () if alone else draft.score(written, start, pair.costs, stop)
             for margin, right in scores:
                 pair.margins.observe(margin, right)
             _tell(emit, costs, pair, number, total)
