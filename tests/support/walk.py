@@ -17,7 +17,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import qasync
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QCursor
+from PySide6.QtGui import QCursor, QImage
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -151,6 +151,26 @@ def remains(window: QWidget) -> list[str]:
     return found
 
 
+async def stale(window: QWidget) -> list[str]:
+    """Places that show what is not so any more: nothing told Qt to paint them."""
+    shown = _on_screen(window)
+    for widget in (window, *window.findChildren(QWidget)):
+        widget.update()
+    await asyncio.sleep(0.03)
+    painted = _on_screen(window)
+    if shown == painted:
+        return []
+    for widget in reversed([*visible(window)]):
+        area = QRect(widget.mapTo(window, QPoint()), widget.size())
+        if not isinstance(widget, QScrollArea) and shown.copy(area) != painted.copy(area):
+            return [f"stale: {_name(widget)}"]
+    return ["stale: somewhere"]
+
+
+def _on_screen(window: QWidget) -> QImage:
+    return window.screen().grabWindow(window.winId()).toImage()
+
+
 class Walk:
     def __init__(self, app: App, out: list[Found]) -> None:
         self.app, self.out = app, out
@@ -164,7 +184,9 @@ class Walk:
     async def look(self, name: str) -> None:
         await self.settle()
         window = self.app.window
-        self.out += [(f"{self.where} {name}", fault) for fault in faults(window)]
+        self.out += [
+            (f"{self.where} {name}", fault) for fault in (*faults(window), *await stale(window))
+        ]
         if self.pictures is not None:
             window.grab().save(str(self.pictures / f"{self.where.replace(' ', '-')}-{name}.png"))
 
@@ -257,6 +279,8 @@ async def walk_all(app: App, sizes: list[tuple[int, int]], pictures: Path | None
 
 def main(out: Path, sizes: list[tuple[int, int]], pictures: Path | None = None) -> None:
     application = make_application()
+    # a caret that blinks is another picture
+    application.setCursorFlashTime(0)
     loop = qasync.QEventLoop(application, already_running=False)
     asyncio.set_event_loop(loop)
     found: list[Found] = []
