@@ -110,16 +110,26 @@ def head_searches(name: str) -> list[str]:
 
 
 def likely_heads(page: Sequence[Repository], name: str) -> list[Repository]:
-    """Repositories of heads for the model of this name, as far as their names say."""
-    own = _base(name).casefold()
+    """Repositories of heads for the model of this name, as far as their names say; first those
+    that say the most of it, and nothing else."""
+    own, words = _base(name).casefold(), _words(name)
     kinds = tuple(kind.casefold() for kind in _HEADS)
-    return [
+    found = [
         one
         for one in page
         if _base(one.name).casefold() == own
         and any(kind in one.name.casefold().replace("eagle-3", "eagle3") for kind in kinds)
         and not one.gated
     ]
+    return sorted(found, key=lambda one: len(words ^ _words(one.name)))
+
+
+def _words(name: str) -> set[str]:
+    """What a name says of a model, less what it says of files."""
+    name = name.casefold().replace("eagle-3", "eagle3")
+    weights = quantization(name).casefold()
+    others = {"gguf", "b16", "b8", *(kind.casefold() for kind in _HEADS)}
+    return set(re.findall(r"[a-z0-9]+(?:\.[0-9]+)?", name.replace(weights, ""))) - others
 
 
 def _base(name: str) -> str:

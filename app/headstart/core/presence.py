@@ -42,11 +42,16 @@ def presence(
 def repository_of(path: Path) -> str:
     """The repository from which a file or folder came, where its place says so: in the cache of
     Hugging Face's tools, or in folders of the owner's and the repository's names."""
+    return cached_repository(path) or "/".join(path.parts[-2:])
+
+
+def cached_repository(path: Path) -> str:
+    """The same where it lies in the cache; "" elsewhere, where names may be the user's own."""
     for part in path.parts:
         if part.startswith("models--") and part.count("--") >= 2:
             owner, name = part.removeprefix("models--").split("--", 1)
             return f"{owner}/{name}"
-    return "/".join(path.parts[-2:])
+    return ""
 
 
 def _is(model: InstalledModel, repo: str, variant: Variant) -> bool:

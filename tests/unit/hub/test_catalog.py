@@ -272,6 +272,27 @@ def test_families_are_read_from_names(name: str, family: str) -> None:
     assert catalog_filter.family(name) == family
 
 
+def test_the_head_whose_name_says_most_of_the_model_comes_first() -> None:
+    page = [
+        Repository(f"maker/{name}", ("gguf",))
+        for name in (
+            "Qwen3-4B-DFlash-b16-GGUF",
+            "Qwen3-4B-Instruct-2507-EAGLE-3",
+            "Qwen3-4B-Thinking-2507-DFlash",
+            "Qwen3-40B-DFlash",
+            "Qwen3-4B-GGUF",
+        )
+    ]
+    for model, first in (
+        ("Qwen3-4B-Instruct-2507.Q4_K_M", "Qwen3-4B-Instruct-2507-EAGLE-3"),
+        ("Qwen3-4B-Q8_0", "Qwen3-4B-DFlash-b16-GGUF"),
+    ):
+        found = catalog_filter.likely_heads(page, model)
+        assert found[0].name == first
+        assert len(found) == 3
+    assert catalog_filter.head_searches("a model without a size") == []
+
+
 def test_the_recommended_file_balances_size_and_quality_where_it_fits() -> None:
     titles = {"Q2_K": 3, "Q4_K_M": 5, "Q8_0": 9}
     files = [RemoteFile(f"m-{title}.gguf", size, "e") for title, size in titles.items()]

@@ -24,7 +24,7 @@ from headstart.core.fit import ModelShape, Pair, automatic_context, judge
 from headstart.core.installed import InstalledModel
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.models import ModelCard
-from headstart.core.presence import repository_of
+from headstart.core.presence import cached_repository
 from headstart.core.recommended import Recommended
 from headstart.core.settings import changed
 from headstart.core.told import Told
@@ -191,8 +191,10 @@ class Discover:
         target = await asyncio.to_thread(read_card, model.ref)
         others = [one for one in await self._models.installed() if one.path != model.ref.path]
         found = await asyncio.to_thread(self._installed_drafts, target, others)
-        own = repository_of(model.ref.path)
-        found += await self._heads.offers(model.ref.name, target, own)
+        own = cached_repository(model.ref.path)
+        # as its maker calls it, whatever the user does
+        name = own.rpartition("/")[2] or model.ref.path.stem
+        found += await self._heads.offers(name, target, own)
         if not any(offer.works == "yes" for offer in found):
             parameters = 2 * model.ref.size
             like = Repository(model.ref.name, ("gguf",), parameters=parameters)

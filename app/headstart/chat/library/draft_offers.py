@@ -86,15 +86,20 @@ class FoundHeads:
         return []
 
     def _offer(self, repo: str, target: ModelCard) -> DraftOffer | None:
+        from headstart.hub.downloads.source import DownloadProblem
         from headstart.hub.online.remote_model import RemoteModels
 
-        details = self._hub.client.details(repo)
+        try:
+            details = self._hub.client.details(repo)
+        except DownloadProblem:
+            # private, gone, or a folder that is called like one
+            return None
         variant = catalog_filter.draft_variant(details.all_heads)
         if variant is None:
             return None
         try:
             facts, shape = RemoteModels(self._hub.client).head(details, variant)
-        except ModelProblem:
+        except (ModelProblem, DownloadProblem):
             return None
         verdict = self._verdict(target, facts, shape)
         if verdict is None:

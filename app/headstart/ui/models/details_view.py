@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
-from headstart.core.catalog_filter import best, named, recommended
+from headstart.core.catalog_filter import best, draft_variant, named, recommended
 from headstart.core.recommended import Recommended
 from headstart.core.text import age_text, count_text, size_text
 from headstart.core.told import told
@@ -174,7 +174,11 @@ class DetailsView(QFrame):
             return
         found = self.details.variants
         advised = recommended(found, fits, self.details.repository.parameters)
-        self.variants.set_fits(fits, advised[0] if advised and fits else None)
+        chosen = advised[0] if advised and fits else None
+        if self.details.heads:
+            # of a head all is read in each round, and finer weights guess no better
+            chosen, advised = draft_variant(found), None
+        self.variants.set_fits(fits, chosen)
         self.variants.set_asked()
         if advised is not None and fits:
             self.reason.setText(f"{advised[0].title}: {told(advised[1]).message}.")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from headstart.chat.library.draft_offers import DraftOffer
 from headstart.core.catalog import Variant
@@ -37,6 +45,7 @@ class DraftRows(QWidget):
         self._rows = QWidget(self)
         self._grid = QGridLayout(self._rows)
         self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setColumnStretch(0, 1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(14)
         self.buttons: list[QPushButton] = []
@@ -68,6 +77,8 @@ class DraftRows(QWidget):
         colours = theme.current()
         name = ElidedLabel(offer.name, self, 90)
         name.setToolTip(offer.name)
+        # the reason is read, a file's name is looked at
+        name.setSizePolicy(QSizePolicy.Policy.Ignored, name.sizePolicy().verticalPolicy())
         reason = QLabel(offer.reason, self)
         reason.setWordWrap(True)
         colour = {"yes": colours.accent, "by text": colours.warning}.get(offer.works, colours.quiet)

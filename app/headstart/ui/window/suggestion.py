@@ -183,6 +183,9 @@ class Suggesting(QObject):
         if found is None:
             return
         self._came = ""
+        if found.about.no_chat:
+            # a head drafts, and answers nobody
+            return
         ref = found.ref
         self._controllers.installed.use_for_new(ref)
         if self._empty:
