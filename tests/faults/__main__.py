@@ -76,7 +76,9 @@ def _monkey() -> Rows:
 def _soak() -> Rows:
     loop = qasync.QEventLoop(make_application())
     asyncio.set_event_loop(loop)
-    soaked = loop.run_until_complete(soak.run(TURNS, 1, print))
+    with loop:
+        # closed: its threads end with it, and not with the program
+        soaked = loop.run_until_complete(soak.run(TURNS, 1, print))
     asyncio.set_event_loop(None)
     print(
         f"soak: {soaked.turns:,} turns, {soaked.stopped} replies stopped; after the warm-up memory "
