@@ -2,7 +2,7 @@
 
 The head is an EAGLE-3 of SmolLM2, trained by `head_training` (once: some minutes), for the wide
 1.2 B target, which has the same hidden states. Plain decoding before and after each reply; medians
-and quartiles. `--only head,taps,recycling,history,server`.
+and quartiles. `--only head,blocks,taps,recycling,history,server`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.benchmarks.report import Report, spread
 from tests.benchmarks.server_draft_runs import server_drafts
 from tests.benchmarks.speculation_runs import OFF, Engine, Run
 from tests.benchmarks.speculation_texts import EARLIER, PROMPTS
-from tests.models.heads import random_eagle3
+from tests.models.heads import random_block, random_eagle3
 from tests.models.wide import make_wide
 
 TOKENS = 160
@@ -110,6 +110,21 @@ def heads(report: Report, wide: ModelRef, head: ModelRef, hostile: ModelRef) -> 
     engine.close()
 
 
+def blocks(report: Report, wide: ModelRef) -> None:
+    """Heads that draft blocks of nonsense: the bound holds for them too."""
+    for kind in ("dflash", "dspark"):
+        path = bench_cache() / f"{kind}-random-1.gguf"
+        if not path.exists():
+            random_block(wide.path, path, kind, taps=TAPS, block=8)
+        engine, ratios = Engine(wide, ref(path)), []
+        for prompts in PROMPTS.values():
+            for prompt in prompts[:2]:
+                ratio, _ = against_plain(engine, prompt, HEAD)
+                ratios.append(ratio)
+        report.add(f"hostile_{kind}_vs_plain", statistics.median(ratios), "0.97", spread(ratios))
+        engine.close()
+
+
 def seconds(decoder: LlamaCppDecoder, taken: bool) -> float:
     """Of a plain token, with its states or without: the median of a few, since whatever else runs
     here takes more time from some of them than the states cost."""
@@ -179,9 +194,15 @@ def history(report: Report, wide: ModelRef) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--only", default="head,taps,recycling,history,server")
+    parser.add_argument("--only", default="head,blocks,taps,recycling,history,server")
     given = parser.parse_args()
     only = given.only.split(",")
+    if given.only == "blocks":
+        # no head has to be trained for these
+        report = Report("Heads that draft blocks")
+        blocks(report, ref(bench_cache() / "wide-1.2b-q8_0.gguf"))
+        report.write(given.json)
+        return
     starter, wide, head, hostile = models()
     report = Report("Heads and earlier chats")
     if "taps" in only:
@@ -192,6 +213,8 @@ def main() -> None:
         history(report, wide)
     if "head" in only:
         heads(report, wide, head, hostile)
+    if "blocks" in only:
+        blocks(report, wide)
     if "server" in only:
         server_drafts(report, wide, starter)
     report.write(given.json)
