@@ -82,6 +82,53 @@ def make_medusa(target: Path, folder: Path, heads: int = 3, seed: int = 0) -> Pa
     return _write(folder, about, _made(shapes, seed), "medusa_lm_head.safetensors")
 
 
+def make_block(
+    target: Path, folder: Path, kind: str = "dflash", layers: int = 2, block: int = 6, seed: int = 0
+) -> Path:
+    """A head that drafts blocks, "dflash" or "dspark", with the target's embeddings and output."""
+    config = _config(target)
+    width, forward = config["hidden_size"], config["intermediate_size"]
+    heads, kv, size = config["num_attention_heads"], config["num_key_value_heads"], 16
+    shapes: dict[str, tuple[int, ...]] = {
+        "fc.weight": (width, 2 * width),
+        "hidden_norm.weight": (width,),
+        "norm.weight": (width,),
+    }
+    for layer in range(layers):
+        for name, shape in {
+            "self_attn.q_proj": (heads * size, width),
+            "self_attn.k_proj": (kv * size, width),
+            "self_attn.v_proj": (kv * size, width),
+            "self_attn.o_proj": (width, heads * size),
+            "self_attn.q_norm": (size,),
+            "self_attn.k_norm": (size,),
+            "input_layernorm": (width,),
+            "post_attention_layernorm": (width,),
+            "mlp.gate_proj": (forward, width),
+            "mlp.up_proj": (forward, width),
+            "mlp.down_proj": (width, forward),
+        }.items():
+            shapes[f"layers.{layer}.{name}.weight"] = shape
+    names = ["DFlashDraftModel"]
+    if kind == "dspark":
+        names = ["Qwen3DSparkModel"]
+        shapes["markov_head.markov_w1.weight"] = (config["vocab_size"], 8)
+        shapes["markov_head.markov_w2.weight"] = (config["vocab_size"], 8)
+        shapes["confidence_head.proj.weight"] = (1, width + 8)
+    about = {
+        **{key: config[key] for key in KEYS if key in config},
+        "architectures": names,
+        "model_type": "qwen3",
+        "num_hidden_layers": layers,
+        "head_dim": size,
+        "rope_theta": 10_000.0,
+        "rms_norm_eps": 1e-5,
+        "block_size": block,
+        "dflash_config": {"mask_token_id": 7, "target_layer_ids": [0, 2]},
+    }
+    return _write(folder, about, _made(shapes, seed), "model.safetensors")
+
+
 def make_mtp(target: Path, folder: Path, seed: int = 0) -> Path:
     """Layers for drafting of a tiny Qwen3.5."""
     config = _config(target)

@@ -34,8 +34,36 @@ def of_config(config: Mapping[str, Any]) -> HeadFacts | None:
         )
     names = config.get("architectures")
     named = " ".join(map(str, names)) if isinstance(names, list) else ""
+    block = _block(config, named.casefold())
+    if block is not None:
+        return block
     if "eagle3" in named.casefold() or count("draft_vocab_size"):
         layers = config.get("eagle_aux_hidden_state_layer_ids")
         taps = tuple(map(as_count, layers)) if isinstance(layers, list) else ()
         return HeadFacts(HeadKind.EAGLE3, width, count("vocab_size"), "", taps, form="mlx")
     return None
+
+
+def _block(config: Mapping[str, Any], named: str) -> HeadFacts | None:
+    """Of a folder whose head drafts blocks, where it is of a kind that is run here."""
+    kinds = [kind for kind in (HeadKind.DSPARK, HeadKind.DFLASH) if kind.value in named]
+    own = config.get("dflash_config")
+    says = {**config, **(own if isinstance(own, dict) else {})}
+    if not kinds or "selector_rank" in says:
+        return None
+    after, before = says.get("aux_hidden_state_layer_ids"), says.get("target_layer_ids")
+    taps: tuple[int, ...] = ()
+    if isinstance(after, list):
+        taps = tuple(map(as_count, after))
+    elif isinstance(before, list):
+        # whose output is meant
+        taps = tuple(as_count(layer) + 1 for layer in before)
+    return HeadFacts(
+        kinds[0],
+        as_count(config.get("hidden_size") or 0),
+        as_count(config.get("vocab_size") or 0),
+        "",
+        taps,
+        max(0, as_count(says.get("block_size") or 0) - 1),
+        "mlx",
+    )

@@ -33,6 +33,7 @@ from headstart.engine.backends.llama_context import Made
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_forwards import failed
 from headstart.engine.backends.llama_hidden import floats, function, wanted_layers
+from headstart.engine.backends.predictions import odds
 from headstart.engine.decoder import Hidden
 
 # what llama.cpp takes a block to be where a file does not say
@@ -41,8 +42,6 @@ _BLOCK = 16
 _POSITIONS = 4
 _INTS = ctypes.POINTER(ctypes.c_int32)
 _NEVER = np.float32(-np.inf)
-# a head that is all but certain
-_CERTAIN = 1e-6
 
 
 class LlamaBlock(LlamaCppDecoder):
@@ -134,7 +133,7 @@ class LlamaBlock(LlamaCppDecoder):
         if self._paired:
             self._pairs.start(self._beside(rows)[self._first :])
         if self._sure:
-            self._odds = [_odds(one) for one in self._beside(rows)[self._first :, 0]]
+            self._odds = [odds(one) for one in self._beside(rows)[self._first :, 0]]
 
     def logits(self, row: int) -> npt.NDArray[np.float32]:
         return self._pairs.logits(row) if self._paired else super().logits(row)
@@ -241,9 +240,3 @@ class _Pairs:
             self._before.append(int(self._scores[place, self._before[place]].argmax()))
         found: Hidden = self._scores[row, self._before[row]]
         return found
-
-
-def _odds(chance: float) -> float:
-    """The logarithm of a chance against its opposite."""
-    safe = min(1 - _CERTAIN, max(_CERTAIN, float(chance)))
-    return math.log(safe / (1 - safe))

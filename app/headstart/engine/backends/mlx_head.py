@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import HeadKind
+from headstart.core.heads import BLOCKS, HeadKind
 from headstart.core.settings import EngineSettings
 from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.backends.mlx_block_net import BlockNet
 from headstart.engine.backends.mlx_head_nets import Eagle3, Incomplete, Medusa, Net
 from headstart.engine.backends.mlx_library import mx
 from headstart.engine.backends.mlx_model import first_line
@@ -38,6 +39,8 @@ class HeadModel:
             self.model: Any
             if kind is HeadKind.EAGLE3:
                 self.model = Eagle3(config, weights, inner, size)
+            elif kind in BLOCKS:
+                self.model = BlockNet(config, weights, kind, (inner, output_of(whole), size))
             elif kind is HeadKind.LAYERS:
                 self.model = QwenMtp(config, weights, inner, output_of(whole))
             else:
@@ -68,6 +71,7 @@ class HeadModel:
             width=net.width,
             wants=net.wants,
             depth=net.depth,
+            at_once=net.at_once,
         )
 
     def close(self) -> None:

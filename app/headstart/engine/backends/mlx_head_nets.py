@@ -35,6 +35,8 @@ class Net:
     wants: tuple[Tap, ...] = ("last",)
     width = 0
     depth = 0
+    # the most tokens that one forward drafts; 0 where it is one
+    at_once = 0
 
     def __init__(self) -> None:
         self._rows: mx.array | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from headstart.engine.decoder import Constraint, Prediction
 
+# of who is all but certain
+_CERTAIN = 1e-6
 Scores = npt.NDArray[np.floating]
 
 
@@ -40,6 +43,12 @@ def best_two_of(ids: npt.NDArray[np.integer], scores: Scores) -> Prediction:
     best, scores[first] = float(scores[first]), -np.inf
     second = int(scores.argmax())
     return Prediction(int(ids[first]), int(ids[second]), best - float(scores[second]))
+
+
+def odds(chance: float) -> float:
+    """The logarithm of a chance against its opposite."""
+    safe = min(1 - _CERTAIN, max(_CERTAIN, float(chance)))
+    return math.log(safe / (1 - safe))
 
 
 def named_and_masked(

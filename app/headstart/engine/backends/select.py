@@ -16,7 +16,7 @@ from pathlib import Path
 from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.fit import Memory
-from headstart.core.heads import HeadKind
+from headstart.core.heads import BLOCKS, HeadKind
 from headstart.core.model_ref import ModelFormat, ModelRef
 from headstart.core.settings import Backend, EngineSettings
 from headstart.engine.backends.checked import Checked
@@ -98,10 +98,13 @@ def open_head(
         return MedusaHead(head.path, target)
     if head.format == "mlx":
         from headstart.engine.backends.mlx import MlxDecoder
+        from headstart.engine.backends.mlx_block import MlxBlock
         from headstart.engine.backends.mlx_head import MlxHead
 
         if not isinstance(target, MlxDecoder):
             raise EnvironmentProblem("heads-not-for-backend")
+        if kind in BLOCKS:
+            return MlxBlock(head.path, kind, engine, target, progress)
         return MlxHead(head.path, kind, engine, target, progress)
     from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 

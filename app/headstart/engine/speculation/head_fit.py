@@ -30,7 +30,7 @@ _RUN: dict[ModelFormat, frozenset[HeadKind]] = {
     "gguf": frozenset(
         (HeadKind.OWN, HeadKind.LAYERS, HeadKind.EAGLE3, HeadKind.ASSISTANT, *BLOCKS)
     ),
-    "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS)),
+    "mlx": frozenset((HeadKind.EAGLE3, HeadKind.MEDUSA, HeadKind.LAYERS, *BLOCKS)),
 }
 # whose states each kind drafts from
 _STATES = {
