@@ -69,20 +69,23 @@ async def open_app(
     def make_generator() -> Generator:
         # on the engine thread: model libraries are imported when first used
         from headstart.engine.local import LocalGenerator
+        from headstart.engine.prefix.tracer import TraceMemory
+        from headstart.engine.resources import Resources
         from headstart.hub.checked import CheckedModels
         from headstart.storage.profiles import StoredProfiles
         from headstart.storage.replies import StoredReplies
 
-        generator = LocalGenerator(
-            CheckedModels(home.checked_models),
-            StoredProfiles(storage),
-            prefix_store,
-            StoredTraces(storage),
-            running,
+        return LocalGenerator(
+            Resources(
+                CheckedModels(home.checked_models),
+                StoredProfiles(storage),
+                prefix_store,
+                TraceMemory(StoredTraces(storage)),
+                running,
+                pictures.pixels,
+                StoredReplies(storage),
+            )
         )
-        generator.decode_images_with(pictures.pixels)
-        generator.use_replies(StoredReplies(storage))
-        return generator
 
     keychain = Keychain()
     hub = Hub(keychain, preferences)

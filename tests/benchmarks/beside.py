@@ -13,6 +13,7 @@ from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessag
 from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation, changed
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import starter_model
@@ -60,7 +61,7 @@ def without_window() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         checked = CheckedModels(Path(place) / "checked.json")
         checked.add(model, settings)
-        generator = LocalGenerator(checked)
+        generator = LocalGenerator(Resources(checked))
         for _ in range(3):
             events: list[Any] = []
             request = GenerationRequest(

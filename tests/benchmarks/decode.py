@@ -36,6 +36,7 @@ from headstart.core.settings import (
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
+from headstart.engine.resources import Resources
 from headstart.engine.runner import Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.template import ChatTemplate
@@ -65,7 +66,7 @@ WORDS += ["candle", "forest", "island", "mirror", "orange", "pepper", "rabbit", 
 
 
 def generator() -> LocalGenerator:
-    return LocalGenerator(CheckedModels(bench_cache() / "checked-models.json"))
+    return LocalGenerator(Resources(CheckedModels(bench_cache() / "checked-models.json")))
 
 
 def request(model: ModelRef, *texts: str, tokens: int) -> GenerationRequest:

@@ -35,6 +35,7 @@ from headstart.core.servers import Connection
 from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation
 from headstart.core.values import Role
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
@@ -64,7 +65,7 @@ class Ours:
 
     def __init__(self, folder: Path, place: Path) -> None:
         self._model = open_model(folder)
-        self._generator = LocalGenerator(CheckedModels(place / "checked.json"))
+        self._generator = LocalGenerator(Resources(CheckedModels(place / "checked.json")))
         self._engine = EngineSettings(backend="mlx", context_length=1024)
 
     def speed(self, tokens: int, wanted: Speculation, draft: ModelRef | None = None) -> float:

@@ -19,7 +19,9 @@ from headstart.core.values import Chat, Role
 from headstart.engine import reply_emitter
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.tracer import TraceMemory
 from headstart.engine.prompt import GUARD
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
@@ -43,15 +45,16 @@ class Program:
         home.mkdir(parents=True, exist_ok=True)
         self.storage = Storage(home / "a.db", home / "backups")
         self.store = PrefixStore(home / "prefixes", StoredPrefixes(self.storage))
+        traces = TraceMemory(StoredTraces(self.storage))
         self.generator = LocalGenerator(
-            checked, StoredProfiles(self.storage), self.store, StoredTraces(self.storage)
+            Resources(checked, StoredProfiles(self.storage), self.store, traces)
         )
         self.make_chat(CHAT)
 
     def forget_store(self) -> None:
         """From now on nothing that was kept is used."""
         checked = CheckedModels(bench_cache() / "checked-models.json")
-        self.generator = LocalGenerator(checked, StoredProfiles(self.storage))
+        self.generator = LocalGenerator(Resources(checked, StoredProfiles(self.storage)))
 
     def make_chat(self, chat_id: str) -> None:
         def create(store: Store) -> None:

@@ -18,6 +18,7 @@ from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.remote.session import RemoteSession
+from headstart.engine.resources import Resources
 from headstart.engine.runner import Runner
 from headstart.hub.checked import CheckedModels
 from tests.benchmarks.peers import bench_cache
@@ -39,7 +40,7 @@ class Asker:
     def __init__(self, url: str, kind: ServerKind, draft: ModelRef) -> None:
         self.session = RemoteSession(lambda _account: None)
         checked = CheckedModels(bench_cache() / "checked-models.json")
-        self.runner = Runner(lambda: LocalGenerator(checked))
+        self.runner = Runner(lambda: LocalGenerator(Resources(checked)))
         self.model = ServerModel(Connection("s", "Slow", url, "", 600, True, kind), "harbour-7b")
         self.draft = draft
 

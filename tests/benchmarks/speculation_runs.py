@@ -23,6 +23,7 @@ from headstart.engine import reply_emitter
 from headstart.engine.backends import select
 from headstart.engine.decoder import Constraint, Decoder, Hidden, Prediction, Sampler
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.speculation.state import SpeculationState
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
@@ -66,9 +67,8 @@ class Engine:
         reply_emitter.EMIT_SECONDS = 0.0
         self.model, self.draft = model, draft
         self.profiles = MemoryProfiles()
-        self.generator = LocalGenerator(
-            CheckedModels(bench_cache() / "checked-models.json"), self.profiles
-        )
+        checked = CheckedModels(bench_cache() / "checked-models.json")
+        self.generator = LocalGenerator(Resources(checked, self.profiles))
         self._warm()
 
     def _warm(self) -> None:

@@ -18,6 +18,7 @@ from headstart.core.settings import Backend, Bias, EngineSettings, Sampling, Spe
 from headstart.core.values import FinishReason, Role, TurnStats
 from headstart.engine.constraints.answer_format import check_schema, fits
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
@@ -50,7 +51,7 @@ class Engine:
         checked = CheckedModels(folder / "checked.json")
         checked.add(model, self.settings)
         self.checked = checked
-        self.generator = LocalGenerator(checked)
+        self.generator = LocalGenerator(Resources(checked))
         self._plain: dict[str, tuple[str, TurnStats]] = {}
 
     def plain(self, sampling: Sampling) -> tuple[str, TurnStats]:

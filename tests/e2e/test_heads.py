@@ -265,10 +265,9 @@ class Counted(NoReplies):
 
 
 def test_earlier_replies_are_read_only_for_who_uses_them(starter: ModelRef, tmp_path: Path) -> None:
-    engine = PrefixEngine(tmp_path / "home", starter)
-    engine.chat("c")
     replies = Counted()
-    engine.generator.use_replies(replies)
+    engine = PrefixEngine(tmp_path / "home", starter, replies=replies)
+    engine.chat("c")
 
     def rest() -> int:
         engine.generator.learn_when_idle(StopSignal(), lambda _event: None)

@@ -14,6 +14,7 @@ from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessag
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import SIZES
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.stop import StopSignal
@@ -36,7 +37,7 @@ def engine(
     checked = CheckedModels(tmp_path / "checked.json")
     for model in (target, draft):
         checked.add(model, SETTINGS)
-    generator = LocalGenerator(checked)
+    generator = LocalGenerator(Resources(checked))
     wanted = LoadRequest(target, SETTINGS, draft)
     generator.preload(wanted, lambda _event: None, StopSignal())
     yield generator, wanted

@@ -24,6 +24,7 @@ from headstart.core.values import Role, TurnStats
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.speculation import draft_model, drafting, loop, token_mapping
 from headstart.engine.speculation.compatibility import VocabularyMatch
 from headstart.engine.speculation.state import SpeculationState
@@ -86,7 +87,7 @@ class Engine:
         self.model = model
         self.settings = EngineSettings(context_length=1024, kv_type=kv)
         checked = CheckedModels(folder / "checked.json")
-        self.generator = LocalGenerator(checked)
+        self.generator = LocalGenerator(Resources(checked))
         self._checked = checked
         self._plain: dict[str, Written] = {}
 

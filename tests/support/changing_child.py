@@ -18,6 +18,7 @@ from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessag
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 
@@ -58,7 +59,7 @@ def main() -> None:
     path, how, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     folder = path.parent
     checked = CheckedModels(folder / "checked.json")
-    generator = LocalGenerator(checked)
+    generator = LocalGenerator(Resources(checked))
     model = ModelRef(path, path.stem, path.stat().st_size)
     written: list[str] = []
     said: list[str] = []

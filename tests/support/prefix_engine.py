@@ -13,6 +13,7 @@ import pytest
 
 from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
 from headstart.core.model_ref import ModelRef
+from headstart.core.replies import EarlierReplies
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -24,6 +25,8 @@ from headstart.core.settings import EngineSettings, KvType, Sampling, Speculatio
 from headstart.core.values import Chat, Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.tracer import TraceMemory
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
@@ -57,9 +60,12 @@ class PrefixEngine:
         kv: KvType = "bf16",
         context: int = 2048,
         window_cache: WindowCache = "auto",
+        replies: EarlierReplies | None = None,
     ) -> None:
         self.folder = folder
         self.model = model
+        # of earlier chats, instead of those that are stored
+        self._replies = replies
         # with which it sees
         self.projector: Path | None = None
         self.settings = EngineSettings(
@@ -72,11 +78,18 @@ class PrefixEngine:
         checked.add(self.model, self.settings)
         self.storage = Storage(self.folder / "a.db", self.folder / "backups")
         self.store = PrefixStore(self.folder / "prefixes", StoredPrefixes(self.storage))
+        replies = self._replies or StoredReplies(self.storage)
+        traces = TraceMemory(StoredTraces(self.storage))
         self.generator = LocalGenerator(
-            checked, StoredProfiles(self.storage), self.store, StoredTraces(self.storage)
+            Resources(
+                checked,
+                StoredProfiles(self.storage),
+                self.store,
+                traces,
+                decode_image=pictures.pixels,
+                replies=replies,
+            )
         )
-        self.generator.decode_images_with(pictures.pixels)
-        self.generator.use_replies(StoredReplies(self.storage))
 
     def stop(self, save: bool = True) -> None:
         """End the program; without `save` as if it were killed (what is written, is written)."""

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin, PartKind
+from headstart.core.requests import LoadRequest
 from headstart.core.settings import Thinking
 from headstart.core.told import Told
 from headstart.core.values import SpeculationStats, TurnStats
@@ -50,12 +51,21 @@ class Unloaded(Struct, frozen=True):
 
 
 class ResidentModel(Struct, frozen=True):
-    """A model that is loaded, with its draft; bytes of memory, tokens of context."""
+    """A model that is loaded, for the request that loaded it; bytes of memory, tokens of context.
+    `drafts`: whether its draft is loaded too."""
 
-    model: ModelRef
-    draft: ModelRef | None
+    load: LoadRequest
+    drafts: bool
     size: int
     context: int
+
+    @property
+    def model(self) -> ModelRef:
+        return self.load.model
+
+    @property
+    def draft(self) -> ModelRef | None:
+        return self.load.draft if self.drafts else None
 
 
 class InMemory(Struct, frozen=True):

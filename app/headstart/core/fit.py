@@ -32,6 +32,8 @@ _AUTOMATIC = (32_768, 24_576, 16_384, 12_288, 8_192, 6_144, 4_096, 2_048)
 _USEFUL = 8_192
 # keys and values of a larger automatic context may take so much of the memory
 _KV_SHARE = 1 / 8
+# bytes beside unknown weights, for a useful conversation
+_UNKNOWN_SHARE = 0.1
 # of the memory, what other programs and the system keep at least
 _SPARE_SHARE = 0.05
 # what can be used at all, with everything else that is not needed out of the way
@@ -86,6 +88,13 @@ class ModelShape(Struct, frozen=True):
             feed_forward=self.feed_forward,
             heads=self.heads,
         )
+
+
+def unknown_shape(size: int) -> ModelShape:
+    """The shape of a file of `size` bytes whose header says nothing: keys, values and buffers in
+    proportion to its weights."""
+    per_token = _UNKNOWN_SHARE * size / (2 * _USEFUL)
+    return ModelShape(size, 0, keys=int(per_token / 2), values=int(per_token / 2))
 
 
 class Memory(Struct, frozen=True):

@@ -100,6 +100,11 @@ class EngineSettings(Struct, frozen=True):
         """Whether attention is flash attention, as far as no graphics card speaks against it."""
         return self.as_run.flash_attention != "off"
 
+    @property
+    def automatic_layers(self) -> bool:
+        """Whether the program chooses how many layers go to graphics cards."""
+        return self.gpu_layers < 0
+
     backend: Annotated[
         Backend,
         Meta(

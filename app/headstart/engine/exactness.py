@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.profiles import ProfileKey, Profiles, recall, remember
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -39,19 +39,14 @@ class Exactness(msgspec.Struct, frozen=True):
         return self.gap == 0
 
 
-def load(profiles: Profiles | None, model: str, device: str) -> Exactness | None:
-    data = profiles.load(ProfileKey(model, _NAME, device)) if profiles is not None else None
-    if data is None:
-        return None
-    try:
-        return msgspec.json.decode(data, type=Exactness)
-    except msgspec.MsgspecError:
-        return None
+def recall_exactness(profiles: Profiles | None, model: str, device: str) -> Exactness | None:
+    return recall(profiles, ProfileKey(model, _NAME, device), Exactness)
 
 
-def save(profiles: Profiles | None, model: str, device: str, found: Exactness) -> None:
-    if profiles is not None:
-        profiles.save(ProfileKey(model, _NAME, device), msgspec.json.encode(found))
+def remember_exactness(
+    profiles: Profiles | None, model: str, device: str, found: Exactness
+) -> None:
+    remember(profiles, ProfileKey(model, _NAME, device), found)
 
 
 def check(decoder: Decoder, stop: StopSignal = NEVER) -> Exactness:

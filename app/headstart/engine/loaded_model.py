@@ -13,33 +13,20 @@ from msgspec import Struct, field
 
 from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Emit, Loaded, Loading, Notice
-from headstart.core.fit import Need, of_draft
-from headstart.core.model_ref import ModelRef
-from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
+from headstart.core.events import Emit, Notice
+from headstart.core.fit import Need
+from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.running import Doing, noted
-from headstart.core.settings import WindowCache
 from headstart.core.told import told
-from headstart.core.values import Role
-from headstart.engine import exactness, room, template
-from headstart.engine.backends import select
-from headstart.engine.backends.checked import Checked
-from headstart.engine.constraints.rules import RuleMaker
+from headstart.engine import template
 from headstart.engine.decoder import DecodeAborted, Decoder
-from headstart.engine.draft_opening import DraftOpening, drafts_itself
 from headstart.engine.exactness import Exactness
-from headstart.engine.load_progress import LoadProgress
 from headstart.engine.other_template import OtherTemplate, tell
 from headstart.engine.prefill import Prefiller, Resident
 from headstart.engine.prefill_ahead import prefill_ahead
 from headstart.engine.prefix import speeds
-from headstart.engine.prefix.kept_decoder import KeptDecoder
-from headstart.engine.prefix.prefix_cache import PrefixCache
-from headstart.engine.prefix.tracer import TracedModel, Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
-from headstart.engine.speculation.calibration import QUESTION
-from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.idle import learn_when_idle
 from headstart.engine.speculation.state import SpeculationState, may_use_earlier
 from headstart.engine.stop import StopSignal
@@ -127,8 +114,6 @@ class LoadedModel(Struct):
                     store.permits.begin(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
-            if self.vision.open(request.load, emit, stop):
-                self.prefiller.history = None
             with noted(running, Doing("reading", name)):
                 began = functools.partial(running.begin, Doing("writing", name))
                 self.other.run(self.parts, request, emit, stop, began)
@@ -146,8 +131,6 @@ class LoadedModel(Struct):
             return
         prefiller = self.prefiller
         self.speculation.uses_earlier |= may_use_earlier(request, request.speculation)
-        if self.vision.open(request.load, lambda _event: None, stop):
-            prefiller.history = None
         if self.parts.tracer is not None:
             self.parts.tracer.reply_tokens.load(request.chat_id)
         if prefiller.resident.chat_id != request.chat_id and not (
@@ -176,34 +159,6 @@ class LoadedModel(Struct):
         off = msgspec.structs.replace(request.speculation, enabled=False)
         load = msgspec.structs.replace(request.load, draft=None)
         return msgspec.structs.replace(request, speculation=off, load=load)
-
-    def load_draft(self, draft: ModelRef | None, emit: Emit, stop: StopSignal) -> None:
-        """Have this draft loaded beside it; None leaves the one that is. Raises DecodeAborted."""
-        context = self.decoder.facts.context_length
-        engine = of_draft(msgspec.structs.replace(self.wanted.engine, context_length=context))
-        opening = DraftOpening(self.resources, self.wanted, self.decoder, stop)
-        if self.wanted.draft != draft and opening.empties(draft):
-            self.prefiller.keep(stop, leave=True)
-        if draft != self.wanted.draft or self.draft_weights is None:
-            self.draft_weights = None if draft is None else Weights(draft)
-        try:
-            with (
-                stop.patiently(),
-                noted(
-                    self.resources.running, Doing("loading", "" if draft is None else draft.name)
-                ),
-            ):
-                self.speculation.load_draft(draft, engine, opening.open, emit, stop)
-        finally:
-            del self.resident.tokens[self.decoder.n_past() :]
-        if draft is not None:
-            self.wanted = msgspec.structs.replace(self.wanted, draft=draft)
-            self.need = room.shapes(self.resources.checked.shape, self.wanted).need(
-                context, self.wanted.engine
-            )
-            curve = self.speculation.curve(0)
-            if curve is not None:
-                emit(curve)
 
     # --- when nobody asks ----------------------------------------------------------------
 
@@ -285,111 +240,3 @@ class LoadedModel(Struct):
     @property
     def _doing(self) -> Doing:
         return Doing("reading", self.wanted.model.name)
-
-
-def open_model(
-    resources: Resources,
-    wanted: LoadRequest,
-    fitted: room.Room,
-    checked: Checked,
-    progress: LoadProgress,
-    stop: StopSignal,
-) -> LoadedModel:
-    """Load a model that was checked, without its draft, with the context that it has room for.
-    Raises ModelProblem, DecodeAborted."""
-    emit = progress.emit
-    model, engine = wanted.model, checked.applied(wanted.engine)
-    kept: WindowCache = "window" if fitted.windowed else "whole"
-    run = msgspec.structs.replace(
-        engine.as_run,
-        context_length=fitted.context,
-        window_cache=kept,
-        gpu_layers=engine.gpu_layers if fitted.layers is None else fitted.layers,
-    )
-    weights = Weights(model)
-    began = time.perf_counter()
-    with stop.patiently(), noted(resources.running, Doing("loading", model.name)):
-        own = drafts_itself(resources, model)
-        decoder = select.open_decoder(model, run, progress, checked.lacking, own_layers=own)
-    try:
-        loaded = assemble(resources, msgspec.structs.replace(wanted, draft=None), decoder)
-        loaded.need, loaded.weights = fitted.need, weights
-        if engine.exact:
-            loaded.exactness = _check_exactness(loaded, emit, stop)
-            if not loaded.exactness.exact:
-                loaded.prefiller.reuse_whole_slices()
-    except BaseException:
-        decoder.close()
-        raise
-    seconds = time.perf_counter() - began
-    emit(Loaded(model, decoder.facts.context_length, seconds, loaded.template.efforts))
-    return loaded
-
-
-def assemble(resources: Resources, wanted: LoadRequest, decoder: Decoder) -> LoadedModel:
-    """All that runs a decoder."""
-    model, facts = wanted.model, decoder.facts
-    chosen = template.choose(
-        facts.chat_template,
-        facts.begin_text,
-        facts.end_text,
-        frozenset(token.text for token in facts.special_tokens),
-    )
-    encoder = PromptEncoder(decoder, chosen, resources.decode_image)
-    measured = speeds.load(resources.profiles, model.signature, facts.device)
-
-    def make_prefix_cache(which: ModelRef, of: KeptDecoder) -> PrefixCache | None:
-        return resources.make_prefix_cache(which, of, measured)
-
-    prefix_cache = make_prefix_cache(model, decoder)
-    resident = Resident()
-    prefiller = Prefiller(decoder, resident, prefix_cache, measured)
-    tracer = None
-    if prefix_cache is not None:
-        facts_traced = TracedModel(
-            prefix_cache.namespace, model.name, prefix_cache.needs_snapshots, chosen.reads_clock
-        )
-        tracer = Tracer(resources.traces, facts_traced, encoder)
-        resident.kept_before = tracer.kept_from
-    speculation = SpeculationState(
-        model,
-        decoder,
-        resources.profiles,
-        make_prefix_cache if prefix_cache is not None else None,
-        EarlierChats(model, resources.profiles, resources.replies, resources.forgets),
-    )
-    prefiller.draft = speculation
-    speculation.sample_prompt = _sample_prompt(encoder)
-    rules = RuleMaker(decoder, encoder.marks)
-    parts = TurnParts(decoder, encoder, prefiller, speculation, rules, tracer, chosen.stop)
-    lacking = sorted(facts.lacking)
-    vision = Vision(decoder, resources)
-    other = OtherTemplate(model.name)
-    return LoadedModel(
-        wanted, resources, parts, chosen, measured, vision, other, Weights(model), untold=lacking
-    )
-
-
-def _check_exactness(loaded: LoadedModel, emit: Emit, stop: StopSignal) -> Exactness:
-    """Whether the model is exact, tried once and remembered. Raises DecodeAborted."""
-    decoder, profiles = loaded.decoder, loaded.resources.profiles
-    model, device = loaded.wanted.model, f"{decoder.facts.device}, {decoder.facts.state}"
-    known = exactness.load(profiles, model.signature, device)
-    if known is None:
-        emit(Loading(model, 0.99))
-        try:
-            with stop.aborting(decoder.abort):
-                known = exactness.check(decoder, stop)
-        finally:
-            decoder.clear_abort()
-        exactness.save(profiles, model.signature, device, known)
-    return known
-
-
-def _sample_prompt(encoder: PromptEncoder) -> list[int]:
-    """A question as this model's chats have it; without a template's help where it refuses."""
-    messages = [PromptMessage(Role.USER, QUESTION, "")]
-    try:
-        return encoder.encode(encoder.render(messages))
-    except template.TemplateError:
-        return encoder.encode(QUESTION)

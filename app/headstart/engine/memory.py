@@ -1,19 +1,16 @@
-"""This computer's memory, and how many models fit in it at once. Engine and worker threads."""
+"""This computer's memory. Engine and worker threads."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 
-from headstart.core.fit import Memory, Need
+from headstart.core.fit import Memory
 
-# weights and KV state of all loaded models may take so much of the memory; programs need the rest
-MOST_SHARE = 0.7
 # less than this, or than this share of all of it, is short
 _SHORT, _SHORT_SHARE = 768 << 20, 0.05
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -42,22 +39,6 @@ def give_back() -> None:
         # musl has no such function
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
-
-
-def crowded_out(oldest_first: Sequence[Need], wanted: Need, memory: Memory) -> int:
-    """How many of the loaded models have to go, so that another one has room.
-
-    `oldest_first` is what those take that are loaded. Weights are mapped files, which count as
-    available while they are loaded: they are bounded by the total, what is beside them by what is
-    available.
-    """
-    loaded, available = sum(need.total for need in oldest_first), memory.available
-    for count, need in enumerate(oldest_first):
-        if loaded + wanted.total <= MOST_SHARE * memory.total and wanted.beside <= available:
-            return count
-        loaded -= need.total
-        available += need.beside
-    return len(oldest_first)
 
 
 def _limit(root: Path) -> tuple[int, int] | None:

@@ -65,21 +65,21 @@ class StopSignal:
     @contextlib.contextmanager
     def patiently(self) -> Iterator[None]:
         """In here work cannot be cut off, however long it takes."""
-        self._be_patient(True)
+        signals = [self]
+        while (parent := signals[-1]._parent) is not None:
+            signals.append(parent)
         try:
+            for signal in signals:
+                signal.patient = True
             yield
         finally:
-            self._be_patient(False)
+            for signal in signals:
+                signal.patient = False
 
     def _look(self) -> None:
         self.looked_at = time.monotonic()
         if self._parent is not None:
             self._parent._look()
-
-    def _be_patient(self, patient: bool) -> None:
-        self.patient = patient
-        if self._parent is not None:
-            self._parent._be_patient(patient)
 
     @contextlib.contextmanager
     def aborting(self, abort: Callable[[], None]) -> Iterator[None]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headstart.core.abilities import LACKS_NOTHING, Lacking, from_names
 from headstart.core.files import write_whole
-from headstart.core.fit import ModelShape
+from headstart.core.fit import ModelShape, unknown_shape
 from headstart.core.heads import HeadFacts, HeadKind
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
@@ -66,8 +66,12 @@ class CheckedModels:
             log.warning("the list of checked models could not be written: %s", error)
 
     def shape(self, model: ModelRef) -> ModelShape:
-        """What decides the memory that it takes; raises ModelProblem, OSError."""
-        return read_shape(model)
+        """The numbers that decide the memory that it takes; raises ModelProblem."""
+        try:
+            return read_shape(model)
+        except OSError:
+            # opening it says so
+            return unknown_shape(model.size)
 
     def head(self, draft: ModelRef, target: ModelRef) -> HeadFacts | None:
         """What of a head the draft's file says, where it is one; a target's own layers where it

@@ -13,7 +13,7 @@ from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsLoaded, ReplyEnded
 from headstart.chat.preferences import Preferences
-from headstart.core.events import InMemory, Loaded, Loading, ResidentModel, Unloaded
+from headstart.core.events import InMemory, Loading, ResidentModel, Unloaded
 from headstart.core.library_settings import LibrarySettings
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
@@ -36,25 +36,24 @@ def loader(tmp_path: Path) -> Loader:
     return Loader(Runner(nothing), preferences, Broadcast())  # type: ignore[arg-type]
 
 
-def _load(loader: Loader, wanted: LoadRequest) -> None:
-    loader.follow(Loading(wanted.model, 0.0), wanted)
-    loader.follow(Loaded(wanted.model, 4096, 0.1), wanted)
+def _memory(*loaded: LoadRequest) -> InMemory:
+    return InMemory(tuple(ResidentModel(one, False, 5, 4096) for one in loaded))
 
 
 def test_a_model_whose_loading_was_cancelled_leaves_the_other_one(loader: Loader) -> None:
-    _load(loader, FIRST)
+    loader.follow(_memory(FIRST), FIRST)
     loader.follow(Loading(SECOND.model, 0.0), SECOND)
-    assert not loader.has_loaded(FIRST.model)
-    loader.settle()
+    loader.follow(_memory(FIRST), SECOND)
     assert loader.has_loaded(FIRST.model)
+    assert not loader.has_loaded(SECOND.model)
 
 
 def test_a_model_that_made_room_is_not_loaded_any_more(loader: Loader) -> None:
-    _load(loader, FIRST)
-    loader.follow(Loading(SECOND.model, 0.0), SECOND)
+    loader.follow(_memory(FIRST), FIRST)
     loader.follow(Unloaded(FIRST.model, SECOND.model), SECOND)
-    loader.settle()
-    assert loader.loaded is None
+    loader.follow(_memory(SECOND), SECOND)
+    assert loader.loaded == SECOND
+    assert not loader.has_loaded(FIRST.model)
 
 
 class Seconds:
@@ -78,7 +77,7 @@ class Seconds:
         self.unloaded.append(keys)
 
     def loaded(self, *wanted: LoadRequest) -> None:
-        models = tuple(ResidentModel(one.model, None, 1, 512) for one in wanted)
+        models = tuple(ResidentModel(one, False, 1, 512) for one in wanted)
         self.broadcast.tell(ModelsLoaded(models))
 
 
@@ -108,8 +107,9 @@ async def test_nothing_is_unloaded_unasked_or_while_it_writes(
 
 
 def test_what_is_in_memory_decides_what_counts_as_loaded(loader: Loader) -> None:
-    _load(loader, FIRST)
-    loader.follow(InMemory((ResidentModel(FIRST.model, None, 5, 4096),)), FIRST)
+    loader.follow(_memory(SECOND, FIRST), FIRST)
+    assert loader.loaded == FIRST
     assert loader.has_loaded(FIRST.model)
-    loader.follow(InMemory(()), FIRST)
+    assert loader.has_loaded(SECOND.model)
+    loader.follow(_memory(), FIRST)
     assert loader.loaded is None

@@ -23,6 +23,7 @@ from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.exactness import Exactness
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
@@ -123,7 +124,7 @@ def test_nothing_is_drafted_for_a_model_that_is_not_exact(
 
         monkeypatch.setattr(exactness, "check", measure)
         for _ in range(2):
-            generator = LocalGenerator(checked, profiles)
+            generator = LocalGenerator(Resources(checked, profiles))
             last, notices = _reply(generator, starter, draft, wanted)
             assert last.stats.speculation is not None
             assert (last.stats.speculation.draft_verified > 0) == (gap == 0)

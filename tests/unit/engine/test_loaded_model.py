@@ -24,10 +24,11 @@ from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.told import Told
 from headstart.core.values import FinishReason, Role
-from headstart.engine import local, template
+from headstart.engine import template
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder
-from headstart.engine.loaded_model import assemble
+from headstart.engine.loading.open import assemble
+from headstart.engine.loading.plan import Computer
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
@@ -105,11 +106,12 @@ class World:
         self.closed: list[str] = []
         self.fails = False
         self._folder = folder
-        monkeypatch.setattr(local, "memory", lambda: self.memory)
         monkeypatch.setattr(select, "open_decoder", self._open)
-        monkeypatch.setattr(select, "card_memory", lambda *_: self.cards)
-        self.generator = LocalGenerator(Checked())
+        self.generator = LocalGenerator(Resources(Checked()), self._measure)
         self.events: list[GenerationEvent] = []
+
+    def _measure(self, _wanted: LoadRequest) -> Computer:
+        return Computer(self.memory, self.cards)
 
     def model(self, name: str, size: int) -> ModelRef:
         path = self._folder / f"{name}.gguf"

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headstart.core.fit import Memory, Need
-from headstart.engine.memory import MOST_SHARE, crowded_out, memory
+from headstart.engine.loading.plan import MOST_SHARE, crowded_out
+from headstart.engine.memory import memory
 
 GB = 1 << 30
 

@@ -20,6 +20,7 @@ from headstart.engine.backends.llama_context import Made
 from headstart.engine.backends.llama_cpp import LlamaCppDecoder
 from headstart.engine.backends.llama_devices import Card
 from headstart.engine.decoder import DecodeAborted
+from headstart.engine.loading.check import check as check_model
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
@@ -226,7 +227,7 @@ def test_what_was_measured_is_remembered_by_card(
 
     def tuned(layers: int | None) -> Tuning | None:
         engine = EngineSettings()
-        return resources.check(model, engine, lambda _: True, StopSignal(), layers).tuning
+        return check_model(resources, model, engine, lambda _: True, StopSignal(), layers).tuning
 
     # a card that is full cannot be measured: that is done when it has room
     tuned(0)

@@ -14,6 +14,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import EngineSettings
 from headstart.engine.local import LocalGenerator
+from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.advice import read_advice
 from headstart.hub.cards import read_card
@@ -70,7 +71,7 @@ def test_what_readers_let_through_is_loaded_or_refused(
     count: int, sources: list[Path], tmp_path: Path
 ) -> None:
     chance = random.Random(3 * count)
-    generator = LocalGenerator(CheckedModels(tmp_path / "checked.json"), None)
+    generator = LocalGenerator(Resources(CheckedModels(tmp_path / "checked.json")))
     tried = 0
     while tried < count:
         path = mutated(chance.choice(sources), tmp_path / f"{chance.random()}.gguf", chance)
@@ -104,7 +105,7 @@ def test_a_vocabulary_of_another_model_is_refused(
     fields["tokenizer.ggml.merges"] = Field(merges.value[:2000], merges.kind, merges.inner)
     path = write_gguf(tmp_path / "odd.gguf", model.architecture, fields, model.tensors)
     read_header(path)
-    generator = LocalGenerator(CheckedModels(tmp_path / "checked.json"), None)
+    generator = LocalGenerator(Resources(CheckedModels(tmp_path / "checked.json")))
     with pytest.raises(ModelProblem, match=r"odd\.gguf cannot be used") as refused:
         generator.preload(LoadRequest(open_model(path)), lambda _event: None, StopSignal())
     _told(refused.value)

@@ -54,7 +54,6 @@ class Calibrating:
                     problem = event.told.text
         finally:
             self._stream = None
-            self._loader.settle()
             self._broadcast.tell(Calibrated(wanted.pair, curve, problem=problem))
 
     def cancel(self) -> None:

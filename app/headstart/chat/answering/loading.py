@@ -26,6 +26,7 @@ from headstart.core.events import (
     Loaded,
     Loading,
     Notice,
+    ResidentModel,
     SpeedCurve,
     TextAdded,
     Unloaded,
@@ -51,9 +52,8 @@ class Loader:
         self._broadcast = broadcast
         self._stream: Stream | None = None
         self._loading: LoadRequest | None = None
-        self._loaded: LoadRequest | None = None
-        # what was loaded when another model began to load, and is still
-        self._beside: LoadRequest | None = None
+        # the engine's last snapshot; the model that was used last comes last
+        self._memory: tuple[ResidentModel, ...] = ()
         self._writing: dict[str, Asked] = {}
         self._thinking: dict[str, tuple[Thinking, ...]] = {}
         self._make_way: list[Callable[[], None]] = []
@@ -65,12 +65,13 @@ class Loader:
 
     @property
     def loaded(self) -> LoadRequest | None:
-        return self._loaded
+        """The request that loaded the model used last."""
+        return self._memory[-1].load if self._memory else None
 
     @property
     def idle(self) -> bool:
         """Nothing is loaded, and nothing is on its way."""
-        return self._loaded is None and self._stream is None
+        return not self._memory and self._stream is None
 
     @property
     def loading(self) -> bool:
@@ -97,15 +98,15 @@ class Loader:
         return self._thinking.get(key, ())
 
     def has_loaded(self, model: ModelRef) -> bool:
-        loaded, engine = self._loaded, self._preferences.current.engine
-        return loaded is not None and (loaded.model, loaded.engine) == (model, engine)
+        engine = self._preferences.current.engine
+        return any((one.model, one.load.engine) == (model, engine) for one in self._memory)
 
     def state(self) -> LoadedState:
         """Whether what is loaded has the engine settings as they are now."""
-        if self._loaded is None:
+        loaded = self.loaded
+        if loaded is None:
             return "nothing"
-        same = self._loaded.engine == self._preferences.current.engine
-        return "same" if same else "other"
+        return "same" if loaded.engine == self._preferences.current.engine else "other"
 
     def hold_back(self) -> None:
         """Nothing is loaded or prefilled unasked until a reply has shown that it works."""
@@ -115,7 +116,10 @@ class Loader:
 
     async def load(self, wanted: LoadRequest) -> str | None:
         """Load unless it is loaded or under way; returns what went wrong, if so."""
-        if self._loaded == wanted or (self._stream is not None and self._loading == wanted):
+        loaded = self.loaded
+        if loaded is not None and (loaded.engine, loaded.pair) == (wanted.engine, wanted.pair):
+            return None
+        if self._stream is not None and self._loading == wanted:
             return None
         self.cancel()
         stream = self._stream = self._runner.preload(wanted)
@@ -128,7 +132,6 @@ class Loader:
             self.follow(event, wanted)
         if self._stream is stream:
             self._stream = None
-        self.settle()
         return trouble
 
     async def unload(self, keys: Collection[str] = ()) -> None:
@@ -162,16 +165,10 @@ class Loader:
 
     def end_reply(self, chat_id: str) -> Asked | None:
         """The reply is stored; what was asked, if this computer wrote it."""
-        self.settle()
         return self._writing.pop(chat_id, None)
 
-    def settle(self) -> None:
-        """Nothing is being loaded any more: one that was cancelled or failed left the others."""
-        if self._loaded is None and self._stream is None:
-            self._loaded = self._beside
-
     def follow(self, event: GenerationEvent, wanted: LoadRequest) -> None:
-        """Keep track of the models through any stream of events, a reply's too."""
+        """Pass on what any stream of events says of models, a reply's too."""
         tell = self._broadcast.tell
         if isinstance(event, SpeedCurve) and event.total == 1:
             tell(Calibrated(wanted.pair, event))
@@ -183,22 +180,11 @@ class Loader:
             if event.fraction == 0:
                 # the draft goes with the model that it drafted for
                 tell(DraftState("", False))
-            if self._loaded is not None:
-                # the same model with other settings takes its place
-                kept = self._loaded.model != wanted.model
-                self._beside = self._loaded if kept else None
-            self._loaded = None
             tell(ModelState(wanted.model.name, event.fraction))
         elif isinstance(event, Loaded):
-            if self._loaded is not None and self._loaded.model != wanted.model:
-                # it was loaded before, beside the other one, with a draft of its own
-                tell(DraftState("", False))
-            self._loaded = wanted
             self._thinking[wanted.model.key] = event.thinking
             tell(ModelState(wanted.model.name, 1.0))
         elif isinstance(event, Unloaded):
-            if self._beside is not None and self._beside.model == event.model:
-                self._beside = None
             tell(ModelUnloaded(event.model.name, event.other.name))
         elif isinstance(event, InMemory):
             self.follow_memory(event)
@@ -206,16 +192,11 @@ class Loader:
             self._offer(event.told, wanted)
         elif isinstance(event, TextAdded):
             self._held_back = False
-            if self._loaded is not None:
-                self._loaded = wanted
 
     def follow_memory(self, event: InMemory) -> None:
-        keys = {one.model.key for one in event.models}
-        if self._loaded is not None and self._loaded.model.key not in keys:
-            self._loaded = None
-            self._broadcast.tell(DraftState("", False))
-        if self._beside is not None and self._beside.model.key not in keys:
-            self._beside = None
+        self._memory = event.models
+        draft = event.models[-1].draft if event.models else None
+        self._broadcast.tell(DraftState("" if draft is None else draft.name, draft is not None))
         self._broadcast.tell(ModelsLoaded(event.models))
 
     def _offer(self, problem: Told, wanted: LoadRequest) -> None:

@@ -49,12 +49,12 @@ log = logging.getLogger(__name__)
 
 
 class Engine(NamedTuple):
-    """What a draft has of the engine. `follow` gets what is loaded, from any thread, and None when
-    a cancelled job has ended; `busy`: whether this computer writes a reply of its own, which a
-    draft does not hold up; `streams` has what is being drafted."""
+    """What a draft has of the engine. `follow` gets events of models, from any thread; `busy`:
+    whether this computer writes a reply of its own, which a draft does not hold up; `streams` has
+    what is being drafted."""
 
     runner: Runner
-    follow: Callable[[GenerationEvent | None], None]
+    follow: Callable[[GenerationEvent], None]
     busy: Callable[[], bool]
     streams: set[Stream]
 
@@ -114,7 +114,6 @@ class ServerDraft:
         async for event in stream:
             if isinstance(event, Loading | Loaded | Unloaded | InMemory):
                 self._engine.follow(event)
-        self._engine.follow(None)
 
 
 class ServerDrafts:
@@ -181,18 +180,16 @@ class ServerDrafts:
             # the panel says so
             return None
 
-    def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent | None], None]:
+    def _follower(self, load: LoadRequest) -> Callable[[GenerationEvent], None]:
         loop = asyncio.get_running_loop()
 
-        def follow(event: GenerationEvent | None) -> None:
-            if event is None:
-                self._loader.settle()
-                return
+        def follow(event: GenerationEvent) -> None:
             self._loader.follow(event, load)
-            if isinstance(event, Loaded):
+            if isinstance(event, InMemory) and self._loader.has_loaded(load.model):
+                # a target of this computer, it drafts for the server's model
                 self._broadcast.tell(DraftState(load.model.name, True))
 
-        def post(event: GenerationEvent | None) -> None:
+        def post(event: GenerationEvent) -> None:
             try:
                 loop.call_soon_threadsafe(follow, event)
             except RuntimeError:

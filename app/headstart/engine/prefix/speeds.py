@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles
-
-log = logging.getLogger(__name__)
+from headstart.core.profiles import ProfileKey, Profiles, recall, remember
 
 # how much a new measurement counts
 _WEIGHT = 0.3
@@ -44,15 +40,8 @@ class PrefixSpeeds(msgspec.Struct):
 
 
 def load(profiles: Profiles | None, target: str, device: str) -> PrefixSpeeds:
-    data = profiles.load(ProfileKey(target, _NAME, device)) if profiles is not None else None
-    if data is not None:
-        try:
-            return msgspec.json.decode(data, type=PrefixSpeeds)
-        except msgspec.MsgspecError as error:
-            log.warning("measured reading speeds cannot be used: %s", error)
-    return PrefixSpeeds()
+    return recall(profiles, ProfileKey(target, _NAME, device), PrefixSpeeds) or PrefixSpeeds()
 
 
 def save(profiles: Profiles | None, target: str, device: str, speeds: PrefixSpeeds) -> None:
-    if profiles is not None:
-        profiles.save(ProfileKey(target, _NAME, device), msgspec.json.encode(speeds))
+    remember(profiles, ProfileKey(target, _NAME, device), speeds)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.profiles import ProfileKey, Profiles, recall
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.costs import Costs
 
@@ -73,19 +73,8 @@ P = TypeVar("P", TargetProfile, PairProfile)
 
 
 def load(profiles: Profiles | None, key: ProfileKey, kind: type[P]) -> P:
-    """The remembered profile, or a fresh one; one that cannot be read is a fresh one too."""
-    data = profiles.load(key) if profiles is not None else None
-    if data is not None:
-        try:
-            profile: P = msgspec.json.decode(data, type=kind)
-        except msgspec.MsgspecError:
-            return kind()
-        for costs in (profile.costs, *profile.others.values()):
-            costs.begin()
-        return profile
-    return kind()
-
-
-def save(profiles: Profiles | None, key: ProfileKey, profile: TargetProfile | PairProfile) -> None:
-    if profiles is not None:
-        profiles.save(key, msgspec.json.encode(profile))
+    """The remembered profile, or a new one."""
+    profile: P = recall(profiles, key, kind) or kind()
+    for costs in (profile.costs, *profile.others.values()):
+        costs.begin()
+    return profile

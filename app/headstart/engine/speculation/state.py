@@ -25,7 +25,7 @@ from headstart.core.events import (
 )
 from headstart.core.model_ref import ModelRef
 from headstart.core.parts import Origin
-from headstart.core.profiles import ProfileKey, Profiles
+from headstart.core.profiles import ProfileKey, Profiles, remember
 from headstart.core.requests import AheadRequest, GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.split_files import parts
@@ -347,9 +347,9 @@ class SpeculationState:
             self._draft.begin_chat()
 
     def save(self) -> None:
-        profile.save(self._profiles, self._key(""), self.target_profile)
+        remember(self._profiles, self._key(""), self.target_profile)
         if self._pair is not None and self._draft_ref is not None:
-            profile.save(self._profiles, self._key(self._draft_ref.signature), self._pair)
+            remember(self._profiles, self._key(self._draft_ref.signature), self._pair)
 
     def curve(self, context: int, done: int = 1, total: int = 1) -> SpeedCurve | None:
         """Tokens per second by depth as measured so far; None before anything was."""
