@@ -94,7 +94,7 @@ async def open_app(
     )
     weights = Weights(hub, home.known_models, home.downloads, home.temporary, places, home.log)
     services = make_services(
-        storage, Runner(make_generator), preferences, keychain, prefix_store, weights
+        storage, Runner(make_generator), preferences, keychain, prefix_store.controls, weights
     )
     services.exporting.renderers.update(RENDERERS)
     controllers = make_controllers(services)

@@ -79,7 +79,7 @@ async def _turns(app: App, report: Report, turns: int) -> None:
             await asyncio.sleep(0.005)
         await app.controllers.settle()
         if (number + 1) % CHAT == 0:
-            use = app.prefix_store.use_of_disk()
+            use = app.prefix_store.controls.use_of_disk()
             samples.append((number + 1, resident_mb(), use.in_memory / 1e6))
             print(
                 f"  {number + 1:>4} turns: {samples[-1][1]:.1f} MB, "

@@ -163,7 +163,7 @@ def bytes_on_disk(report: Report) -> None:
                 own = [500 + (at * 104729 + branch * 31) % 4000 for at in range(256)]
                 _hold(program, [*shared, *own], CHAT)
                 program.save()
-                sizes.append(program.store.use_of_disk().total)
+                sizes.append(program.store.controls.use_of_disk().total)
             # ten branches over one branch and what the other nine have of their own
             per_token = sizes[0] / (shared_tokens + 256)
             ideal = per_token * (shared_tokens + 10 * 256)

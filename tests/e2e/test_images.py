@@ -185,7 +185,7 @@ def test_an_image_is_read_once_also_after_a_restart(engine: PrefixEngine) -> Non
     assert min(engine.generator.loaded.resident.tokens) < 0
     engine.restart()
     engine.store.wait_until_ready()
-    engine.store.clear()
+    engine.store.controls.clear()
     fresh = engine.ask("c", history)
     assert fresh.reused == 0
     assert fresh.text == kept.text

@@ -170,7 +170,7 @@ def test_prefixes_come_back_after_restarts_and_branch_switches(
         assert again.stats.prefix.from_disk > 0 or turn != 2
     engine.restart()
     engine.store.wait_until_ready()
-    engine.store.clear()
+    engine.store.controls.clear()
     direct = engine.ask("c", branches[0])
     assert direct.reused == 0
     assert direct.text == texts[0]

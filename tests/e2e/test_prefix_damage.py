@@ -17,7 +17,7 @@ from headstart.core.files import PARTIAL
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.told import Told, told
-from headstart.engine.prefix import budget, disk, record_file
+from headstart.engine.prefix import budget, record_file, writer
 from headstart.hub.library import open_model
 from tests.support.prefix_engine import (
     LONG,
@@ -105,7 +105,7 @@ def test_a_clock_that_is_set_back_changes_nothing(
     answer = engine.ask("c", messages)
     assert answer.stats.prefix.from_disk > 500
     engine.leave()
-    assert engine.store.use_of_disk().written_today > 0
+    assert engine.store.controls.use_of_disk().written_today > 0
 
 
 @pytest.mark.logs("The prompt cache cannot be kept")
@@ -113,7 +113,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     engine: PrefixEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[Told] = []
-    engine.store.on_trouble(said.append)
+    engine.store.controls.on_trouble(said.append)
 
     def full(*_arguments: object, **_more: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -126,7 +126,7 @@ def test_a_full_disk_is_told_once_and_replies_go_on(
     assert answer.text
     assert said == [told("cache-not-written", error="No space left on device")]
     assert engine.files() == []
-    assert engine.store.use_of_disk().total == 0
+    assert engine.store.controls.use_of_disk().total == 0
     # in memory they are kept all the same
     engine.ask("d", [user("Hello")])
     assert engine.ask("c", messages).reused > 500
@@ -140,7 +140,7 @@ def test_below_ten_gib_of_free_disk_nothing_is_written(
     talk(engine)
     engine.leave()
     assert engine.files() == []
-    trouble = engine.store.use_of_disk().trouble
+    trouble = engine.store.controls.use_of_disk().trouble
     assert trouble is not None
     assert "10 GiB" in trouble.message
 
@@ -152,19 +152,19 @@ def test_the_budget_lets_the_least_recently_used_chat_go(
         engine.chat(chat)
     one = talk(engine, "c", prose(500, 1))
     engine.leave()
-    size = engine.store.use_of_disk().total
-    monkeypatch.setattr(disk, "GB", int(size * 2.5) // 8)
-    engine.store.set_limits(True, 8)
+    size = engine.store.controls.use_of_disk().total
+    monkeypatch.setattr(writer, "GB", int(size * 2.5) // 8)
+    engine.store.controls.set_limits(True, 8)
     other = talk(engine, "d", prose(500, 2))
     engine.leave()
     engine.ask("c", one)
     engine.leave()
     talk(engine, "e", prose(500, 3))
     engine.leave()
-    use = engine.store.use_of_disk()
+    use = engine.store.controls.use_of_disk()
     assert use.total <= use.budget
     engine.restart()
-    monkeypatch.setattr(disk, "GB", 10**9)
+    monkeypatch.setattr(writer, "GB", 10**9)
     assert engine.ask("c", one).reused > 256
     assert engine.ask("d", other).reused < 256
 
@@ -186,7 +186,7 @@ def test_orphans_in_either_direction_are_cleaned_up(engine: PrefixEngine) -> Non
     assert not stray.exists()
     assert not cut_off.exists()
     assert answer.text
-    use = engine.store.use_of_disk()
+    use = engine.store.controls.use_of_disk()
     engine.leave()
     known = engine.storage.submit(lambda opened: opened.prefixes.load()).result()
     assert {info.key.hex() for info in known.records} == {path.stem for path in engine.files()}

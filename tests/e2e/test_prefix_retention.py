@@ -51,7 +51,7 @@ def test_what_a_private_chat_read_first_is_written_for_the_chat_that_may(
     engine.rest()
     engine.ask("c", first)
     engine.leave()
-    assert engine.store.use_of_disk().by_chat["c"] > 2_500_000
+    assert engine.store.controls.use_of_disk().by_chat["c"] > 2_500_000
 
 
 @pytest.mark.parametrize("rests", [False, True])
@@ -85,7 +85,7 @@ def test_nothing_of_a_private_chat_is_saved_under_the_next_one(
 
 def test_when_memory_is_short_the_ends_of_chats_go_first(engine: PrefixEngine) -> None:
     engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
-    engine.store.set_limits(on_disk=True, most_gb=8, memory_mb=13)
+    engine.store.controls.set_limits(on_disk=True, most_gb=8, memory_mb=13)
     engine.rest()
     engine.ask("p2", [user("Hello")], retention=Retention.MEMORY)
     again = engine.ask("p1", [user(prose(900))], retention=Retention.MEMORY)
@@ -97,7 +97,7 @@ def test_a_chat_off_the_disk_leaves_no_digests_or_tokens_in_the_database(
 ) -> None:
     talk(engine)
     engine.ask("c", [user("Hello")], retention=Retention.MEMORY)
-    engine.store.forget_chat("c")
+    engine.store.controls.forget_chat("c")
     assert engine.store.flush(5)
     engine.stop(save=False)
     with closing(sqlite3.connect(tmp_database := engine.folder / "a.db")) as database:
@@ -119,7 +119,7 @@ def test_a_tail_stays_until_what_covers_it_is_written(
     engine.leave()
     assert engine.files() == [tail]
     free_disk(monkeypatch, 1 << 40)
-    engine.store.set_limits(on_disk=True, most_gb=8)
+    engine.store.controls.set_limits(on_disk=True, most_gb=8)
     engine.ask("c", [*messages[:3], user("What else?", "q3")])
     engine.leave()
     assert tail not in engine.files()
@@ -132,13 +132,13 @@ def test_forgetting_a_chat_removes_what_only_it_needs(engine: PrefixEngine) -> N
     engine.leave()
     engine.ask("d", [*first[:1], user(first[1].text + " Why?")])
     engine.leave()
-    before = engine.store.use_of_disk()
-    engine.store.forget_chat("c")
+    before = engine.store.controls.use_of_disk()
+    engine.store.controls.forget_chat("c")
     assert engine.store.flush(5)
-    after = engine.store.use_of_disk()
+    after = engine.store.controls.use_of_disk()
     assert "c" not in after.by_chat
     assert after.by_chat["d"] == before.by_chat["d"] == after.total
-    engine.store.clear()
+    engine.store.controls.clear()
     assert engine.store.flush(5)
     assert engine.files() == []
 
@@ -151,18 +151,18 @@ def test_what_was_cleared_is_not_written_again_until_the_chat_is_used(
     messages = [user(LONG)]
     engine.ask("c", messages)
     if all_chats:
-        engine.store.clear()
+        engine.store.controls.clear()
     else:
-        engine.store.forget_chat("c")
+        engine.store.controls.forget_chat("c")
     engine.leave()
     assert engine.files() == []
     engine.ask("c", messages)
     engine.leave()
-    assert engine.store.use_of_disk().by_chat["c"] > 2_500_000
+    assert engine.store.controls.use_of_disk().by_chat["c"] > 2_500_000
 
 
 def test_switched_off_nothing_more_is_written(engine: PrefixEngine) -> None:
-    engine.store.set_limits(False, 8)
+    engine.store.controls.set_limits(False, 8)
     talk(engine)
     engine.leave()
     assert engine.files() == []
@@ -200,8 +200,8 @@ def test_a_chat_that_fails_before_its_prompt_leaves_nothing_of_the_one_before(
 def test_nothing_of_a_deleted_chat_is_written_when_it_is_left(engine: PrefixEngine) -> None:
     talk(engine)
     # as when its undo is over
-    engine.store.allow("c", False)
-    engine.store.forget_chat("c")
+    engine.store.controls.allow("c", False)
+    engine.store.controls.forget_chat("c")
     engine.rest()
     engine.leave()
     assert engine.store.flush(10)

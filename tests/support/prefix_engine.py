@@ -165,13 +165,14 @@ class PrefixEngine:
 
     def forget_memory(self) -> None:
         """What is on disk has to come from there."""
-        with self.store.lock:
-            for entry in self.store.catalogue:
+        records = self.store.records
+        with records.lock:
+            for entry in records.catalogue:
                 if entry.on_disk:
-                    self.store.drop_payload(entry)
+                    records.drop_payload(entry)
 
     def files(self) -> list[Path]:
-        return sorted(path for path in self.store.disk.folder.glob("*/*") if path.is_file())
+        return sorted(path for path in self.store.writer.folder.glob("*/*") if path.is_file())
 
 
 def user(text: str, key: str = "q", *images: PromptImage) -> PromptMessage:
@@ -222,5 +223,5 @@ def edited_after_a_restart(engine: PrefixEngine, words: int) -> tuple[Answer, An
     again = engine.ask("c", edited)
     engine.restart()
     engine.store.wait_until_ready()
-    engine.store.clear()
+    engine.store.controls.clear()
     return again, engine.ask("c", edited)

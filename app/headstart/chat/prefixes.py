@@ -12,38 +12,38 @@ from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.prefixes import PrefixUse
 from headstart.core.settings import Settings
 from headstart.core.told import Told
-from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.controls import PrefixControls
 
 
 class Prefixes:
-    """Without a store (in tests of other things) nothing is kept."""
+    """Without controls (in tests of other things) nothing is kept."""
 
     def __init__(
         self,
-        store: PrefixStore | None,
+        controls: PrefixControls | None,
         preferences: Preferences,
         broadcast: Broadcast,
     ) -> None:
-        self._store = store
+        self._controls = controls
         self._preferences = preferences
         self._tell = broadcast.tell
         self._loop = asyncio.get_running_loop()
         self._applied: PrefixSettings | None = None
         self._apply(preferences.current)
         preferences.listen(self._apply)
-        if store is not None:
-            store.on_trouble(self._on_trouble)
+        if controls is not None:
+            controls.on_trouble(self._on_trouble)
 
     async def use(self) -> PrefixUse | None:
         """Sizes by chat and in total, budget, bytes written today, location."""
-        if self._store is None:
+        if self._controls is None:
             return None
-        return await asyncio.to_thread(self._store.use_of_disk)
+        return await asyncio.to_thread(self._controls.use_of_disk)
 
     async def allow(self, chat_id: str, on_disk: bool) -> bool:
         """The user decided whether this chat may be kept on disk; off removes what is there.
         Returns whether that is so for the first time."""
-        if self._store is None or not self._store.allow(chat_id, on_disk) or on_disk:
+        if self._controls is None or not self._controls.allow(chat_id, on_disk) or on_disk:
             return False
         self.forget_words()
         await self.forget(chat_id)
@@ -51,30 +51,29 @@ class Prefixes:
 
     def forget_words(self) -> None:
         """Words of a chat have to go from what drafts from earlier chats."""
-        if self._store is not None:
-            with self._store.lock:
-                self._store.forgets += 1
+        if self._controls is not None:
+            self._controls.forget_words()
 
     async def clear(self) -> None:
         """Remove everything that is kept, of all chats."""
-        if self._store is not None:
-            await asyncio.to_thread(self._store.clear)
+        if self._controls is not None:
+            await asyncio.to_thread(self._controls.clear)
             self._tell(PrefixesChanged())
 
     async def forget(self, chat_id: str, for_good: bool = False) -> None:
         """Remove what only this chat needs; `for_good`: the chat is deleted, and what the engine
         still holds of it is not written either."""
-        if self._store is not None:
+        if self._controls is not None:
             if for_good:
-                self._store.allow(chat_id, False)
-            await asyncio.to_thread(self._store.forget_chat, chat_id)
+                self._controls.allow(chat_id, False)
+            await asyncio.to_thread(self._controls.forget_chat, chat_id)
             self._tell(PrefixesChanged())
 
     def _apply(self, settings: Settings) -> None:
-        if self._store is not None and settings.prefix != self._applied:
+        if self._controls is not None and settings.prefix != self._applied:
             self._applied = settings.prefix
             prefix = settings.prefix
-            self._store.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
+            self._controls.set_limits(prefix.on_disk, prefix.most_gb, prefix.memory_mb)
 
     def _on_trouble(self, why: Told) -> None:
         """From the writer's thread; a loop that is closed shows nothing any more."""

@@ -43,7 +43,7 @@ from headstart.chat.transfer.mirror import Mirror
 from headstart.chat.unsent import UnsentTexts
 from headstart.chat.updates import Updates
 from headstart.chat.versions import Versions
-from headstart.engine.prefix.store import PrefixStore
+from headstart.engine.prefix.controls import PrefixControls
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
 from headstart.hub.shelf import Shelf
@@ -143,10 +143,10 @@ def make_services(
     runner: Runner,
     preferences: Preferences,
     keychain: Keychain,
-    prefix_store: PrefixStore | None = None,
+    prefix_controls: PrefixControls | None = None,
     weights: Weights | None = None,
 ) -> Services:
-    """`runner` has the models on this computer; without a store no KV state is kept."""
+    """`runner` has the models on this computer; without controls no KV state is kept."""
     weights = weights or Weights(Hub(keychain, preferences))
     broadcast, background = Broadcast(), Background()
     databases = Databases(storage, broadcast)
@@ -156,7 +156,7 @@ def make_services(
     servers = Servers(preferences, keychain, session)
     shelf = weights.shelf(preferences)
     models = Models(preferences, servers, shelf)
-    prefixes = Prefixes(prefix_store, preferences, broadcast)
+    prefixes = Prefixes(prefix_controls, preferences, broadcast)
     images = ChatImages(databases)
     sources = ModelSources(models, images)
     local = make_local_models(runner, sources, branches, preferences, broadcast, background)

@@ -108,10 +108,7 @@ class LoadedModel(Struct):
         store, running = self.resources.store, self.resources.running
         try:
             if store is not None:
-                # files wait until the reply is written
-                store.pause()
-                if request.owner is not None:
-                    store.permits.begin(request.owner)
+                store.begin_reply(request.owner)
             if self.parts.tracer is not None:
                 self.parts.tracer.reply_tokens.load(request.chat_id)
             with noted(running, Doing("reading", name)):
@@ -123,7 +120,7 @@ class LoadedModel(Struct):
             ) from error
         finally:
             if store is not None:
-                store.resume()
+                store.end_reply()
 
     def prefill_ahead(self, request: AheadRequest, emit: Emit, stop: StopSignal) -> None:
         """Prefill what is sure to come of a chat."""
@@ -135,7 +132,7 @@ class LoadedModel(Struct):
             self.parts.tracer.reply_tokens.load(request.chat_id)
         if prefiller.resident.chat_id != request.chat_id and not (
             # nobody waits: all of the chat before is kept first
-            prefiller.keep(stop) and prefiller.keep(stop, leave=True)
+            prefiller.save(stop) and prefiller.save_tail(stop)
         ):
             return
         try:
@@ -168,7 +165,7 @@ class LoadedModel(Struct):
         if prefiller.prefix_cache is None or self.changed:
             return None
         if resident.unsaved:
-            if not prefiller.keep(stop):
+            if not prefiller.save(stop):
                 return 0.0
             model, device = self.wanted.model.signature, self.decoder.facts.device
             speeds.save(self.resources.profiles, model, device, self.speeds)
@@ -177,7 +174,7 @@ class LoadedModel(Struct):
         wait = resident.idle_since + IDLE_SECONDS - time.monotonic()
         if wait > 0:
             return wait
-        return None if prefiller.keep(stop, leave=True) else 0.0
+        return None if prefiller.save_tail(stop) else 0.0
 
     def warm_up(self, stop: StopSignal) -> None:
         """Run it once: the first question does not wait for pages and a card's programs then."""
@@ -208,11 +205,11 @@ class LoadedModel(Struct):
             resident.unsaved = resident.tail_unsaved = True
         return has_prefilled
 
-    def leave(self, stop: StopSignal) -> None:
+    def close_chat(self, stop: StopSignal) -> None:
         """Have everything of the resident chat kept, unless `stop` says so; nothing of weights that
         have changed meanwhile."""
         if not self.changed:
-            self.prefiller.keep(stop, leave=True)
+            self.prefiller.save_tail(stop)
 
     def close(self) -> None:
         self.speculation.close()

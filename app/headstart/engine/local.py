@@ -110,7 +110,7 @@ class LocalGenerator:
         """Save what is missing if that is soon done, and free everything."""
         stop = StopSignal(QUIT_SECONDS)
         for loaded in reversed(self._models.all):
-            loaded.leave(stop)
+            loaded.close_chat(stop)
         self.unload()
 
     @contextlib.contextmanager

@@ -17,7 +17,8 @@ from headstart.core.events import Emit, Prefilling
 from headstart.core.retention import Retention, owner_of
 from headstart.engine import image_tokens
 from headstart.engine.decoder import DecodeAborted, Decoder
-from headstart.engine.prefix.prefix_cache import PrefixCache, Restored
+from headstart.engine.prefix.prefix_cache import PrefixCache
+from headstart.engine.prefix.restoring import Restored
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.engine.prompt import common_prefix
 from headstart.engine.speculation.hidden_rows import HiddenRows
@@ -37,9 +38,7 @@ class DraftPrefix(Protocol):
     # the target's hidden states that a head drafts from
     rows: HiddenRows | None
 
-    def save_prefix(
-        self, chat_id: str | None, owner: str | None, leave: bool
-    ) -> Iterator[None]: ...
+    def save_prefix(self, chat_id: str | None, owner: str | None, tail: bool) -> Iterator[None]: ...
 
     def begin_chat(self) -> None: ...
 
@@ -114,7 +113,8 @@ class Prefiller:
         if resident.chat_id != chat_id:
             if self.prefix_cache is not None and (resident.unsaved or resident.tail_unsaved):
                 # under the name and the rule of the chat that it was read for
-                self._within(KEEP_SECONDS, leave=resident.owner is not None)
+                save = self.save if resident.owner is None else self.save_tail
+                save(StopSignal(KEEP_SECONDS))
             resident.unsaved = resident.tail_unsaved = False
             if self.prefix_cache is not None:
                 self.prefix_cache.begin_chat()
@@ -140,7 +140,7 @@ class Prefiller:
             resident.chat_id, resident.retention = self._entered
             return len(tokens)
         if resident.unsaved and common_prefix(tokens, prompt) < len(tokens):
-            self._within(KEEP_SECONDS)
+            self.save(StopSignal(KEEP_SECONDS))
         self._cut_to_slices(prompt)
         persist = owner_of(*self._entered) is not None
         came = prefix_cache.restore(tokens, prompt, stop, persist)
@@ -264,35 +264,38 @@ class Prefiller:
                 size //= 2
         return size
 
-    def _within(self, seconds: float, leave: bool = False) -> None:
-        self.keep(StopSignal(seconds), leave)
+    def save(self, stop: StopSignal) -> bool:
+        """Save the KV state: whole chunks, and the tail in memory. False when stopped before the
+        end; `stop` is asked after each short piece of work."""
+        return not self.resident.unsaved or self._save(stop, tail=False)
 
-    def keep(self, stop: StopSignal, leave: bool = False) -> bool:
-        """Keep what was read, and with `leave` the tail on disk too; False when stopped before
-        the end. `stop` is asked after each short piece of work."""
+    def save_tail(self, stop: StopSignal) -> bool:
+        """As `save`, with the tail on disk too."""
+        return not self.resident.tail_unsaved or self._save(stop, tail=True)
+
+    def _save(self, stop: StopSignal, tail: bool) -> bool:
         prefix_cache, resident = self.prefix_cache, self.resident
-        if prefix_cache is None or not (resident.tail_unsaved if leave else resident.unsaved):
+        if prefix_cache is None:
             return True
         if resident.retention is Retention.NOTHING:
             resident.unsaved = resident.tail_unsaved = False
             return True
         owner = resident.owner
-        leave = leave and owner is not None
         tokens: Sequence[int] = resident.tokens
         if self.whole_slices:
             tokens = tokens[: resident.in_slices]
-        if leave and owner is not None:
-            work = prefix_cache.leave(tokens, owner)
+        if tail and owner is not None:
+            work = prefix_cache.save_tail(tokens, owner)
         else:
             work = prefix_cache.save(tokens, owner)
         for _ in work:
             if stop.stopped:
                 return False
         if self.draft is not None:
-            for _ in self.draft.save_prefix(resident.chat_id, owner, leave):
+            for _ in self.draft.save_prefix(resident.chat_id, owner, tail):
                 if stop.stopped:
                     return False
         resident.unsaved = False
-        if leave or owner is None:
+        if tail or owner is None:
             resident.tail_unsaved = False
         return True

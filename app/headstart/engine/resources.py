@@ -55,8 +55,8 @@ class Resources(Struct, frozen=True):
     replies: EarlierReplies = field(default_factory=NoReplies)
 
     def forgets(self) -> int:
-        """How often words of chats had to go since the start; see `PrefixStore.forgets`."""
-        return 0 if self.store is None else self.store.forgets
+        """How often words of chats had to go since the start; see `PrefixControls`."""
+        return 0 if self.store is None else self.store.controls.forgets
 
     def make_prefix_cache(
         self, model: ModelRef, decoder: KeptDecoder, measured: speeds.PrefixSpeeds

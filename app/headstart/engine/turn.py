@@ -32,7 +32,7 @@ from headstart.engine.fitting import Fitting
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Prefiller
 from headstart.engine.prefill_ahead import sure_tokens
-from headstart.engine.prefix.prefix_cache import Restored
+from headstart.engine.prefix.restoring import Restored
 from headstart.engine.prefix.tracer import Tracer
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.reply_emitter import ReplyEmitter

@@ -28,7 +28,7 @@ class Keeping:
     def __init__(self, talk: Talk, folder: Path) -> None:
         self.talk = talk
         self.store = PrefixStore(folder / "prefixes", StoredPrefixes(talk.storage))
-        prefixes = Prefixes(self.store, talk.preferences, talk.broadcast)
+        prefixes = Prefixes(self.store.controls, talk.preferences, talk.broadcast)
         self.choices = Choices(talk.databases, talk.answering, talk.preferences, prefixes)
         self.chat_list = ChatList(
             talk.databases, talk.replies, prefixes, talk.preferences, talk.background
@@ -64,12 +64,12 @@ async def test_a_chat_that_may_no_longer_be_kept_takes_the_words_with_it(
     await keeping.talk.say(chat, "Rivers")
     await keeping.keep()
     await keeping.choices.set_options(chat, ChatOptions(keep_on_disk=True))
-    assert (keeping.store.forgets, await keeping.kept()) == (0, [True, True])
+    assert (keeping.store.controls.forgets, await keeping.kept()) == (0, [True, True])
     await keeping.choices.set_options(chat, ChatOptions(keep_on_disk=False))
-    assert keeping.store.forgets == 1
+    assert keeping.store.controls.forgets == 1
     assert await keeping.kept() == [False, True], "measured speeds are no words"
     await keeping.choices.set_options(chat, ChatOptions(keep_on_disk=False))
-    assert keeping.store.forgets == 1
+    assert keeping.store.controls.forgets == 1
 
 
 async def test_words_go_before_and_after_a_chat_is_removed_for_good(
@@ -80,17 +80,17 @@ async def test_words_go_before_and_after_a_chat_is_removed_for_good(
     purge, counts = database.purge, []
 
     async def counted(chat_id: str) -> list[str]:
-        counts.append(keeping.store.forgets)
+        counts.append(keeping.store.controls.forgets)
         return await purge(chat_id)
 
     monkeypatch.setattr(database, "purge", counted)
     monkeypatch.setattr(keeping.talk.databases, "of", lambda _chat: database)
     await keeping.chat_list.delete(chat)
-    assert keeping.store.forgets == 0, "it can still be brought back"
+    assert keeping.store.controls.forgets == 0, "it can still be brought back"
     await keeping.chat_list.delete_for_good([chat])
     # what is written while it is removed must not keep them, nor what was on its way
     assert counts == [1]
-    assert keeping.store.forgets == 2
+    assert keeping.store.controls.forgets == 2
 
 
 async def test_a_private_chat_has_nothing_to_take_with_it(keeping: Keeping) -> None:
@@ -98,4 +98,4 @@ async def test_a_private_chat_has_nothing_to_take_with_it(keeping: Keeping) -> N
     await keeping.talk.say(private, "Rivers")
     await keeping.chat_list.delete(private)
     await keeping.chat_list.end_undo()
-    assert keeping.store.forgets == 0
+    assert keeping.store.controls.forgets == 0

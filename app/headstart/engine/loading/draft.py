@@ -38,7 +38,7 @@ def load_draft(
     context = loaded.decoder.facts.context_length
     opening = _Opening(loaded, plan, stop)
     if loaded.wanted.draft != draft and opening.empties_target(draft):
-        loaded.prefiller.keep(stop, leave=True)
+        loaded.prefiller.save_tail(stop)
     if draft != loaded.wanted.draft or loaded.draft_weights is None:
         loaded.draft_weights = None if draft is None else Weights(draft)
     doing = Doing("loading", "" if draft is None else draft.name)

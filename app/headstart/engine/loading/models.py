@@ -132,7 +132,7 @@ class LoadedModels:
     def release(self, keys: Collection[str], stop: StopSignal) -> None:
         """Unload models by key, all of them for no key, with what they prefilled saved."""
         for loaded in [one for one in self._models if one.wanted.model.key in keys or not keys]:
-            loaded.leave(stop.within(RELEASE_SECONDS))
+            loaded.close_chat(stop.within(RELEASE_SECONDS))
             self._drop(loaded)
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class LoadedModels:
     ) -> None:
         for loaded in [one for one in self._models if one.wanted.model in models]:
             # its KV state comes back with it
-            loaded.leave(stop.within(SWITCH_SECONDS))
+            loaded.close_chat(stop.within(SWITCH_SECONDS))
             self._drop(loaded)
             if loaded.wanted.model != wanted:
                 emit(Unloaded(loaded.wanted.model, wanted))

@@ -1,6 +1,6 @@
 """Which records there are, as trees; in memory, and looked up by the tokens of a prompt.
 
-Not thread-safe: its owner, the store, holds a lock around every call.
+Not thread-safe: callers hold the lock of `records` around every call.
 """
 
 from __future__ import annotations

@@ -9,20 +9,23 @@ fit is a miss, and is read.
 from __future__ import annotations
 
 import logging
-import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import Struct
-
 from headstart.core.prefixes import TOKEN_BYTES, RecordKind
-from headstart.engine.prefix import planner
-from headstart.engine.prefix.catalogue import Entry, Step
+from headstart.engine.prefix.catalogue import Entry
 from headstart.engine.prefix.kept_decoder import KeptDecoder
-from headstart.engine.prefix.keys import chain, namespace, pack, record_key, unpack
+from headstart.engine.prefix.keys import chain, namespace, pack, record_key
 from headstart.engine.prefix.record_file import Payload
+from headstart.engine.prefix.restore_plan import (
+    Held,
+    RestorePlan,
+    plan_ranges,
+    plan_snapshot,
+    seconds,
+)
+from headstart.engine.prefix.restoring import Restored, Restoring
 from headstart.engine.prefix.speeds import PrefixSpeeds
-from headstart.engine.prefix.store import AHEAD, PrefixStore, make_info
+from headstart.engine.prefix.store import PrefixStore, make_info
 from headstart.engine.prompt import common_prefix
 from headstart.engine.stop import NEVER, StopSignal
 
@@ -36,13 +39,6 @@ _LEAST_TOKENS = 32
 _KEPT_SNAPSHOTS = 4
 # chunk keys of models whose state has no ranges
 _NO_RANGES = 256
-
-
-class Restored(Struct, frozen=True):
-    """Tokens that came back, by where they came from."""
-
-    from_memory: int = 0
-    from_disk: int = 0
 
 
 class PrefixCache:
@@ -60,7 +56,7 @@ class PrefixCache:
         # models that cannot be cut need a snapshot for each place they are to come back to
         self.needs_snapshots = decoder.facts.snapshots
         self._token_size = 0.0
-        self._context = decoder.facts.context_length
+        self._restoring = Restoring(decoder, store, speeds)
         # of the chat at hand, the latest last
         self._snapshots: list[Entry] = []
         # ends of branches that are in memory only, and whose they are
@@ -86,15 +82,12 @@ class PrefixCache:
     ) -> Restored:
         """Make `tokens` the longest beginning of `wanted` that is worth it; cuts what differs."""
         common = common_prefix(tokens, wanted)
-        have = self._decoder.reach(common)
+        reach = self._decoder.reach(common)
         restored = Restored()
-        if have < len(wanted) and not self._broken:
-            packed = pack(wanted)
-            if self.needs_snapshots:
-                restored = self._restore_snapshot(tokens, wanted, packed, common, have, stop)
-            else:
-                restored = self._restore_ranges(tokens, packed, have, stop, persist)
-        self._cut(tokens, common_prefix(tokens, wanted))
+        if reach < len(wanted) and not self._broken:
+            restore = self._restore_snapshot if self.needs_snapshots else self._restore_ranges
+            restored = restore(tokens, wanted, stop, persist)
+        self._restoring.cut(tokens, common_prefix(tokens, wanted))
         self._expected()
         self._expected = _nothing
         return restored
@@ -103,150 +96,56 @@ class PrefixCache:
         """About what `restore` would take, for models without snapshots."""
         if self._broken or self.needs_snapshots:
             return 0.0
-        have = self._decoder.reach(common_prefix(tokens, wanted))
-        steps = self._store.steps(self.namespace, pack(wanted), self._chunk)
-        count = planner.worth(have, steps, self._speeds)
-        needed = steps[have // self._chunk : count]
-        return sum(planner.seconds(step.entry, self._speeds) for step in needed)
+        plan = self._plan_ranges(tokens, wanted)
+        if plan is None:
+            return 0.0
+        return sum(seconds(step.entry, self._speeds) for step in plan.steps)
 
     def expect(self, chat_id: str) -> None:
         """A prompt of this chat comes next."""
         self._expected()
         self._expected = self._store.expect(self.namespace, chat_id)
 
+    def _plan_ranges(self, tokens: Sequence[int], wanted: Sequence[int]) -> RestorePlan | None:
+        reach = self._decoder.reach(common_prefix(tokens, wanted))
+        steps = self._store.steps(self.namespace, pack(wanted), self._chunk)
+        return plan_ranges(reach, steps, self._chunk, self._speeds)
+
     def _restore_ranges(
-        self,
-        tokens: list[int],
-        packed: bytes,
-        have: int,
-        stop: StopSignal,
-        persist: bool,
+        self, tokens: list[int], wanted: Sequence[int], stop: StopSignal, persist: bool
     ) -> Restored:
-        steps = self._store.steps(self.namespace, packed, self._chunk)
-        count = planner.worth(have, steps, self._speeds)
-        first = have // self._chunk
-        if count <= first:
+        plan = self._plan_ranges(tokens, wanted)
+        if plan is None:
             return Restored()
-        self._cut(tokens, first * self._chunk)
-        if len(tokens) != first * self._chunk:
-            return Restored()
-        steps = steps[first:count]
-        memory, disk = self._import(tokens, steps, stop)
-        self._store.touch([step.entry for step in steps], persist)
-        # what lay within the resident part was there already
-        lost = max(0, have - first * self._chunk)
-        return Restored(max(0, memory - lost), disk) if memory else Restored(0, max(0, disk - lost))
-
-    def _import(
-        self,
-        tokens: list[int],
-        steps: Sequence[Step],
-        stop: StopSignal = NEVER,
-    ) -> tuple[int, int]:
-        """Append the records of `steps`; returns the tokens that came from memory and disk."""
-        came = {False: 0, True: 0}
-        # asked now: what is fetched early looks as if it had been in memory
-        on_disk = [step.entry.payload is None for step in steps]
-        # the next ones are read from the disk while one goes into the context
-        waiting = deque(self._store.fetch(step.entry) for step in steps[:AHEAD])
-        for index, step in enumerate(steps):
-            began = time.perf_counter()
-            if stop.stopped or step.entry.info.end > self._context:
-                break
-            payload = waiting.popleft().result()
-            if payload is None:
-                break
-            if index + AHEAD < len(steps):
-                waiting.append(self._store.fetch(steps[index + AHEAD].entry))
-            length = step.entry.info.length
-            stored = unpack(step.entry.info.tokens)
-            self._decoder.lay_out([*tokens, *stored])
-            if not self._append(step.start, length, payload, stop):
-                self._cut(tokens, len(tokens))
-                if not stop.stopped:
-                    log.warning("a stored prefix does not fit the model")
-                    self._store.drop(step.entry)
-                break
-            tokens.extend(stored)
-            came[on_disk[index]] += step.use
-            size = step.entry.info.size
-            self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
-        for left in waiting:
-            left.cancel()
-        return came[False], came[True]
-
-    def _append(
-        self,
-        start: int,
-        length: int,
-        payload: Payload,
-        stop: StopSignal,
-    ) -> bool:
-        at, end = start, start + length
-        for part in payload.parts:
-            if stop.stopped:
-                return False
-            upto = min(at + payload.tokens_each, end)
-            if not self._decoder.restore(part, at, upto):
-                return False
-            at = upto
-        return at == end
+        reach = self._decoder.reach(common_prefix(tokens, wanted))
+        restored = self._restoring.append(tokens, plan, reach, stop)
+        if len(tokens) > plan.cut:
+            self._store.touch([step.entry for step in plan.steps], persist)
+        return restored
 
     def _restore_snapshot(
-        self,
-        tokens: list[int],
-        wanted: Sequence[int],
-        packed: bytes,
-        common: int,
-        have: int,
-        stop: StopSignal,
+        self, tokens: list[int], wanted: Sequence[int], stop: StopSignal, _persist: bool
     ) -> Restored:
-        steps = self._store.steps(self.namespace, packed, self._chunk) if self._ranges else []
-        held = have
-        for entry in self._store.snapshots(self.namespace, packed, self._chunk):
-            position = entry.info.end
-            if position <= have:
+        """Go back as the plan says; where that fails, there may be another way."""
+        packed = pack(wanted)
+        held = self._decoder.reach(common_prefix(tokens, wanted))
+        snapshots = self._store.snapshots(self.namespace, packed, self._chunk)
+        while not stop.stopped:
+            steps = None
+            if self._ranges:
+                steps = self._store.steps(self.namespace, packed, self._chunk)
+            common = common_prefix(tokens, wanted)
+            now = Held(common, self._decoder.reach(common))
+            plan = plan_snapshot(now, steps, snapshots, self._speeds)
+            if plan is None or plan.snapshot is None:
                 break
-            needed = [step for step in steps if step.start < position] if position > common else []
-            if self._ranges and position > common and (not needed or needed[-1].end < position):
-                continue
-            if not planner.snapshot_pays(have, common, entry, needed, self._speeds):
-                continue
-            on_disk = entry.payload is None
-            payload = self._store.fetch(entry).result()
-            if payload is None:
-                continue
-            if position > common:
-                self._decoder.truncate(0)
-                tokens.clear()
-                common = have = 0
-                self._import(tokens, needed, stop)
-                if needed and len(tokens) < position:
-                    # stopped, or one of the records is gone: there may be another way
-                    self._clear(tokens)
-                    if stop.stopped:
-                        return Restored()
-                    steps = self._store.steps(self.namespace, packed, self._chunk)
-                    continue
-            self._decoder.lay_out(wanted[:position])
-            there = self._decoder.back(payload.parts[0], position)
-            if there:
-                tokens[:] = wanted[:position]
-                self._remember(entry)
-                return Restored(0, position - held) if on_disk else Restored(position - held, 0)
-            log.warning("a stored snapshot does not fit the model")
-            self._store.drop(entry)
-            self._clear(tokens)
-            common = have = 0
+            on_disk = self._restoring.go_back(tokens, wanted, plan, stop)
+            if on_disk is not None:
+                self._remember(plan.snapshot)
+                came = plan.snapshot.info.end - held
+                return Restored(0, came) if on_disk else Restored(came, 0)
+            snapshots.remove(plan.snapshot)
         return Restored()
-
-    def _clear(self, tokens: list[int]) -> None:
-        self._decoder.truncate(0)
-        tokens.clear()
-
-    def _cut(self, tokens: list[int], length: int) -> None:
-        left = self._decoder.truncate(length)
-        del tokens[left:]
 
     # --- keeping -------------------------------------------------------------------------
 
@@ -312,7 +211,7 @@ class PrefixCache:
             self._tails = [(entry, chat) for entry, chat in self._tails if entry.there]
             self._tails.append((tail, owner))
 
-    def leave(self, tokens: Sequence[int], owner: str) -> Iterator[None]:
+    def save_tail(self, tokens: Sequence[int], owner: str) -> Iterator[None]:
         """Have the tails of the chat's branches on disk too, and the last snapshots."""
         if self._broken or not tokens:
             return

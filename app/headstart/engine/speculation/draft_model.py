@@ -178,13 +178,13 @@ class DraftModel:
         if self._prefix_cache is not None:
             self._prefix_cache.begin_chat()
 
-    def save(self, owner: str | None, leave: bool) -> Iterator[None]:
+    def save(self, owner: str | None, tail: bool) -> Iterator[None]:
         """Keep what is held, in short pieces of work; see `PrefixCache.save`."""
         if self._prefix_cache is None or self.offset or not self.good:
             return
         held = self.held[: self.good]
-        if leave and owner is not None:
-            yield from self._prefix_cache.leave(held, owner)
+        if tail and owner is not None:
+            yield from self._prefix_cache.save_tail(held, owner)
         else:
             yield from self._prefix_cache.save(held, owner)
 

@@ -129,9 +129,9 @@ class HiddenStateDraft(DraftModel):
         depth = self.decoder.facts.depth
         return super().draft(costs, go_on, min(most, depth) if depth else most)
 
-    def save(self, owner: str | None, leave: bool) -> Iterator[None]:
+    def save(self, owner: str | None, tail: bool) -> Iterator[None]:
         self.good = min(self.good, self._solid)
-        yield from super().save(owner, leave)
+        yield from super().save(owner, tail)
 
     # --- inside --------------------------------------------------------------------------
 

@@ -335,11 +335,11 @@ class SpeculationState:
         finally:
             self._draft.end()
 
-    def save_prefix(self, chat_id: str | None, owner: str | None, leave: bool) -> Iterator[None]:
-        """Keep what the draft has read, in short pieces of work; see `PrefixCache.save`."""
+    def save_prefix(self, chat_id: str | None, owner: str | None, tail: bool) -> Iterator[None]:
+        """Save the KV state of the draft, in short pieces of work; see `PrefixCache.save`."""
         # what it holds of another chat is not kept under this one's name and rule
         if self._draft is not None and self.draft_chat == (chat_id,):
-            yield from self._draft.save(owner, leave)
+            yield from self._draft.save(owner, tail)
 
     def begin_chat(self) -> None:
         """The target leaves a chat."""

@@ -13,7 +13,7 @@ from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.requests import PromptMessage
 from headstart.core.told import told
 from headstart.core.values import Role
-from headstart.engine.prefix import budget, keys, planner
+from headstart.engine.prefix import budget, keys, restore_plan
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.record_file import Payload
@@ -146,12 +146,12 @@ def _steps(count: int, size: int = 1000, on_disk: bool = True) -> list[Step]:
 def test_restoring_pays_only_where_it_is_faster_than_reading() -> None:
     fast_disk = PrefixSpeeds(token_seconds=1.0, disk_rate=1000.0)
     slow_disk = PrefixSpeeds(token_seconds=1.0, disk_rate=100.0)
-    assert planner.worth(0, _steps(3), fast_disk) == 3
-    assert planner.worth(0, _steps(3), slow_disk) == 0
+    assert restore_plan.worth(0, _steps(3), fast_disk) == 3
+    assert restore_plan.worth(0, _steps(3), slow_disk) == 0
     # what is resident need not come back; what is beyond it counts alone
-    assert planner.worth(12, _steps(3), fast_disk) == 0
-    assert planner.worth(11, _steps(3), PrefixSpeeds(token_seconds=1.0, disk_rate=900.0)) == 0
-    assert planner.worth(7, _steps(3), fast_disk) == 3
+    assert restore_plan.worth(12, _steps(3), fast_disk) == 0
+    assert restore_plan.worth(11, _steps(3), PrefixSpeeds(token_seconds=1.0, disk_rate=900.0)) == 0
+    assert restore_plan.worth(7, _steps(3), fast_disk) == 3
 
 
 @given(
@@ -171,10 +171,10 @@ def test_a_plan_is_the_best_of_all_lengths(
     def gain(count: int) -> float:
         used = [step for step in steps[:count] if step.end > have]
         reach = used[-1].end if used else have
-        cost = sum(planner.seconds(step.entry, speeds) for step in used)
+        cost = sum(restore_plan.seconds(step.entry, speeds) for step in used)
         return (reach - have) * token_seconds - cost
 
-    chosen = planner.worth(have, steps, speeds)
+    chosen = restore_plan.worth(have, steps, speeds)
     best = max(gain(count) for count in range(len(steps) + 1))
     assert gain(chosen) == pytest.approx(max(best, 0.0))
 

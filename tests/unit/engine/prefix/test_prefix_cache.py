@@ -113,7 +113,7 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
             prefix_cache.mark(held)
         action = random_.randrange(5)
         if action == 0:
-            for _ in prefix_cache.leave(held, "c"):
+            for _ in prefix_cache.save_tail(held, "c"):
                 pass
         elif action < 4:
             for number, _ in enumerate(prefix_cache.save(held, "c" if action == 1 else None)):
@@ -123,13 +123,13 @@ def test_tokens_are_what_the_kv_state_holds_whatever_happens(
             _lose_something(store, random_)
         if random_.random() < 0.1:
             assert store.flush(5)
-            for entry in store.catalogue:
+            for entry in store.records.catalogue:
                 if entry.on_disk and not entry.queued:
-                    store.drop_payload(entry)
+                    store.records.drop_payload(entry)
 
 
 def _lose_something(store: PrefixStore, random_: random.Random) -> None:
-    entries = list(store.catalogue)
+    entries = list(store.records.catalogue)
     if entries:
         store.drop(random_.choice(entries))
 
@@ -164,21 +164,21 @@ def test_a_tail_is_replaced_when_it_grows_and_shared_chunks_are_kept_once(
         more = [(turn + index) % 4 for index in range(5)]
         decoder.forward(more, [])
         held += more
-        for _ in prefix_cache.leave(held, "c"):
+        for _ in prefix_cache.save_tail(held, "c"):
             pass
     assert store.flush(5)
-    lengths = sorted(entry.info.length for entry in store.catalogue)
+    lengths = sorted(entry.info.length for entry in store.records.catalogue)
     assert lengths == [2, *[CHUNK] * 6]
     # another branch beside it
     decoder.truncate(44)
     del held[44:]
     decoder.forward([3, 3, 3], [])
     held += [3, 3, 3]
-    for _ in prefix_cache.leave(held, "d"):
+    for _ in prefix_cache.save_tail(held, "d"):
         pass
     assert store.flush(5)
-    assert sorted(entry.info.length for entry in store.catalogue) == [2, 7, *[CHUNK] * 6]
-    files = [path for path in store.disk.folder.glob("*/*") if path.is_file()]
+    assert sorted(entry.info.length for entry in store.records.catalogue) == [2, 7, *[CHUNK] * 6]
+    files = [path for path in store.writer.folder.glob("*/*") if path.is_file()]
     assert len(files) == 8
 
 

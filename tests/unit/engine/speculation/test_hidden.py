@@ -108,7 +108,7 @@ def test_what_a_head_read_without_states_is_not_kept() -> None:
     assert not draft.ready
     draft.prefill(chat.pair.costs)
     assert draft.held
-    list(draft.save("c", leave=False))
+    list(draft.save("c", tail=False))
     assert draft.good == 0
 
 

@@ -1,0 +1,65 @@
+"""What the user decides about stored prefixes, and sees of them. Any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headstart.core.prefixes import PrefixUse
+from headstart.core.told import Told
+from headstart.engine.prefix.records import Records
+from headstart.engine.prefix.writer import Writer
+
+
+class PrefixControls:
+    def __init__(self, records: Records, writer: Writer) -> None:
+        self._records = records
+        self._writer = writer
+        # how often words of chats had to be forgotten since the start, also by other than prefixes
+        self.forgets = 0
+
+    def on_trouble(self, tell: Callable[[Told], None]) -> None:
+        """Have `tell` called, on the writer's thread, when nothing can be written."""
+        self._writer.tell_trouble = tell
+
+    def set_limits(self, on_disk: bool, most_gb: int, memory_mb: int = 0) -> None:
+        """Limit the bytes on disk and in memory; 0 MB of memory is automatic."""
+        self._writer.set_limits(on_disk, most_gb)
+        with self._records.lock:
+            self._records.limit_memory(memory_mb * 1_000_000)
+
+    def use_of_disk(self) -> PrefixUse:
+        budget = self._writer.budget()
+        with self._records.lock:
+            return PrefixUse(
+                total=self._records.disk_size,
+                budget=budget,
+                by_chat=self._records.sizes_by_chat(),
+                written_today=self._writer.written_today,
+                location=str(self._writer.folder),
+                in_memory=self._records.memory_size,
+                memory_budget=self._records.most_memory,
+                trouble=self._writer.trouble,
+            )
+
+    def allow(self, chat_id: str, on_disk: bool) -> bool:
+        """Whether anything of this chat may be written from now on; True if that is new."""
+        with self._records.lock:
+            return self._records.permits.allow(chat_id, on_disk)
+
+    def clear(self) -> None:
+        """Forget everything, in memory and on disk."""
+        # records that are not listed yet would come back
+        self._writer.wait_until_ready()
+        with self._records.lock:
+            self._writer.queue(self._records.clear())
+
+    def forget_chat(self, chat_id: str) -> None:
+        """Forget what only this chat needs; what it shares with others stays."""
+        self._writer.wait_until_ready()
+        with self._records.lock:
+            self._writer.queue(self._records.forget_chat(chat_id))
+
+    def forget_words(self) -> None:
+        """Words of a chat have to go from what drafts from earlier chats."""
+        with self._records.lock:
+            self.forgets += 1

@@ -1,0 +1,128 @@
+"""Restores what a plan says into a decoder. Engine thread.
+
+Invariant: after each method `tokens` is what the decoder's live sequence holds. A record that does
+not fit, or is gone, is dropped and ends the plan; the caller plans again or computes the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from headstart.engine.prefix.catalogue import Step
+from headstart.engine.prefix.kept_decoder import KeptDecoder
+from headstart.engine.prefix.keys import unpack
+from headstart.engine.prefix.record_file import Payload
+from headstart.engine.prefix.restore_plan import RestorePlan
+from headstart.engine.prefix.speeds import PrefixSpeeds
+from headstart.engine.prefix.store import AHEAD, PrefixStore
+from headstart.engine.stop import StopSignal
+
+log = logging.getLogger(__name__)
+
+
+class Restored(Struct, frozen=True):
+    """Tokens that came back, by where they came from."""
+
+    from_memory: int = 0
+    from_disk: int = 0
+
+
+class Restoring:
+    def __init__(self, decoder: KeptDecoder, store: PrefixStore, speeds: PrefixSpeeds) -> None:
+        self._decoder = decoder
+        self._store = store
+        self._speeds = speeds
+        self._context = decoder.facts.context_length
+
+    def append(
+        self, tokens: list[int], plan: RestorePlan, reach: int, stop: StopSignal
+    ) -> Restored:
+        """Append the plan's ranges; `reach` tokens could be kept without them."""
+        self.cut(tokens, plan.cut)
+        if len(tokens) != plan.cut:
+            return Restored()
+        memory, disk = self._append_all(tokens, plan.steps, stop)
+        # what lay within the resident part was there already
+        lost = max(0, reach - plan.cut)
+        return Restored(max(0, memory - lost), disk) if memory else Restored(0, max(0, disk - lost))
+
+    def go_back(
+        self, tokens: list[int], wanted: Sequence[int], plan: RestorePlan, stop: StopSignal
+    ) -> bool | None:
+        """Have the decoder go back to the plan's snapshot; whether it came from the disk, None
+        where it could not."""
+        entry = plan.snapshot
+        assert entry is not None
+        position, on_disk = entry.info.end, entry.payload is None
+        payload = self._store.fetch(entry).result()
+        if payload is None:
+            return None
+        if not plan.cut:
+            self.cut(tokens, 0)
+            self._append_all(tokens, plan.steps, stop)
+            if plan.steps and len(tokens) < position:
+                # stopped, or one of the records is gone
+                self.cut(tokens, 0)
+                return None
+        self._decoder.lay_out(wanted[:position])
+        if self._decoder.back(payload.parts[0], position):
+            tokens[:] = wanted[:position]
+            return on_disk
+        log.warning("a stored snapshot does not fit the model")
+        self._store.drop(entry)
+        self.cut(tokens, 0)
+        return None
+
+    def cut(self, tokens: list[int], length: int) -> None:
+        left = self._decoder.truncate(length)
+        del tokens[left:]
+
+    def _append_all(
+        self, tokens: list[int], steps: Sequence[Step], stop: StopSignal
+    ) -> tuple[int, int]:
+        """Returns the tokens that came from memory and from the disk."""
+        came = {False: 0, True: 0}
+        # asked now: what is fetched early looks as if it had been in memory
+        on_disk = [step.entry.payload is None for step in steps]
+        # the next ones are read from the disk while one goes into the context
+        waiting = deque(self._store.fetch(step.entry) for step in steps[:AHEAD])
+        for index, step in enumerate(steps):
+            began = time.perf_counter()
+            if stop.stopped or step.entry.info.end > self._context:
+                break
+            payload = waiting.popleft().result()
+            if payload is None:
+                break
+            if index + AHEAD < len(steps):
+                waiting.append(self._store.fetch(steps[index + AHEAD].entry))
+            stored = unpack(step.entry.info.tokens)
+            self._decoder.lay_out([*tokens, *stored])
+            if not self._append(step.start, step.entry.info.length, payload, stop):
+                self.cut(tokens, len(tokens))
+                if not stop.stopped:
+                    log.warning("a stored prefix does not fit the model")
+                    self._store.drop(step.entry)
+                break
+            tokens.extend(stored)
+            came[on_disk[index]] += step.use
+            size = step.entry.info.size
+            self._speeds.see_restoring(on_disk[index], size, time.perf_counter() - began)
+        for left in waiting:
+            left.cancel()
+        return came[False], came[True]
+
+    def _append(self, start: int, length: int, payload: Payload, stop: StopSignal) -> bool:
+        at, end = start, start + length
+        for part in payload.parts:
+            if stop.stopped:
+                return False
+            upto = min(at + payload.tokens_each, end)
+            if not self._decoder.restore(part, at, upto):
+                return False
+            at = upto
+        return at == end
