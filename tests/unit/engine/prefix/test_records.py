@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from headstart.core.prefixes import IndexState, RecordInfo, RecordKind
@@ -46,6 +47,10 @@ def _infos(random_: random.Random) -> list[RecordInfo]:
                     found[key] = RecordInfo(key, parent, FAMILY, kind, start, packed, size)
             parent = keys.record_key(RecordKind.RANGE, parent, keys.pack(piece))
     return list(found.values())
+
+
+def _payload(size: int) -> Payload:
+    return Payload((np.zeros(size, np.uint8),), CHUNK)
 
 
 class Disk:
@@ -137,7 +142,7 @@ def test_the_disk_becomes_what_the_records_say(seed: int) -> None:
         if action < 4 or one is None:
             info = random_.choice(infos)
             owner = None if random_.random() < 0.3 else chat
-            payload = Payload((b"x" * (info.size - 40),), CHUNK)
+            payload = _payload(info.size - 40)
             disk.jobs += records.put(info, payload, owner)[1]
         elif action == 4:
             disk.jobs += records.use(one, chat)
@@ -152,7 +157,7 @@ def test_the_disk_becomes_what_the_records_say(seed: int) -> None:
         elif action == 9:
             records.permits.begin(chat)
         elif action == 10 and one.on_disk and one.payload is None:
-            keep = Payload((b"x" * (one.info.size - 40),), CHUNK)
+            keep = _payload(one.info.size - 40)
             records.was_read(one, keep if random_.random() < 0.5 else None)
         disk.work(random_.randrange(4))
         _check(records, disk)
@@ -175,11 +180,11 @@ def test_the_disk_becomes_what_the_records_say(seed: int) -> None:
 def test_nothing_is_queued_for_a_chat_that_was_cleared() -> None:
     records, random_ = Records(), random.Random(1)
     info = _infos(random_)[0]
-    records.put(info, Payload((b"x",), CHUNK), "one")
+    records.put(info, _payload(1), "one")
     effects = records.forget_chat("one")
     assert effects == [ForgetChat("one")]
     assert list(records.catalogue) == []
-    entry, effects = records.put(info, Payload((b"x",), CHUNK), "one")
+    entry, effects = records.put(info, _payload(1), "one")
     assert effects == []
     assert entry.chats == set()
     records.permits.begin("one")
