@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_command(given)
     options = _parse(given)
     if options.probe_model is not None:
-        from headstart.engine.backends.probe import child_main
+        from headstart.engine.backends.trial.probe import child_main
 
         return child_main(Path(options.probe_model[0]), options.probe_model[1])
     if options.read_file:

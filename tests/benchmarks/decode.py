@@ -289,8 +289,8 @@ def around(report: Report, starter: ModelRef, wide: ModelRef) -> None:
 
 def guard(report: Report, starter: ModelRef, wide: ModelRef) -> None:
     """What it costs to look after each forward whether a mapped file was lost."""
-    from headstart.engine.backends.llama_context import LlamaContext
-    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_cpp.context import LlamaContext
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     decoder = LlamaCppDecoder(starter.path, EngineSettings(context_length=1024, threads=1))
     check = LlamaContext.check_mapped

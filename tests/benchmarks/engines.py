@@ -94,7 +94,7 @@ class Theirs:
     """mlx-lm's own `stream_generate` over the same folder."""
 
     def __init__(self, folder: Path, draft: Path | None = None) -> None:
-        from headstart.engine.backends.mlx_library import mlx_utils
+        from headstart.engine.backends.mlx.library import mlx_utils
 
         self._model, self._tokenizer = mlx_utils.load(str(folder))[:2]
         self._draft = mlx_utils.load(str(draft))[0] if draft is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headstart.core.settings import EngineSettings
 from headstart.engine import exactness
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache
 from tests.benchmarks.report import Report, json_path

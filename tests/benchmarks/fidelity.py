@@ -16,7 +16,7 @@ from time import perf_counter
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings
 from headstart.core.values import Role
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.template import TemplateError, choose

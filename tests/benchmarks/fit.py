@@ -54,7 +54,7 @@ def _measured(target: ModelRef, draft: ModelRef | None, context: int, kv_type: s
 def _child(target: str, draft: str, context: str, kv_type: str) -> int:
     import psutil
 
-    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     asked = {"context_length": int(context), "kv_type": kv_type}
     engine = validated(EngineSettings, asked)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from tests.models.heads import write_eagle3
 
 # single precision, which numpy's types do not follow through sums

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import ref, starter_model
 from tests.benchmarks.head_training import TAPS, make_head
 from tests.benchmarks.peers import bench_cache

@@ -71,7 +71,7 @@ class Engine:
 
 
 def child(path: Path) -> int:
-    from headstart.engine.backends.llama_library import build_name
+    from headstart.engine.backends.llama_cpp.library import build_name
 
     engine, model = generator(), ref(path)
     wanted, warm_up = request(model, STORY, tokens=TOKENS), request(model, STORY, tokens=8)

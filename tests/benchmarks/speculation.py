@@ -19,8 +19,8 @@ import numpy as np
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import Speculation
 from headstart.engine import reply_emitter
-from headstart.engine.backends import llama_sampler
 from headstart.engine.backends.cores import automatic_threads
+from headstart.engine.backends.llama_cpp import sampler as llama_sampler
 from headstart.hub.library import starter_model
 from tests.benchmarks.peers import bench_cache, peer
 from tests.benchmarks.report import Report, json_path, spread

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from headstart.core.settings import EngineSettings
 from headstart.engine.backends.cores import automatic_threads
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import starter_model
 from tests.benchmarks.report import Report, json_path, spread
 

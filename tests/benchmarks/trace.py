@@ -14,8 +14,9 @@ from time import perf_counter
 from typing import Any
 
 from headstart.core.settings import Speculation
-from headstart.engine.backends import llama_context, llama_sampler
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp import context as llama_context
+from headstart.engine.backends.llama_cpp import sampler as llama_sampler
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.speculation import (
     draft_model,
     earlier,

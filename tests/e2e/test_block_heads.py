@@ -17,8 +17,8 @@ from headstart.core.errors import ModelProblem
 from headstart.core.heads import HeadKind
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.engine.backends.llama_block import LlamaBlock, _Pairs, _RowsIn
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.heads.llama_block import LlamaBlock, _Pairs, _RowsIn
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.stop import StopSignal
 from tests.models.drafts import read_gguf, write_gguf
 from tests.models.heads import random_block

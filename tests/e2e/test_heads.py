@@ -22,12 +22,12 @@ from headstart.core.retention import Retention
 from headstart.core.settings import Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine.backends import select
-from headstart.engine.backends.llama_assistant import LlamaAssistant
-from headstart.engine.backends.llama_block import LlamaBlock
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.llama_head import LlamaHead
-from headstart.engine.backends.llama_layers import LlamaLayers
-from headstart.engine.backends.numpy_medusa import MedusaHead
+from headstart.engine.backends.heads.llama_assistant import LlamaAssistant
+from headstart.engine.backends.heads.llama_block import LlamaBlock
+from headstart.engine.backends.heads.llama_head import LlamaHead
+from headstart.engine.backends.heads.llama_layers import LlamaLayers
+from headstart.engine.backends.heads.numpy_medusa import MedusaHead
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.stop import StopSignal
 from headstart.ui.inspector.speculation_words import activity_words
 from tests.models.heads import random_eagle3

@@ -18,7 +18,7 @@ from headstart.core.rgb import Rgb
 from headstart.core.settings import EngineSettings, Speculation
 from headstart.engine import image_tokens
 from headstart.engine.backends import select
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds

@@ -14,8 +14,8 @@ from headstart.core.events import Finished, TextAdded
 from headstart.core.model_ref import ModelRef
 from headstart.core.requests import GenerationRequest
 from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds

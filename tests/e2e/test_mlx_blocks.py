@@ -17,9 +17,9 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role
-from headstart.engine.backends.mlx import MlxDecoder
-from headstart.engine.backends.mlx_block import MlxBlock
-from headstart.engine.backends.mlx_states import inner_of, output_of
+from headstart.engine.backends.heads.mlx_block import MlxBlock
+from headstart.engine.backends.mlx.decoder import MlxDecoder
+from headstart.engine.backends.mlx.states import inner_of, output_of
 from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.hub import about
 from headstart.hub.heads import read_head

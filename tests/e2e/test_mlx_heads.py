@@ -14,9 +14,9 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings, Sampling, Speculation
 from headstart.core.values import Role
-from headstart.engine.backends.mlx import MlxDecoder
-from headstart.engine.backends.mlx_head import MlxHead
-from headstart.engine.backends.numpy_medusa import MedusaHead
+from headstart.engine.backends.heads.mlx_head import MlxHead
+from headstart.engine.backends.heads.numpy_medusa import MedusaHead
+from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from headstart.engine.stop import StopSignal
 from headstart.hub import about

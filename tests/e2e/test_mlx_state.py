@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from headstart.core.settings import EngineSettings, Speculation
-from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile

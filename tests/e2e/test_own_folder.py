@@ -11,7 +11,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
-from headstart.engine.backends.probe import probe
+from headstart.engine.backends.trial.probe import probe
 from headstart.engine.stop import StopSignal
 from headstart.extraction.process import Reading
 from headstart.own_path import without_current_folder

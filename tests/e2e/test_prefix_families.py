@@ -15,7 +15,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.prefixes import IndexState
 from headstart.core.requests import LoadRequest
 from headstart.core.settings import EngineSettings
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix import keys, speeds
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.engine.prefix.prefix_cache import PrefixCache

@@ -21,8 +21,8 @@ from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.values import Role, TurnStats
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.llama_sampler import LlamaCppSampler
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.speculation import draft_model, drafting, loop, token_mapping

@@ -13,7 +13,7 @@ import pytest
 from headstart.core.fit import UNDO
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from tests.models.tiny import FAMILIES, make_tiny
 from tests.support.decoding import after, read

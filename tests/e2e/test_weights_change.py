@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.model_ref import ModelRef
-from headstart.engine.backends import llama_library
+from headstart.engine.backends.llama_cpp import library as llama_library
 from tests.support.changing_child import HOW, WHEN
 
 GUARDED = hasattr(llama_library.ggml(), "headstart_lost_mappings")

@@ -10,7 +10,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Sampling, Speculation, WindowCache
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.hub.library import open_model

@@ -24,7 +24,7 @@ from headstart.assembly import App, close_app, open_app
 from headstart.core.model_ref import ModelRef
 from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.settings import EngineSettings, SamplingChoice
-from headstart.engine.backends.llama_context import LlamaContext
+from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import starter_model

@@ -17,7 +17,7 @@ from headstart.core.requests import PromptImage, PromptMessage, RemoteRequest, W
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling
 from headstart.core.values import Role, TurnStats
-from headstart.engine.remote.draft_text import RemoteDraft
+from headstart.engine.remote.draft import RemoteDraft
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal
 from tests.support.scripted_server import WORDS

@@ -11,8 +11,8 @@ import pytest
 from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.backends.llama_context import CHUNK
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.context import CHUNK
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import ContextFull, DecodeAborted
 
 TEXT = "The quick brown fox jumps over the lazy dog. " * 30

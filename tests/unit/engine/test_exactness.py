@@ -19,7 +19,7 @@ from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessag
 from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.values import Role
 from headstart.engine import exactness
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.exactness import Exactness
 from headstart.engine.local import LocalGenerator

@@ -10,8 +10,8 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Settings, SettingsError, validated
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.llama_vocabulary import LONGEST_RUN, short_runs
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.vocabulary import LONGEST_RUN, short_runs
 from headstart.storage.settings_file import SettingsFile
 from tests.models.drafts import Field, read_gguf, write_gguf
 from tests.models.tiny import make_tiny
@@ -38,7 +38,7 @@ _ENCODE = """
 import sys, threading
 from pathlib import Path
 from headstart.core.settings import EngineSettings
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.runner import _start
 
 def work():

@@ -14,11 +14,13 @@ from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.tuning import Timing, Tuning
-from headstart.engine.backends import probe, select, trial
+from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
-from headstart.engine.backends.llama_context import Made
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.llama_devices import Card
+from headstart.engine.backends.llama_cpp.context import Made
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.devices import Card
+from headstart.engine.backends.trial import probe
+from headstart.engine.backends.trial import steps as trial
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.loading.check import check as check_model
 from headstart.engine.resources import Resources
@@ -34,8 +36,8 @@ _BROKEN = """
 import os, sys
 from pathlib import Path
 from typing import Any
-from headstart.engine.backends import probe
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.trial import probe
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
 def broken(*_):
     {what}
@@ -97,8 +99,8 @@ _ATTENTION = """
 import os, sys
 from pathlib import Path
 from typing import Any
-from headstart.engine.backends import probe
-from headstart.engine.backends.llama_context import LlamaContext
+from headstart.engine.backends.trial import probe
+from headstart.engine.backends.llama_cpp.context import LlamaContext
 
 another = LlamaContext.another
 

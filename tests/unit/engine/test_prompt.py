@@ -12,7 +12,7 @@ from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings
 from headstart.core.values import Role
 from headstart.engine import template
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns
 
 

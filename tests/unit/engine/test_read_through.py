@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.engine.backends.read_through import PIECE, read_through
+from headstart.engine.backends.trial.read_through import PIECE, read_through
 from headstart.engine.decoder import DecodeAborted
 
 

@@ -10,7 +10,7 @@ import pytest
 from headstart.core.requests import PromptMessage
 from headstart.core.settings import EngineSettings
 from headstart.core.values import Role
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.template import choose

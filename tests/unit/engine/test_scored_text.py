@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from headstart.core.servers import Connection
-from headstart.engine.remote.draft_text import SAME, copy_of, is_this_computer
-from headstart.engine.remote.gain import LOSS, Acceptance, Line, ServerGain
-from headstart.engine.remote.scored import (
+from headstart.engine.remote.drafting.copies import SAME, copy_of, is_this_computer
+from headstart.engine.remote.drafting.gain import LOSS, Acceptance, Line, ServerGain
+from headstart.engine.remote.drafting.scored import (
     Confirmed,
     OtherTokens,
     ScoredToken,

@@ -17,8 +17,8 @@ from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
 from headstart.core.settings import Sampling, Speculation, changed
 from headstart.core.values import FinishReason, Role, TurnStats
-from headstart.engine.remote.draft_text import Draft
-from headstart.engine.remote.gain import RoundPlan, ServerGain
+from headstart.engine.remote.draft import Draft
+from headstart.engine.remote.drafting.gain import RoundPlan, ServerGain
 from tests.support.asking import QUESTION, Asking
 from tests.support.scoring_server import ScoringServer
 from tests.support.scripted_server import ScriptedServer
@@ -122,7 +122,7 @@ def client(
     request: pytest.FixtureRequest, starter: ModelRef, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Client]:
     # checks may take as long as they do here
-    monkeypatch.setattr("headstart.engine.remote.learning._LONG", 1000.0)
+    monkeypatch.setattr("headstart.engine.remote.drafting.learning._LONG", 1000.0)
     kind: ServerKind = getattr(request, "param", "vllm")
     with ScoringServer(starter.path, kind, exact=True) as server:
         client = Client(server, kind)

@@ -11,8 +11,8 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
-from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import Decoder
 from tests.models.drafts import Field, read_gguf, write_gguf
 from tests.models.tiny import make_tiny

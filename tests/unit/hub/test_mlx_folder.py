@@ -14,7 +14,7 @@ from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.told import told
 from headstart.engine.backends import select
-from headstart.engine.backends.mlx import MlxDecoder
+from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.hub.cards import read_card
 from headstart.hub.library import open_model
 from headstart.hub.shelf import Shelf

@@ -11,7 +11,7 @@ from headstart.core.errors import ModelProblem
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings
 from headstart.core.split_files import parts, title
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from headstart.engine.backends.llama_library import build_name, ggml
+from headstart.engine.backends.llama_cpp.library import build_name, ggml
 from tests.support.native_library import NATIVE
 
 

@@ -37,7 +37,7 @@ from headstart.core.parts import PartKind
 from headstart.core.requests import GenerationRequest, LoadRequest, RemoteRequest, WrittenSoFar
 from headstart.core.retention import decide
 from headstart.core.settings import Sampling, Speculation
-from headstart.engine.remote.draft_text import Draft, drafts_possible
+from headstart.engine.remote.draft import Draft, drafts_possible
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 

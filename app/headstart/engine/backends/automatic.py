@@ -11,8 +11,8 @@ def explain() -> dict[str, str]:
     import llama_cpp as lib
 
     from headstart.engine.backends.cores import automatic_threads
-    from headstart.engine.backends.llama_context import CHUNK
-    from headstart.engine.backends.llama_devices import cards
+    from headstart.engine.backends.llama_cpp.context import CHUNK
+    from headstart.engine.backends.llama_cpp.devices import cards
 
     found = cards()
     if found:

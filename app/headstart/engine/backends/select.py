@@ -71,11 +71,11 @@ def open_decoder(
     trained for becomes that long. `own_layers`: with the layers of the file that draft.
     """
     if model.format == "mlx":
-        from headstart.engine.backends.mlx import MlxDecoder
+        from headstart.engine.backends.mlx.decoder import MlxDecoder
 
         return MlxDecoder(model.path, engine, progress, clamp)
-    from headstart.engine.backends.llama_context import Made
-    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_cpp.context import Made
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     made = Made(lacking, layers=own_layers)
     return LlamaCppDecoder(model.path, engine, progress, clamp, made)
@@ -91,26 +91,26 @@ def open_head(
     """Load a head that was tried with this target (`check_head`); raises EnvironmentProblem, or
     DecodeAborted when `progress` returned False."""
     if head.format == "mlx" and target.facts.device.startswith("llama.cpp"):
-        from headstart.engine.backends.numpy_medusa import MedusaHead
+        from headstart.engine.backends.heads.numpy_medusa import MedusaHead
 
         if kind is not HeadKind.MEDUSA:
             raise EnvironmentProblem("heads-not-for-backend")
         return MedusaHead(head.path, target)
     if head.format == "mlx":
-        from headstart.engine.backends.mlx import MlxDecoder
-        from headstart.engine.backends.mlx_block import MlxBlock
-        from headstart.engine.backends.mlx_head import MlxHead
+        from headstart.engine.backends.heads.mlx_block import MlxBlock
+        from headstart.engine.backends.heads.mlx_head import MlxHead
+        from headstart.engine.backends.mlx.decoder import MlxDecoder
 
         if not isinstance(target, MlxDecoder):
             raise EnvironmentProblem("heads-not-for-backend")
         if kind in BLOCKS:
             return MlxBlock(head.path, kind, engine, target, progress)
         return MlxHead(head.path, kind, engine, target, progress)
-    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     if not isinstance(target, LlamaCppDecoder):
         raise EnvironmentProblem("heads-not-for-backend")
-    from headstart.engine.backends.llama_heads import open_llama_head
+    from headstart.engine.backends.heads.llama_heads import open_llama_head
 
     return open_llama_head(head.path, kind, engine, target, progress)
 
@@ -121,7 +121,7 @@ def check_head(
     """Whether the two work together, tried in a child process. Raises DecodeAborted."""
     if target.format == "mlx" or (head.format == "mlx" and kind is not HeadKind.MEDUSA):
         return True
-    from headstart.engine.backends.probe import probe_head
+    from headstart.engine.backends.trial.probe import probe_head
 
     return probe_head(target.path, head.path, kind, engine, stop)
 
@@ -130,14 +130,14 @@ def check_images(
     model: ModelRef, projector: Path, engine: EngineSettings, stop: StopSignal
 ) -> bool:
     """Whether the two work together, tried in a child process. Raises DecodeAborted."""
-    from headstart.engine.backends.probe import probe_images
+    from headstart.engine.backends.trial.probe import probe_images
 
     return probe_images(model.path, projector, engine, stop)
 
 
 def open_images(decoder: Decoder, projector: Path, named: bytes, engine: EngineSettings) -> None:
     """Load a projector beside its model; `named` tells it from others. Raises ModelProblem."""
-    from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 
     assert isinstance(decoder, LlamaCppDecoder)
     decoder.open_images(projector, named, engine.gpu_layers != 0)
@@ -149,7 +149,7 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
     processor's)."""
     if form == "mlx" or sys.platform == "darwin" or engine.gpu_layers == 0:
         return None
-    from headstart.engine.backends.llama_devices import cards
+    from headstart.engine.backends.llama_cpp.devices import cards
 
     found = [card for card in cards() if not card.integrated]
     if not found:
@@ -161,7 +161,7 @@ def card_memory(form: ModelFormat, engine: EngineSettings) -> Memory | None:
 def card_names() -> str:
     """The graphics cards that models can lie on, "" for none. On a worker thread: asking llama.cpp
     imports it."""
-    from headstart.engine.backends.llama_devices import cards
+    from headstart.engine.backends.llama_cpp.devices import cards
 
     return " and ".join(card.name for card in cards())
 
@@ -172,7 +172,7 @@ def tuned_for(model: ModelRef, engine: EngineSettings) -> str:
     chosen = engine.batch > 0 and (engine.flash_attention != "auto" or engine.exact)
     if model.format == "mlx" or engine.gpu_layers == 0 or chosen:
         return ""
-    from headstart.engine.backends.llama_devices import cards
+    from headstart.engine.backends.llama_cpp.devices import cards
 
     names = " + ".join(card.name for card in cards())
     run = engine.as_run
@@ -194,8 +194,8 @@ def check_unknown(
     """
     if model.format == "mlx":
         return Checked()
-    from headstart.engine.backends.llama_devices import cards
-    from headstart.engine.backends.probe import probe
+    from headstart.engine.backends.llama_cpp.devices import cards
+    from headstart.engine.backends.trial.probe import probe
 
     measured = bool(tuned_for(model, engine))
     plain = measured and any(card.software for card in cards())

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from headstart.engine.remote.client import Offer
-    from headstart.engine.remote.draft_text import RemoteDraft
-    from headstart.engine.remote.gain import ServerGain
-    from headstart.engine.remote.scorer import Scorer
+    from headstart.engine.remote.draft import RemoteDraft
+    from headstart.engine.remote.drafting.gain import ServerGain
+    from headstart.engine.remote.drafting.scorer import Scorer
     from headstart.engine.remote.turn import RemoteTurn
 
 log = logging.getLogger(__name__)
@@ -196,14 +196,14 @@ class RemoteSession:
             learning.cancel()
         kept = await self._client_of(model.connection)
         try:
-            from headstart.engine.remote.draft_text import drafts_possible
+            from headstart.engine.remote.draft import drafts_possible
             from headstart.engine.remote.turn import RemoteTurn
 
             scorer = drafting = None
             if drafts_possible(request):
                 scorer = self._scorer(kept.client, request, draft)
             if scorer is not None and scorer.possible:
-                from headstart.engine.remote.drafting import ServerDrafting
+                from headstart.engine.remote.drafting.rounds import ServerDrafting
 
                 drafting = ServerDrafting(request, scorer, draft, stream.put)
             turn = RemoteTurn(kept.client, request, stream.put, stream.token, drafting)
@@ -220,8 +220,8 @@ class RemoteSession:
     def _scorer(
         self, client: AsyncOpenAI, request: RemoteRequest, draft: RemoteDraft | None
     ) -> Scorer:
-        from headstart.engine.remote.gain import ServerGain
-        from headstart.engine.remote.scorer import Scorer
+        from headstart.engine.remote.drafting.gain import ServerGain
+        from headstart.engine.remote.drafting.scorer import Scorer
 
         model = request.model
         key = (model.key, model.connection.url, "" if draft is None else draft.key)
@@ -244,7 +244,7 @@ class RemoteSession:
         busy = kept.connection.id in self._learning or kept.users > 1
         if rate is None or busy:
             return
-        from headstart.engine.remote.learning import learn
+        from headstart.engine.remote.drafting.learning import learn
 
         scorer = replace(scorer, with_images=turn.with_images)
         reply, tokens = turn.text, stats.generated_tokens

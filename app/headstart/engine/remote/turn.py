@@ -38,7 +38,7 @@ from headstart.engine.stop import StopSignal
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from headstart.engine.remote.drafting import ServerDrafting
+    from headstart.engine.remote.draft import Drafting
 
 # the first word may take so many times the timeout: the prompt is prefilled in silence
 FIRST_TIMES = 10
@@ -64,7 +64,7 @@ class RemoteTurn:
         request: RemoteRequest,
         emit: Emit,
         stop: StopSignal,
-        drafting: ServerDrafting | None = None,
+        drafting: Drafting | None = None,
     ) -> None:
         self._client = client
         self._drafting = drafting

@@ -10,7 +10,7 @@ import pytest
 
 from headstart.core.model_ref import ModelRef
 from headstart.core.settings import EngineSettings, Sampling
-from headstart.engine.backends.llama_cpp import LlamaCppDecoder
+from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.constraints.rules import DraftRules, RuleMaker, Rules
 from headstart.engine.markup.formats import FORMATS, THINK, ReplyFormat
 from headstart.engine.markup.text_stream import TextStream

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headstart.core.settings import Sampling, Speculation
-from headstart.engine.backends.llama_sampler import Candidates, LlamaCppSampler
+from headstart.engine.backends.llama_cpp.sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.predictions import Draws
 from headstart.engine.noise import gumbel
 from headstart.engine.speculation.depth.choice import Depth

@@ -1,0 +1,50 @@
+"""Forwards of one context, with as many threads as are fastest now. Engine thread."""
+
+from __future__ import annotations
+
+from time import perf_counter, process_time
+from typing import Any
+
+import llama_cpp as lib
+
+from headstart.core.errors import EnvironmentProblem
+from headstart.engine.backends.llama_cpp.context import LlamaContext
+from headstart.engine.backends.llama_cpp.library import recent_errors
+from headstart.engine.backends.thread_count import ThreadCount
+from headstart.engine.decoder import ContextFull, DecodeAborted
+
+
+class Forwards:
+    def __init__(self, llama: LlamaContext, fixed: bool) -> None:
+        """`fixed`: the number of threads was chosen, and stays."""
+        self._llama = llama
+        self._threads = ThreadCount(llama.threads, fixed=fixed)
+        self._used = llama.threads
+
+    @property
+    def pace(self) -> int:
+        """See `engine.decoder.Decoder.pace`."""
+        return self._threads.pace
+
+    def run(self, batch: Any, count: int) -> int:
+        """What llama.cpp says of a batch of so many tokens: 0, or what `failed` knows. Raises
+        WeightsLost."""
+        threads = self._threads.next(count)
+        if threads != self._used:
+            lib.llama_set_n_threads(self._llama.context, threads, threads)
+            self._used = threads
+        began, used = perf_counter(), process_time()
+        result = self._llama.decode(batch, count)
+        if result == 0:
+            self._threads.took(count, perf_counter() - began, process_time() - used)
+        return result
+
+
+def failed(result: int) -> Exception:
+    """What a forward raises that did not end with 0."""
+    if result == 1:
+        return ContextFull()
+    if result == 2:
+        return DecodeAborted()
+    reason = recent_errors() or "no reason given"
+    return EnvironmentProblem("llama-failed", result=result, reason=reason)

@@ -1,0 +1,1 @@
+"""MLX behind the Decoder protocol, with mlx-lm's models."""

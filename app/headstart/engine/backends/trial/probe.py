@@ -1,0 +1,234 @@
+"""Opens a model file in a child process first: what crashes there does not crash the window.
+
+llama.cpp ends the whole process on some files, and on some models only when their state is copied
+or cut. The child does what the program is going to do and says on its standard output what it
+begins; what ended it is left off when it is tried again. The parent side runs on the engine thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from headstart.core import reentry, tuning
+from headstart.core.abilities import LACKS_NOTHING, Ability
+from headstart.core.errors import ModelProblem
+from headstart.core.heads import HeadKind
+from headstart.core.settings import EngineSettings
+from headstart.core.split_files import parts
+from headstart.core.text import shortened
+from headstart.core.tuning import Timing, Tuning
+from headstart.engine.backends.checked import Checked
+from headstart.engine.backends.trial.read_through import read_through
+from headstart.engine.decoder import DecodeAborted
+from headstart.engine.stop import StopSignal
+
+OPTION = "--probe-model"
+# what the child says: that it begins with something, that it cannot do something, that it is done,
+# and how fast it was
+_TRIES, _LACKS, PASSED, _TOOK = (
+    "headstart-probe: tries ",
+    "headstart-probe: lacks ",
+    "headstart-probe: passed",
+    "headstart-probe: took ",
+)
+# seconds of a batch from which on a card is too slow to be measured while the user waits
+LONGEST_BATCH = 0.4
+# large enough for what is tried
+_CONTEXT, _CONTEXT_WITH_IMAGE = 512, 4096
+_LONGEST_SAID = 300
+
+
+class _Trial(Struct, frozen=True):
+    """What the child is asked, as JSON on its command line."""
+
+    settings: EngineSettings
+    without: tuple[Ability, ...] = ()
+    # how long a batch may take, in seconds, for batches and attention to be measured; 0: they are
+    # not
+    longest_batch: float = 0.0
+    # with which images are tried, and nothing else
+    projector: str = ""
+    # the head that is tried with the model, and nothing else: its kind, and its file
+    kind: HeadKind | None = None
+    head: str = ""
+
+
+def command(path: Path, trial: str) -> list[str]:
+    return reentry.command(OPTION, str(path), trial)
+
+
+def probe(
+    path: Path,
+    engine: EngineSettings,
+    stop: StopSignal,
+    progress: Callable[[float], bool],
+    measured: bool = False,
+    plain: bool = False,
+) -> Checked:
+    """What the model cannot do with these settings; `measured`, with how it runs fastest on the
+    graphics cards; `plain`: automatic attention is not flash attention on these. Raises
+    ModelProblem when the child could not use the file at all, DecodeAborted on a cancel.
+
+    `progress` as in `read_through`: the child finds the file in memory.
+    """
+    read_through(parts(path), lambda fraction: progress(fraction) and not stop.stopped)
+    longest = LONGEST_BATCH if measured else 0.0
+    attention = engine.as_run.flash_attention
+    if plain and attention == "auto":
+        return _probe_plain(path, engine, stop, longest)
+    try:
+        return _probe(path, engine, stop, longest)
+    except ModelProblem as problem:
+        if attention == "off" or not (measured or attention == "on"):
+            raise
+        # some cards fail at flash attention
+        try:
+            found = _probe_plain(path, engine, stop, longest)
+        except ModelProblem:
+            raise problem from None
+        if attention == "on":
+            raise ModelProblem("fails-at-flash-attention", name=path.name) from None
+        return found
+
+
+def probe_images(path: Path, projector: Path, engine: EngineSettings, stop: StopSignal) -> bool:
+    """Whether the model reads images with this projector. Raises DecodeAborted on a cancel."""
+    # its weights may fill the card already
+    settings = msgspec.structs.replace(engine, gpu_layers=0)
+    trial = _Trial(settings, projector=str(projector))
+    _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
+    return PASSED in (line.strip() for line in output.splitlines())
+
+
+def probe_head(
+    path: Path, head: Path, kind: HeadKind, engine: EngineSettings, stop: StopSignal
+) -> bool:
+    """Whether the head at `head` drafts for the model. Raises DecodeAborted on a cancel."""
+    settings = msgspec.structs.replace(engine, gpu_layers=0)
+    trial = _Trial(settings, kind=kind, head=str(head))
+    _, output = _run(path, msgspec.json.encode(trial).decode(), stop)
+    return PASSED in (line.strip() for line in output.splitlines())
+
+
+def _probe_plain(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
+    """Without flash attention, which the model is not used with then."""
+    without = msgspec.structs.replace(engine, flash_attention="off", exact=False)
+    found = _probe(path, without, stop, longest)
+    batch = found.tuning.batch if found.tuning is not None else tuning.BATCHES[0]
+    return Checked(found.lacking, Tuning(batch, flash=False))
+
+
+def _probe(path: Path, engine: EngineSettings, stop: StopSignal, longest: float) -> Checked:
+    lacking = LACKS_NOTHING
+    while True:
+        trial = _Trial(engine, tuple(sorted(lacking)), longest)
+        code, output = _run(path, msgspec.json.encode(trial).decode(), stop)
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        lacking |= {Ability(name) for name in _after(_LACKS, lines)}
+        if PASSED in lines:
+            return Checked(lacking, tuning.choose(_timings(lines)))
+        tried = _after(_TRIES, lines)
+        if not tried or tried[-1] in lacking:
+            said = next((line for line in reversed(lines) if not line.startswith(_TRIES)), "")
+            how = f"crashed (signal {-code})" if code < 0 else "failed"
+            said = shortened(said.rstrip("."), _LONGEST_SAID) or "It said nothing"
+            raise ModelProblem("model-cannot-be-opened", name=path.name, how=how, said=f"{said}.")
+        lacking |= {Ability(tried[-1])}
+
+
+def _run(path: Path, trial: str, stop: StopSignal) -> tuple[int, str]:
+    child = subprocess.Popen(
+        command(path.absolute(), trial),
+        cwd=reentry.FOLDER,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        # ggml would start a debugger where there is one
+        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+    )
+    stop.set_abort(child.kill)
+    try:
+        output, _ = child.communicate()
+    finally:
+        stop.set_abort(None)
+    if stop.stopped:
+        raise DecodeAborted
+    return child.returncode, output
+
+
+def _timings(lines: list[str]) -> list[Timing]:
+    found = []
+    for line in lines:
+        if line.startswith(_TOOK):
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.append(msgspec.json.decode(line.removeprefix(_TOOK), type=Timing))
+    return found
+
+
+def _after(start: str, lines: list[str]) -> list[str]:
+    known = {ability.value for ability in Ability}
+    names = [line.removeprefix(start).split(":")[0] for line in lines if line.startswith(start)]
+    return [name for name in names if name in known]
+
+
+def child_main(path: Path, asked: str) -> int:
+    """The child's side: load, try, report."""
+    from headstart.engine.backends.llama_cpp import tuning as llama_tuning
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+    from headstart.engine.backends.trial import steps as trial
+
+    with contextlib.suppress(BrokenPipeError):
+        try:
+            wanted = msgspec.json.decode(asked, type=_Trial)
+            context = _CONTEXT_WITH_IMAGE if wanted.projector else _CONTEXT
+            engine = msgspec.structs.replace(wanted.settings, context_length=context)
+            if wanted.kind is not None:
+                _try_head(path, wanted.kind, Path(wanted.head), engine.as_run)
+                print(PASSED, flush=True)
+                return 0
+            decoder = LlamaCppDecoder(path, engine.as_run)
+            if wanted.projector:
+                decoder.open_images(Path(wanted.projector))
+                trial.see(decoder)
+                print(PASSED, flush=True)
+                return 0
+            trial.read(decoder)
+        except Exception as error:
+            # what to do about it is said by who asked
+            print(getattr(error, "message", error))
+            return 1
+        for ability, step in trial.steps(decoder, wanted.without):
+            print(f"{_TRIES}{ability.value}", flush=True)
+            try:
+                step()
+            except Exception as error:
+                print(f"{_LACKS}{ability.value}: {error}", flush=True)
+        print(PASSED, flush=True)
+        if wanted.longest_batch:
+            for timing in llama_tuning.timings(decoder.llama, engine, wanted.longest_batch):
+                print(f"{_TOOK}{msgspec.json.encode(timing).decode()}", flush=True)
+    return 0
+
+
+def _try_head(path: Path, kind: HeadKind, head: Path, engine: EngineSettings) -> None:
+    """In the child. Raises what keeps the two from working together."""
+    from headstart.engine.backends.heads.llama_heads import open_llama_head
+    from headstart.engine.backends.heads.numpy_medusa import MedusaHead
+    from headstart.engine.backends.llama_cpp.context import Made
+    from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
+    from headstart.engine.backends.trial import steps as trial
+
+    target = LlamaCppDecoder(path, engine, made=Made(layers=kind is HeadKind.OWN))
+    if kind is HeadKind.MEDUSA:
+        trial.draft(target, MedusaHead(head, target))
+    else:
+        trial.draft(target, open_llama_head(head, kind, engine, target))

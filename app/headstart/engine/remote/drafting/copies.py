@@ -1,0 +1,34 @@
+"""Copies of earlier text, which draft what repeats. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+from headstart.core.servers import Connection
+
+# characters that must be the same for a copy to be drafted from
+SAME = 32
+
+
+def copy_of(reply: str, texts: Sequence[str], characters: int) -> str:
+    """What followed the end of `reply` where it stood before, in the reply or in `texts`, the
+    latest place first; "" where it did not."""
+    end = reply[-SAME:]
+    if len(end) < SAME:
+        return ""
+    for text in (reply[:-1], *reversed(texts)):
+        at = text.rfind(end)
+        if at >= 0:
+            return text[at + SAME : at + SAME + characters]
+    return ""
+
+
+def is_this_computer(connection: Connection) -> bool:
+    """Whether the server shares the processor with the draft."""
+    host = connection.host.rpartition(":")[0] if ":" in connection.host else connection.host
+    host = host.strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
