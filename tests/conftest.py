@@ -25,7 +25,7 @@ import qasync
 from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App, close_app, open_app
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.home import Home
 from headstart.hub import checked, library
 from headstart.hub.library import open_model, starter_model

@@ -21,10 +21,10 @@ from headstart.engine.generator import Generator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.runner import Runner
 from headstart.home import Home
-from headstart.storage.keychain import Keychain
-from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
-from headstart.storage.running import RunningFile
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.keychain import Keychain
+from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.adapters.running import RunningFile
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from headstart.ui import pictures, theme
 from headstart.ui.controllers.everything import Controllers, make_controllers
@@ -72,8 +72,8 @@ async def open_app(
         from headstart.engine.prefix.tracer import TraceMemory
         from headstart.engine.resources import Resources
         from headstart.hub.checked import CheckedModels
-        from headstart.storage.profiles import StoredProfiles
-        from headstart.storage.replies import StoredReplies
+        from headstart.storage.adapters.profiles import StoredProfiles
+        from headstart.storage.adapters.replies import StoredReplies
 
         return LocalGenerator(
             Resources(

@@ -14,7 +14,7 @@ from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded, ReplyEvent
 from headstart.chat.transfer.exporting import Run
 from headstart.core.events import Failed, Finished, Loaded, TextAdded
-from headstart.core.settings import ChatOptions, SamplingChoice
+from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.core.told import AS_WRITTEN, told
 from headstart.ui.transcript.words import figures_text
 

@@ -32,9 +32,9 @@ from headstart.core.started_with import StartedWith
 from headstart.core.told import told
 from headstart.home import Home
 from headstart.reserve import reserve_heap
-from headstart.storage.crash_log import CrashLog
-from headstart.storage.crash_log import details as crash_details
-from headstart.storage.starts import StartsFile
+from headstart.storage.adapters.crash_log import CrashLog
+from headstart.storage.adapters.crash_log import details as crash_details
+from headstart.storage.adapters.starts import StartsFile
 from headstart.ui import theme
 from headstart.ui.asked_to_end import when_asked_to_end
 from headstart.ui.first_paint import FirstPaint

@@ -29,10 +29,10 @@ from headstart.chat.transfer.intake import Run as ImportRun
 from headstart.core import reentry
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import keep_private, private_folder
-from headstart.core.text import count_words
+from headstart.core.text.shown import count_words
 from headstart.home import Home
-from headstart.storage.keychain import Keychain
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.keychain import Keychain
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 # the exit code of an import of which some came in and some did not; 1: nothing did

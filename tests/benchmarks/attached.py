@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headstart.assembly import App
-from headstart.core.settings import EngineSettings, SamplingChoice, changed
+from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
 from tests.benchmarks.searching import words
 from tests.conftest import until
 from tests.support.documents import pdf

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from headstart.assembly import App
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import Finished
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation, changed
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import (
+    EngineSettings,
+    Sampling,
+    SamplingChoice,
+    Speculation,
+    changed,
+)
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal

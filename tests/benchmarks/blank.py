@@ -7,8 +7,8 @@ import random
 from typing import Any
 
 from headstart.assembly import App
-from headstart.core.parts import text_part
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from tests.benchmarks.searching import words
 from tests.support.blank_blocks import blank_blocks
 from tests.ui.looks import REPLY

@@ -23,17 +23,17 @@ import msgspec
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.services import make_services
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import Failed, Finished, GenerationEvent, Prefilling, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import (
+from headstart.core.settings.schema import (
     EngineSettings,
     Sampling,
     SamplingChoice,
     Settings,
     Speculation,
 )
-from headstart.core.values import Role, TurnStats
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prompt import PromptEncoder
 from headstart.engine.resources import Resources
@@ -42,8 +42,8 @@ from headstart.engine.stop import StopSignal
 from headstart.engine.template import ChatTemplate
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import starter_model
-from headstart.storage.keychain import Keychain
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.keychain import Keychain
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 from tests.benchmarks.peers import bench_cache, peer, stock
 from tests.benchmarks.report import Report, paired_ratios, spread

@@ -28,12 +28,12 @@ import psutil
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
+from headstart.core.chats.values import Role
 from headstart.core.events import Finished, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
 from headstart.core.servers import Connection
-from headstart.core.settings import EngineSettings, Sampling, SamplingChoice, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings, Sampling, SamplingChoice, Speculation
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal

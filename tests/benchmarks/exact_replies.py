@@ -14,7 +14,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds
 from headstart.hub.library import starter_model

@@ -6,7 +6,7 @@ The starter model in every type that llama.cpp can make of it.
 
 from __future__ import annotations
 
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import starter_model

@@ -23,7 +23,7 @@ import qasync
 from headstart.assembly import App, close_app, open_app
 from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.intake import Run
-from headstart.core.settings import SamplingChoice
+from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.launch import make_application
 from tests.benchmarks.hub_window import Frames

@@ -13,9 +13,9 @@ import statistics
 from pathlib import Path
 from time import perf_counter
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.markup.finder import TokenFinder

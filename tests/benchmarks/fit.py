@@ -11,9 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headstart.core.fit import Pair
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, validated
+from headstart.core.models.fit import Pair
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, validated
 from headstart.hub.library import starter_model
 from headstart.hub.shapes import read_shape
 from tests.benchmarks.prefix import wide

@@ -21,7 +21,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from tests.models.heads import write_eagle3
 

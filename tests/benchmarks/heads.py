@@ -12,8 +12,8 @@ import statistics
 from pathlib import Path
 from time import perf_counter
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import ref, starter_model
 from tests.benchmarks.head_training import TAPS, make_head

@@ -18,8 +18,8 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from headstart.assembly import App, close_app, open_app
-from headstart.core.catalog import Search
-from headstart.core.library_settings import LibrarySettings
+from headstart.core.hub.catalog import Search
+from headstart.core.settings.library import LibrarySettings
 from headstart.home import Home
 from headstart.launch import make_application
 from tests.benchmarks.hub_process import HubProcess

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from tests.benchmarks.decode import MIXES, mixed, run_sections
 from tests.benchmarks.peers import peer, stock
 from tests.benchmarks.report import Ratios, Report, paired_ratios, spread

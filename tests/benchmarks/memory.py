@@ -22,7 +22,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import psutil
 
 from headstart.assembly import App
-from headstart.core.settings import SamplingChoice
+from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import Start, run

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from headstart.core.encodings import CODECS
+from headstart.core.chats.finding import spans_of
+from headstart.core.chats.parts import PartKind
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.finding import spans_of
-from headstart.core.folding import fold, match_of
 from headstart.core.markdown.formula import formula
 from headstart.core.markdown.parser import make_parser
-from headstart.core.parts import PartKind
+from headstart.core.text.encodings import CODECS
+from headstart.core.text.folding import fold, match_of
 from headstart.engine.markup.formats import format_of
 from headstart.engine.markup.text_stream import TextStream
 from headstart.exchange import own_format

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.home import Home
 from headstart.hub.library import ref, starter_model
 from tests.benchmarks.decode import TOKENS, generator, request, turn

@@ -21,10 +21,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from headstart.core.chats.values import Role
 from headstart.core.events import TextAdded
 from headstart.core.requests import AheadRequest, LoadRequest, PromptMessage
 from headstart.core.retention import Retention
-from headstart.core.values import Role
 from headstart.engine.runner import Runner
 from headstart.engine.stop import NEVER, StopSignal
 from headstart.hub.library import starter_model

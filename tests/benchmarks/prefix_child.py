@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from headstart.core.chats.values import Chat, Role
 from headstart.core.events import Finished, GenerationEvent, TextAdded
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Chat, Role
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine import reply_emitter
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
@@ -25,8 +25,8 @@ from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
 from headstart.hub.library import open_model
-from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
-from headstart.storage.profiles import StoredProfiles
+from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.worker import Storage, Store
 from tests.benchmarks.peers import bench_cache
 

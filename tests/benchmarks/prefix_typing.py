@@ -17,8 +17,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
 from headstart.assembly import App
-from headstart.core.prefix_settings import PrefixSettings
-from headstart.core.settings import SamplingChoice, Speculation
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import SamplingChoice, Speculation
 from headstart.core.started_with import StartedWith
 from headstart.home import Home
 from headstart.launch import Start, run

@@ -8,8 +8,8 @@ import random
 import tempfile
 from pathlib import Path
 
-from headstart.storage import owed
-from headstart.storage.owed import Owed
+from headstart.storage.rescue import owed
+from headstart.storage.rescue.owed import Owed
 from tests.benchmarks.report import Report, json_path
 from tests.support.purging import kill_at, prepare, start_again, words_left
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from headstart.assembly import App
 from headstart.chat.finding import MOST
-from headstart.core.parts import text_part
-from headstart.core.search import Filters
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.search import Filters
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Store
 
 _WORDS = [

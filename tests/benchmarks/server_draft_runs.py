@@ -10,12 +10,12 @@ import asyncio
 import statistics
 
 from headstart.chat.answering.server_drafts import Engine, ServerDraft, draft_prompt
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import Failed, Finished, Notice, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.local import LocalGenerator
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.resources import Resources

@@ -16,8 +16,8 @@ from typing import Any
 import llama_cpp as lib
 import numpy as np
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import Speculation
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import Speculation
 from headstart.engine import reply_emitter
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_cpp import sampler as llama_sampler

@@ -11,8 +11,8 @@ import statistics
 import threading
 from collections.abc import Callable, Sequence
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import Speculation
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import Speculation
 from headstart.engine.stop import StopSignal
 from tests.benchmarks.report import Report, spread
 from tests.benchmarks.speculation_runs import Engine

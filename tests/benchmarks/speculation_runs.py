@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import Finished, GenerationEvent, TextAdded
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import ProfileKey
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.profiles import ProfileKey
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine import reply_emitter
 from headstart.engine.backends import select
 from headstart.engine.decoder import Constraint, Decoder, Hidden, Prediction, Sampler

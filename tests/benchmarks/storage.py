@@ -24,10 +24,11 @@ from sqlalchemy import insert
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
+from headstart.core.chats.values import new_id, now_ms
 from headstart.core.servers import Connection
-from headstart.core.values import new_id, now_ms
 from headstart.home import Home
-from headstart.storage import rows, tables
+from headstart.storage.tables import definitions as tables
+from headstart.storage.tables import rows
 from headstart.storage.worker import Storage, Store
 from tests.benchmarks.painting import Painted
 from tests.benchmarks.report import Report, json_path, spread

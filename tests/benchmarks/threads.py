@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.hub.library import starter_model

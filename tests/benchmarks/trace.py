@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from headstart.core.settings import Speculation
+from headstart.core.settings.schema import Speculation
 from headstart.engine.backends.llama_cpp import context as llama_context
 from headstart.engine.backends.llama_cpp import sampler as llama_sampler
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder

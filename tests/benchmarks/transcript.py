@@ -30,12 +30,13 @@ from sqlalchemy import insert
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
+from headstart.core.chats.parts import Origin, PartKind, text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.events import TextAdded, TextPiece
-from headstart.core.parts import Origin, PartKind, text_part
 from headstart.core.servers import Connection
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.home import Home
-from headstart.storage import rows, tables
+from headstart.storage.tables import definitions as tables
+from headstart.storage.tables import rows
 from headstart.storage.worker import Storage, Store
 from headstart.ui.transcript.markdown import parse
 from tests.benchmarks.attached import first_question, second_question

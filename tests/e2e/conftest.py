@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine import local, prefill
+from headstart.engine.loading import models
 from tests.models.drafts import drop_layers, other_vocabulary, renamed_tokens
 from tests.models.tiny_mlx import FAMILIES, make_tiny_mlx
 from tests.support.prefix_engine import PrefixEngine, free_disk
@@ -24,7 +25,7 @@ def plenty_of_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What may hold a user up for milliseconds takes longer on a machine that is busy."""
     monkeypatch.setattr(prefill, "KEEP_SECONDS", 2.0)
-    monkeypatch.setattr(local, "SWITCH_SECONDS", 2.0)
+    monkeypatch.setattr(models, "SWITCH_SECONDS", 2.0)
     monkeypatch.setattr(local, "QUIT_SECONDS", 10.0)
 
 

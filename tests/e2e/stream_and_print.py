@@ -13,7 +13,7 @@ from pathlib import Path
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEvent
 from headstart.core.events import TextAdded
-from headstart.core.settings import EngineSettings, SamplingChoice
+from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.home import Home
 from headstart.launch import Start, run
 from tests.conftest import until

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from headstart.core.chats.parts import PartKind
+from headstart.core.chats.values import FinishReason, Role, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Finished, TextAdded
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import PartKind
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage, WrittenSoFar
-from headstart.core.settings import Backend, Bias, EngineSettings, Sampling, Speculation
-from headstart.core.values import FinishReason, Role, TurnStats
+from headstart.core.settings.schema import Backend, Bias, EngineSettings, Sampling, Speculation
 from headstart.engine.constraints.answer_format import check_schema, fits
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources

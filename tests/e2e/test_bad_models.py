@@ -10,12 +10,12 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
 from headstart.assembly import App
+from headstart.core.chats.values import MessageStatus
 from headstart.core.errors import ModelProblem
-from headstart.core.fit import Memory
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
-from headstart.core.values import MessageStatus
-from headstart.engine import local
+from headstart.core.models.fit import Memory
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
+from headstart.engine.loading import models
 from headstart.hub.gguf import read_header
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, use_sampling
@@ -63,7 +63,7 @@ async def test_a_context_that_does_not_fit_is_refused_with_one_click_to_what_doe
     running: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # 84 MB of weights, 180 MB for 8,192 tokens, buffers of 80 MB
-    monkeypatch.setattr(local, "memory", lambda: Memory(400_000_000, 240_000_000))
+    monkeypatch.setattr(models, "memory", lambda: Memory(400_000_000, 240_000_000))
     async with running() as app:
         use_sampling(app)
         app.services.preferences.update(engine=EngineSettings(context_length=8192))

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import HeadKind
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.models.heads import HeadKind
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine.backends.heads.llama_block import LlamaBlock, _Pairs, _RowsIn
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.stop import StopSignal

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from headstart.assembly import App
-from headstart.core.parts import Origin
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import FinishReason, MessageStatus
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, MessageStatus
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.support.driver import (
     GREEDY,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine import exactness
 from headstart.engine.exactness import Exactness
 from headstart.engine.prefix import speeds

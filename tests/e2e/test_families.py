@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.profile import PairProfile, TargetProfile

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.recommended import Recommended
-from headstart.core.values import MessageStatus
+from headstart.core.chats.values import MessageStatus
+from headstart.core.models.recommended import Recommended
+from headstart.core.models.ref import ModelRef
 from tests.conftest import OpenApp, until
 from tests.support.driver import reply_done, use_sampling
 from tests.support.hub_server import HubServer, Repo

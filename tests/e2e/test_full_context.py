@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.settings import EngineSettings, SamplingChoice
-from headstart.core.values import FinishReason, MessageStatus, Role
+from headstart.core.chats.values import FinishReason, MessageStatus, Role
+from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, reply_done, use_sampling
 from tests.support.prefix_engine import prose

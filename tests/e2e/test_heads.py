@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.replies import NoReplies
+from headstart.core.chats.values import Role
 from headstart.core.events import DraftActivity, DraftStage, GenerationEvent, Notice, TextAdded
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
-from headstart.core.replies import NoReplies
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage, WrittenSoFar
 from headstart.core.retention import Retention
-from headstart.core.settings import Sampling, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.backends import select
 from headstart.engine.backends.heads.llama_assistant import LlamaAssistant
 from headstart.engine.backends.heads.llama_block import LlamaBlock
@@ -194,7 +194,7 @@ def test_a_head_of_another_model_is_refused_with_a_reason(
 
 
 def test_the_logits_are_the_same_with_taps_and_without(starter: ModelRef) -> None:
-    from headstart.core.settings import EngineSettings
+    from headstart.core.settings.schema import EngineSettings
 
     decoder = LlamaCppDecoder(starter.path, EngineSettings(context_length=512))
     tokens = decoder.encode("A river runs to the sea, and the sea is wide.")

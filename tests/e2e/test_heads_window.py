@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headstart.core.heads import OWN_LAYERS
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import SamplingChoice
+from headstart.core.models.heads import OWN_LAYERS
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.models.heads import random_eagle3
 from tests.models.tiny import make_tiny

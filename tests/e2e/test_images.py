@@ -12,10 +12,10 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from headstart.core.events import GenerationEvent, Notice
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptImage
 from headstart.core.rgb import Rgb
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine import image_tokens
 from headstart.engine.backends import select
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from headstart.core.events import GenerationEvent, Notice, TextAdded
-from headstart.core.fit import Memory
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import Speculation
+from headstart.core.models.fit import Memory
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation import letting_go
 from headstart.engine.stop import StopSignal
 from tests.models.drafts import drop_layers

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QMimeData
 
-from headstart.core.parts import text_part
-from headstart.core.settings import EngineSettings
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.settings.schema import EngineSettings
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, reply_done, shown_text, use_sampling
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import Finished, GenerationEvent, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.speculation.calibration import SIZES

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from headstart.core.events import Finished, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest
-from headstart.core.settings import EngineSettings, Sampling, Speculation
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import DecodeAborted

@@ -12,11 +12,11 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from headstart.core.heads import HeadKind
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import Role
+from headstart.core.models.heads import HeadKind
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.backends.heads.mlx_block import MlxBlock
 from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.backends.mlx.states import inner_of, output_of

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.events import GenerationEvent, Notice
-from headstart.core.heads import HeadKind
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.heads import HeadKind
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.backends.heads.mlx_head import MlxHead
 from headstart.engine.backends.heads.numpy_medusa import MedusaHead
 from headstart.engine.backends.mlx.decoder import MlxDecoder

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.speculation.draft_model import DraftModel

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.trial.probe import probe
 from headstart.engine.stop import StopSignal
 from headstart.extraction.process import Reading

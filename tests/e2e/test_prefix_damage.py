@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.files import PARTIAL
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
 from headstart.engine.prefix import budget, record_file, writer
 from headstart.hub.library import open_model

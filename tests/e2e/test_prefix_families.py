@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.prefixes import IndexState
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix import keys, speeds
 from headstart.engine.prefix.fingerprint import fingerprint

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.retention import Retention
-from headstart.core.settings import Speculation
+from headstart.core.settings.schema import Speculation
 from headstart.engine.prefix import budget, keys
 from headstart.engine.stop import StopSignal
 from headstart.hub.library import open_model

@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from headstart.assembly import App
 from headstart.chat.answering import battery
 from headstart.chat.changes import AheadState
-from headstart.core.prefix_settings import PrefixSettings
-from headstart.core.settings import SamplingChoice
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.ui.transcript.words import figures_of
 from tests.conftest import OpenApp, until

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Speculation
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Speculation
 from headstart.engine import prefill
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from headstart.chat import chat_list
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import now_ms
+from headstart.core.models.ref import ModelRef
 from headstart.core.running import Doing
-from headstart.core.settings import EngineSettings, SamplingChoice
-from headstart.core.values import now_ms
+from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels
-from headstart.storage.running import RunningFile
+from headstart.storage.adapters.running import RunningFile
 from tests.conftest import OpenApp, until
 from tests.models.drafts import Field, drop_layers, read_gguf, write_gguf
 from tests.support.driver import ask, begin, stored_chat, use_sampling

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import OriginRun, TextPart
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import MessageStatus
+from headstart.core.chats.parts import OriginRun, TextPart
+from headstart.core.chats.values import MessageStatus
+from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from tests.conftest import OpenApp, until
 from tests.e2e.stream_and_print import QUESTION

@@ -9,9 +9,9 @@ import time
 import pytest
 
 from headstart.assembly import App
+from headstart.core.chats.values import Message, MessageStatus
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import changed
-from headstart.core.values import Message, MessageStatus
+from headstart.core.settings.schema import changed
 from tests.conftest import OpenApp
 from tests.support.faulty_proxy import FaultyProxy, Passed, kept
 from tests.support.scripted_server import Answer, Asked, ScriptedServer

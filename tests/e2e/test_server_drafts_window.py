@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from headstart.assembly import App
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import Message
 from headstart.core.events import DraftStage, Speculating
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
+from headstart.core.models.ref import ModelRef
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import Message
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done
 from tests.support.scoring_server import ScoringServer

@@ -15,11 +15,11 @@ import pytest
 from headstart.assembly import App
 from headstart.chat.models import ModelList
 from headstart.chat.servers import ConsentNeeded
+from headstart.core.chats.values import FinishReason, MessageStatus
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import EngineSettings, SamplingChoice, changed
-from headstart.core.values import FinishReason, MessageStatus
+from headstart.core.settings.schema import EngineSettings, SamplingChoice, changed
 from headstart.engine.backends import select
 from headstart.home import Home
 from headstart.ui.settings.servers_page import ConnectionDialog

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.events import (
     Finished,
     GenerationEvent,
@@ -16,11 +18,9 @@ from headstart.core.events import (
     SpeedCurve,
     TextAdded,
 )
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import EngineSettings, KvType, Sampling, Speculation
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.sampler import LlamaCppSampler
 from headstart.engine.local import LocalGenerator

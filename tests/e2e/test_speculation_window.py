@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.heads import AUTOMATIC
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
-from headstart.core.settings import EngineSettings, SamplingChoice
+from headstart.core.chats.parts import Origin
+from headstart.core.models.heads import AUTOMATIC
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.hub.checked import CheckedModels
 from tests.conftest import OpenApp, until
 from tests.models.drafts import drop_layers

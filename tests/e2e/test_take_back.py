@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headstart.core.fit import UNDO
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
+from headstart.core.models.fit import UNDO
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted
 from tests.models.tiny import FAMILIES, make_tiny

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine.backends.llama_cpp import library as llama_library
 from tests.support.changing_child import HOW, WHEN
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Sampling, Speculation, WindowCache
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation, WindowCache
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix import speeds
 from headstart.engine.prefix.speeds import PrefixSpeeds

@@ -27,8 +27,8 @@ from headstart.hub.cards import read_card
 from headstart.hub.gguf import read_header
 from headstart.hub.library import open_model, starter_model
 from headstart.hub.shapes import read_shape
-from headstart.storage import owed
-from headstart.storage.owed import Owed
+from headstart.storage.rescue import owed
+from headstart.storage.rescue.owed import Owed
 from tests.faults.outcome import Outcome, Row
 from tests.support.changing_child import HOW
 from tests.support.endless_child import all_asked
@@ -165,7 +165,7 @@ def _devices(folder: Path) -> Iterator[Path]:
 
 
 def _attach(path: Path) -> None:
-    from headstart.core.attachments import LARGEST
+    from headstart.core.chats.attachments import LARGEST
     from headstart.core.files import read_regular
 
     try:

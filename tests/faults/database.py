@@ -19,9 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import TextPart, text_part
-from headstart.core.values import (
+from headstart.core.chats.parts import TextPart, text_part
+from headstart.core.chats.values import (
     Chat,
     FinishReason,
     Message,
@@ -31,7 +30,8 @@ from headstart.core.values import (
     new_id,
     now_ms,
 )
-from headstart.storage.rows import DAMAGED
+from headstart.core.errors import EnvironmentProblem
+from headstart.storage.tables.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 from tests.support.stored import behind_its_back
 
@@ -92,7 +92,7 @@ async def make(folder: Path, killed: bool, copied: bool) -> Sample:
     await storage.ready()
     await storage.run(lambda store: _fill(store, texts))
     if copied:
-        from headstart.storage.copies import copy_database
+        from headstart.storage.rescue.copies import copy_database
 
         copy_database(database, backups, "daily", 5)
     if killed:

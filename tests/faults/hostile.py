@@ -20,10 +20,10 @@ from typing import Any
 
 from PySide6.QtCore import QSize
 
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import text_part
 from headstart.core.requests import PromptMessage
-from headstart.core.values import Message, MessageStatus, Role
 from headstart.engine import template
 from headstart.exchange.material import ImportProblem
 from headstart.extraction.process import Reading

@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from headstart.core.chats.parts import TextPart
+from headstart.core.chats.values import Message
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import TextPart
-from headstart.core.values import Message
 from headstart.storage.worker import Storage
 from tests.faults.arriving import downloading, hub, importing, make_source
 from tests.faults.outcome import Outcome, Row, sound

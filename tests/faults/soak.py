@@ -21,9 +21,9 @@ import psutil
 from llama_cpp import llama_cpp as lib
 
 from headstart.assembly import App, close_app, open_app
-from headstart.core.model_ref import ModelRef
-from headstart.core.prefix_settings import PrefixSettings
-from headstart.core.settings import EngineSettings, SamplingChoice
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import EngineSettings, SamplingChoice
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.home import Home
 from headstart.hub.checked import CheckedModels

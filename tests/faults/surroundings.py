@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from headstart.core.parts import FilePart, ImagePart, Part, text_part
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import FilePart, ImagePart, Part, text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Storage, Store
 from tests.faults.database import make
 from tests.faults.kills import texts_in

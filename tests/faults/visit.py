@@ -20,9 +20,9 @@ from pathlib import Path
 import psutil
 
 from headstart.assembly import App
-from headstart.core.parts import FilePart, ImagePart, TextPart
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import Message, MessageStatus
+from headstart.core.chats.parts import FilePart, ImagePart, TextPart
+from headstart.core.chats.values import Message, MessageStatus
+from headstart.core.settings.schema import SamplingChoice
 from headstart.home import Home
 from headstart.launch import Start, run
 from tests.conftest import until

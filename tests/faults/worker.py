@@ -13,8 +13,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from headstart.core.parts import TextPart, text_part
-from headstart.core.values import (
+from headstart.core.chats.parts import TextPart, text_part
+from headstart.core.chats.values import (
     Chat,
     FinishReason,
     Message,

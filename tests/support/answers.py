@@ -20,14 +20,14 @@ from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked
 from headstart.chat.transfer.exporting import Exporting, Run
+from headstart.core.chats.parts import Origin, PartKind
+from headstart.core.chats.values import Chat, FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, TextAdded, TextPiece
-from headstart.core.model_ref import AnyModel, ModelRef
-from headstart.core.parts import Origin, PartKind
-from headstart.core.settings import Settings
+from headstart.core.models.ref import AnyModel, ModelRef
+from headstart.core.settings.schema import Settings
 from headstart.core.told import told
-from headstart.core.values import Chat, FinishReason, TurnStats
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 MODEL = ModelRef(Path("/models/harbour.gguf"), "harbour", 1)

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import pytest
 from msgspec.structs import replace
 
+from headstart.core.chats.parts import PartKind
+from headstart.core.chats.values import Role, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Failed, Finished, GenerationEvent, Notice, TextAdded
-from headstart.core.parts import PartKind
 from headstart.core.requests import PromptImage, PromptMessage, RemoteRequest, WrittenSoFar
 from headstart.core.servers import Connection, ServerKind, ServerModel
-from headstart.core.settings import Sampling
-from headstart.core.values import Role, TurnStats
+from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.draft import RemoteDraft
 from headstart.engine.remote.session import RemoteSession
 from headstart.engine.stop import StopSignal

@@ -11,12 +11,12 @@ import os
 import sys
 from pathlib import Path
 
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Finished, GenerationEvent, Notice, TextAdded
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import Sampling, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal

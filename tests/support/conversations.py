@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     BlobRef,
     FilePart,
     ImagePart,
@@ -20,8 +20,7 @@ from headstart.core.parts import (
     ToolResultPart,
     UnknownPart,
 )
-from headstart.core.settings import ChatOptions, SamplingChoice
-from headstart.core.values import (
+from headstart.core.chats.values import (
     FinishReason,
     MessageStatus,
     PrefixStats,
@@ -29,6 +28,7 @@ from headstart.core.values import (
     SpeculationStats,
     TurnStats,
 )
+from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.exchange.detect import recognise
 from headstart.exchange.ids import OWN
 from headstart.exchange.material import open_material

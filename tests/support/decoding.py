@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.decoder import Blob, Decoder
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from headstart.core.downloads import DownloadState
+from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.queue import Downloads
 from headstart.hub.downloads.transfer import Timing

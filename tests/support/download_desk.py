@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from headstart.core.catalog import Details
-from headstart.core.downloads import Download, DownloadState
+from headstart.core.hub.catalog import Details
+from headstart.core.hub.downloads import Download, DownloadState
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.queue import Downloads
 from headstart.hub.downloads.transfer import Timing

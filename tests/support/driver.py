@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from headstart.assembly import App
-from headstart.core.parts import text_part
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import (
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import (
     Chat,
     FinishReason,
     Message,
@@ -15,6 +14,7 @@ from headstart.core.values import (
     new_id,
     now_ms,
 )
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import until
 
 GREEDY = SamplingChoice(temperature=0.0, max_tokens=48)

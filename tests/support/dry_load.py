@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
-from headstart.core.settings import EngineSettings
+from headstart.core.models.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
+from headstart.core.settings.schema import EngineSettings
 
 MIB = 1 << 20
 _KV = {"f16": 1, "bf16": 30, "q8_0": 8}

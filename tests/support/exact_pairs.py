@@ -7,10 +7,10 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import Role
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings
 from tests.support.prefix_engine import BANK, PrefixEngine
 
 FAMILIES = (

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.models import Vocabulary
-from headstart.core.settings import Sampling
+from headstart.core.models.described import Vocabulary
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import (
     Blob,
     Constraint,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import Role
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation.hidden_draft import HiddenStateDraft
 from tests.models.heads import (
     only,

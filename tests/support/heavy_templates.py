@@ -163,8 +163,8 @@ class Ended:
 
 def tried(kind: str, source: str) -> Ended:
     """One of them, chosen and rendered as a model's would be, here."""
+    from headstart.core.chats.values import Role
     from headstart.core.requests import PromptMessage
-    from headstart.core.values import Role
     from headstart.engine.template import TemplateError, choose
 
     # what a first use imports is not a template's

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from headstart.assembly import App
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.ui.models.page import ModelsPage
 from headstart.ui.models.results import ITEM
 from headstart.ui.window.notices import Banner, Toast

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from tests.models.tiny import make_tiny
 
 FAMILIES = ("llama", "gemma3", "qwen35", "nemotron_h")

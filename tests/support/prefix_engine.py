@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from headstart.core.chats.replies import EarlierReplies
+from headstart.core.chats.values import Chat, Role, TurnStats
 from headstart.core.events import Finished, GenerationEvent, PrefilledAhead, TextAdded
-from headstart.core.model_ref import ModelRef
-from headstart.core.replies import EarlierReplies
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -21,17 +22,22 @@ from headstart.core.requests import (
     PromptImage,
     PromptMessage,
 )
-from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation, WindowCache
-from headstart.core.values import Chat, Role, TurnStats
+from headstart.core.settings.schema import (
+    EngineSettings,
+    KvType,
+    Sampling,
+    Speculation,
+    WindowCache,
+)
 from headstart.engine.local import LocalGenerator
 from headstart.engine.prefix.store import PrefixStore
 from headstart.engine.prefix.tracer import TraceMemory
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
-from headstart.storage.prefix_index import StoredPrefixes, StoredTraces
-from headstart.storage.profiles import StoredProfiles
-from headstart.storage.replies import StoredReplies
+from headstart.storage.adapters.prefix_index import StoredPrefixes, StoredTraces
+from headstart.storage.adapters.profiles import StoredProfiles
+from headstart.storage.adapters.replies import StoredReplies
 from headstart.storage.worker import Storage
 from headstart.ui import pictures
 

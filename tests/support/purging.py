@@ -17,10 +17,10 @@ import time
 from functools import partial
 from pathlib import Path
 
-from headstart.core.folding import fold
-from headstart.core.parts import text_part
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id
-from headstart.storage.search_tables import TABLE
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id
+from headstart.core.text.folding import fold
+from headstart.storage.tables.search import TABLE
 from headstart.storage.worker import Storage, Store
 
 WORDS, MESSAGES, LETTERS = 4_000, 40, 12
@@ -46,7 +46,7 @@ def prepare(folder: Path, seed: int) -> tuple[list[str], list[str]]:
     storage.submit(partial(_add, chat_id="stay", words=stay)).result()
     backups = folder / "backups"
     backups.mkdir(exist_ok=True)
-    from headstart.storage.copies import copy_database
+    from headstart.storage.rescue.copies import copy_database
 
     copy_database(folder / "headstart.db", backups, "daily", 5)
     # as older versions made them, with the index; and what a kill has left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headstart.core.parts import PartKind
+from headstart.core.chats.parts import PartKind
 from headstart.engine.markup.formats import format_of
 from headstart.engine.markup.text_stream import TextStream
 from tests.models.llama_source import templates

@@ -18,8 +18,8 @@ from typing import Any
 import llama_cpp
 import numpy as np
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.values import Role
 from headstart.engine.template import choose
 from tests.support.scripted_server import Answer, Asked, ScriptedServer, chunk
 

@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     text_part,
 )
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.told import Told
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Storage
 
 TEXTS = ("What is a river?", "Water that found its way.", "And a lake?", "Water that stayed.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from tests.support.hub_server import HubServer
 from tests.support.models_page import serve
 

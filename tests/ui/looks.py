@@ -21,11 +21,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication, QScrollArea
 
 from headstart.assembly import App
-from headstart.core.parts import text_part
-from headstart.core.prefixes import PrefixUse
-from headstart.core.settings import SamplingChoice
-from headstart.core.told import told
-from headstart.core.values import (
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import (
     Chat,
     FinishReason,
     Message,
@@ -37,6 +34,9 @@ from headstart.core.values import (
     new_id,
     now_ms,
 )
+from headstart.core.prefixes import PrefixUse
+from headstart.core.settings.schema import SamplingChoice
+from headstart.core.told import told
 from headstart.home import Home
 from headstart.launch import Start, run
 

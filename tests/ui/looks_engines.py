@@ -16,7 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from headstart.assembly import App
 from headstart.core.servers import Connection
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.home import Home
 from headstart.hub.library import starter_model
 from headstart.launch import Start, run

@@ -20,8 +20,8 @@ from huggingface_hub import constants
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from headstart.assembly import App, close_app, open_app
-from headstart.core.saved_prompts import PROMPTS
-from headstart.core.settings import Preset, SamplingChoice, SavedPrompt, changed
+from headstart.core.chats.saved_prompts import PROMPTS
+from headstart.core.settings.schema import Preset, SamplingChoice, SavedPrompt, changed
 from headstart.core.told import told
 from headstart.home import Home
 from headstart.hub.library import starter_model

@@ -19,9 +19,9 @@ import qasync
 from PySide6.QtWidgets import QWidget
 
 from headstart.assembly import App, close_app, open_app
-from headstart.core.parts import BlobRef, FilePart, text_part
-from headstart.core.settings import Preset, Theme, changed
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import BlobRef, FilePart, text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.settings.schema import Preset, Theme, changed
 from headstart.home import Home
 from headstart.launch import make_application
 from tests.ui.looks import FIGURES, fill

@@ -12,10 +12,10 @@ from PySide6.QtGui import QImage
 
 from headstart.assembly import App
 from headstart.chat.attaching import choose
-from headstart.core.attachments import Extracted, Unit
-from headstart.core.parts import BlobRef, FilePart, ImagePart, label, prompt_text
-from headstart.core.settings import EngineSettings, changed
-from headstart.core.values import Message, MessageStatus
+from headstart.core.chats.attachments import Extracted, Unit
+from headstart.core.chats.parts import BlobRef, FilePart, ImagePart, label, prompt_text
+from headstart.core.chats.values import Message, MessageStatus
+from headstart.core.settings.schema import EngineSettings, changed
 from headstart.exchange.own_format import SUFFIX
 from headstart.ui.composer.attachments import Chip
 from tests.conftest import OpenApp, until

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from headstart.assembly import App
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.values import Message, MessageStatus, Role
+from headstart.core.settings.schema import SamplingChoice
 from headstart.ui.transcript.message import MessageWidget
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, branch, use_sampling

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.chat_list import SECTION, ChatListModel
 from headstart.ui.sidebar.rows import Row
 

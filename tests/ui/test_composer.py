@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from headstart.core.typing_help import is_in_code, next_line
+from headstart.core.text.typing_help import is_in_code, next_line
 from headstart.ui.composer.composer import Composer
 from tests.conftest import OpenApp
 from tests.ui.test_searching import store

@@ -10,8 +10,8 @@ import zipfile
 
 import pypdfium2 as pdfium
 
-from headstart.core.parts import BlobRef, ImagePart, TextPart
-from headstart.core.values import Role
+from headstart.core.chats.parts import BlobRef, ImagePart, TextPart
+from headstart.core.chats.values import Role
 from headstart.exchange.formats import format_of
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation, Node

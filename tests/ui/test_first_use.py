@@ -12,14 +12,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from headstart.chat.changes import BranchChanged, ReplyEvent
-from headstart.core.errors import EnvironmentProblem
-from headstart.core.events import Waiting
-from headstart.core.parts import text_part
-from headstart.core.settings import SamplingChoice, Speculation
-from headstart.core.values import (
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import (
     BranchPage,
     new_id,
 )
+from headstart.core.errors import EnvironmentProblem
+from headstart.core.events import Waiting
+from headstart.core.settings.schema import SamplingChoice, Speculation
 from headstart.home import Home
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats

@@ -7,8 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import SamplingChoice
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.models.heads import random_block
 from tests.support.driver import ask

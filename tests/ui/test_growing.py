@@ -13,8 +13,8 @@ from PySide6.QtGui import QImage, QPaintEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from headstart.core.parts import text_part
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.transcript import blocks as shown_blocks
 from headstart.ui.transcript import streaming
 from headstart.ui.transcript.blocks import ProseBlock

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from headstart.chat import servers
-from headstart.core.settings import Settings, changed
+from headstart.core.settings.schema import Settings, changed
 from headstart.ui.help.report_sheet import ReportSheet
 from headstart.ui.sheet import sheet_over
 from headstart.ui.when import clock_text, moment_text, when_text

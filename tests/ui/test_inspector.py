@@ -11,8 +11,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from headstart.assembly import App
-from headstart.core.saved_prompts import PROMPTS
-from headstart.core.settings import (
+from headstart.core.chats.saved_prompts import PROMPTS
+from headstart.core.chats.values import Chat, FinishReason, TurnStats
+from headstart.core.settings.schema import (
     Bias,
     ChatOptions,
     Preset,
@@ -21,7 +22,6 @@ from headstart.core.settings import (
     Speculation,
     changed,
 )
-from headstart.core.values import Chat, FinishReason, TurnStats
 from headstart.ui.inspector.answer_format_panel import ANY
 from headstart.ui.inspector.inspector import Inspector
 from headstart.ui.inspector.sampling_panel import bias_text, biases_of
@@ -151,7 +151,7 @@ async def test_the_model_is_told_the_values_and_the_day(running: OpenApp) -> Non
     from datetime import datetime
 
     from headstart.chat.requests import system_prompt
-    from headstart.core.inheritance import effective
+    from headstart.core.settings.inheritance import effective
 
     async with running() as app:
         options = ChatOptions(system_prompt="As {{who}}, on {{date}}.", values={"who": "Ada"})

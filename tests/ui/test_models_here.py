@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import ModelOptions
-from headstart.core.values import MessageStatus
+from headstart.core.chats.values import MessageStatus
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import ModelOptions
 from headstart.ui.models.card_window import CardBrowser, html_of
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.overrides_window import OverridesWindow

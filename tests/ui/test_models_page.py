@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel
 
-from headstart.core.downloads import Download, DownloadState, RemoteFile, Wanted
-from headstart.core.values import MessageStatus
+from headstart.core.chats.values import MessageStatus
+from headstart.core.hub.downloads import Download, DownloadState, RemoteFile, Wanted
 from headstart.home import Home
 from headstart.ui.models.results import ITEM
 from tests.conftest import OpenApp, until
@@ -139,7 +139,7 @@ async def test_a_gate_asks_for_a_token_which_opens_it(
     running: OpenApp, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: dict[str, str | None] = {}
-    keychain = "headstart.storage.keychain.Keychain"
+    keychain = "headstart.storage.adapters.keychain.Keychain"
     monkeypatch.setattr(f"{keychain}.set", lambda _s, name, key: kept.update({name: key}))
     monkeypatch.setattr(f"{keychain}.get", lambda _s, name: kept.get(name))
     async with running() as app:
@@ -257,7 +257,7 @@ async def test_a_token_is_forgotten_in_the_settings(
     running: OpenApp, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: dict[str, str | None] = {}
-    keychain = "headstart.storage.keychain.Keychain"
+    keychain = "headstart.storage.adapters.keychain.Keychain"
     monkeypatch.setattr(f"{keychain}.set", lambda _s, name, key: kept.update({name: key}))
     monkeypatch.setattr(f"{keychain}.forget", lambda _s, name: kept.pop(name))
     async with running() as app:

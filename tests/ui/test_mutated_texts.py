@@ -10,8 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from headstart.core.parts import text_part
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.transcript.markdown import parse
 from headstart.ui.transcript.prose import fill
 from headstart.ui.transcript.streaming import StreamingMarkdown

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
+from headstart.core.chats.values import BranchPage
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import BranchPage
 from tests.conftest import OpenApp, until
 from tests.support.driver import stored_chats
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstart.core.values import Chat, ChatDraft, Folder
+from headstart.core.chats.values import Chat, ChatDraft, Folder
 from headstart.ui.open_chat import OpenChat
 
 

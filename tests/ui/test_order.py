@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 from headstart.assembly import App
-from headstart.core.inheritance import effective
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import Chat, Folder
+from headstart.core.chats.values import Chat, Folder
+from headstart.core.settings.inheritance import effective
+from headstart.core.settings.schema import SamplingChoice
 from headstart.ui.dragging import chats_as_mime, folder_as_mime
 from tests.conftest import OpenApp, until
 from tests.support.driver import ask, begin, branch, reply_done, use_sampling

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headstart.core.parts import Origin, OriginRun
-from headstart.core.text_units import spans_in_units
+from headstart.core.chats.parts import Origin, OriginRun
+from headstart.core.text.units import spans_in_units
 from headstart.ui.transcript.origins import tinted_ranges
 
 T, D, R = Origin.TARGET, Origin.DRAFT, Origin.LOOKUP

@@ -8,9 +8,9 @@ import pytest
 
 from headstart.assembly import App
 from headstart.chat.changes import ReplyEnded
-from headstart.core.parts import text_part
-from headstart.core.prefix_settings import PrefixSettings
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.settings.prefix import PrefixSettings
 from tests.conftest import OpenApp, until
 
 COUNT = 230

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 
+from headstart.core.chats.values import FinishReason, PrefixStats, TurnStats
 from headstart.core.prefixes import PrefixUse
-from headstart.core.text import size_text
+from headstart.core.text.shown import size_text
 from headstart.core.told import told
-from headstart.core.values import FinishReason, PrefixStats, TurnStats
 from headstart.ui.inspector.prefix_panel import PrefixPanel, reuse_text
 from headstart.ui.inspector.prefix_sizes import PrefixSizes
 

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from headstart.assembly import App
-from headstart.core.settings import SamplingChoice
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.values import MessageStatus, Role
+from headstart.core.settings.schema import SamplingChoice
 from tests.conftest import OpenApp, until
 from tests.support.driver import begin, branch, stored_chat, use_sampling
 

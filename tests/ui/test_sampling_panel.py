@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from headstart.core.settings import ChatOptions, SamplingChoice, Settings
-from headstart.core.values import Chat
+from headstart.core.chats.values import Chat
+from headstart.core.settings.schema import ChatOptions, SamplingChoice, Settings
 from headstart.ui.inspector.inspector import Inspector
 
 

@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from headstart.assembly import App
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import text_part
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.search import SearchTable
 from headstart.ui.sidebar.search_results import Row
 from tests.conftest import OpenApp, until

@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from headstart.core.events import DraftActivity, DraftStage
-from headstart.core.settings import EngineSettings
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import EngineSettings
 from headstart.ui.inspector.speculation_panel import SpeculationPanel
 from headstart.ui.inspector.speculation_words import activity_words
 from headstart.ui.number_boxes import WholeNumberBox

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from headstart.core.settings import ChatOptions, Settings
-from headstart.core.values import Chat
+from headstart.core.chats.values import Chat
+from headstart.core.settings.schema import ChatOptions, Settings
 from headstart.ui.inspector.inspector import Inspector
 
 

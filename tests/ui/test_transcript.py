@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     BlobRef,
     FilePart,
     ReasoningPart,
@@ -21,7 +21,7 @@ from headstart.core.parts import (
     ToolCallPart,
     text_part,
 )
-from headstart.core.values import FinishReason, Message, MessageStatus, Role, TurnStats
+from headstart.core.chats.values import FinishReason, Message, MessageStatus, Role, TurnStats
 from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import open_link
 from headstart.ui.transcript.code_block import CodeBlock

@@ -11,8 +11,8 @@ from PySide6.QtGui import QFont, QFontDatabase, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from headstart.core.parts import ReasoningPart, TextPart
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.parts import ReasoningPart, TextPart
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui import theme
 from headstart.ui.transcript.view import TranscriptView
 from tests.support.blank_blocks import blank_blocks

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from headstart.core.settings import Settings
-from headstart.core.values import ChatSummary
+from headstart.core.chats.values import ChatSummary
+from headstart.core.settings.schema import Settings
 from headstart.home import Home
 from headstart.ui import theme
 from headstart.ui.inspector.inspector import Inspector

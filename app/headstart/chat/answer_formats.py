@@ -25,7 +25,7 @@ async def check(schema: str) -> CheckedFormat:
 
 def _check(schema: str) -> CheckedFormat:
     # what makes grammars is imported when somebody asks for one
-    from headstart.core.json_sample import sample
+    from headstart.core.text.json_sample import sample
     from headstart.engine.constraints.answer_format import check_schema, fits
 
     try:

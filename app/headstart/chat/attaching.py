@@ -12,12 +12,12 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from headstart.chat.databases import Databases
-from headstart.core.attachments import LARGEST, Extracted, ranges_text
+from headstart.core.chats.attachments import LARGEST, Extracted, ranges_text
+from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular
 from headstart.core.images import image_of
-from headstart.core.parts import FilePart, ImagePart
-from headstart.core.whole_text import whole
+from headstart.core.text.whole import whole
 from headstart.extraction.process import Reading, ReadingCancelled
 
 Attached = FilePart | ImagePart

@@ -5,8 +5,8 @@ from __future__ import annotations
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, Trouble
 from headstart.chat.databases import Databases
+from headstart.core.chats.values import PAGE, BranchPage, Chat, Message
 from headstart.core.told import told
-from headstart.core.values import PAGE, BranchPage, Chat, Message
 from headstart.storage.worker import Store
 
 

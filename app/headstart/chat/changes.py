@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from headstart.core.downloads import Download
 from headstart.core.events import (
     DraftActivity,
     GenerationEvent,
@@ -17,9 +16,10 @@ from headstart.core.events import (
     ResidentModel,
     SpeedCurve,
 )
-from headstart.core.model_ref import ModelRef
+from headstart.core.hub.downloads import Download
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import Pair
-from headstart.core.settings import KvType
+from headstart.core.settings.schema import KvType
 from headstart.core.told import Told
 
 

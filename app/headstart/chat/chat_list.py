@@ -14,8 +14,8 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
 from headstart.chat.replies import Replies
 from headstart.chat.titles import NEW_CHAT
+from headstart.core.chats.values import ChatDraft, ChatSummary, Folder, TrashedChat, now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import ChatDraft, ChatSummary, Folder, TrashedChat, now_ms
 
 log = logging.getLogger(__name__)
 

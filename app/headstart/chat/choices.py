@@ -9,8 +9,8 @@ from headstart.chat.changes import What
 from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.prefixes import Prefixes
-from headstart.core.model_ref import AnyModel
-from headstart.core.settings import ChatOptions
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.schema import ChatOptions
 
 
 class Choices:

@@ -19,12 +19,12 @@ from headstart.chat.databases import Databases
 from headstart.chat.replies import Replies
 from headstart.chat.requests import Asked, new_question, open_reply
 from headstart.chat.titles import title_from, title_of
+from headstart.core.chats.parts import OtherPart, Part
+from headstart.core.chats.values import Chat, Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.model_ref import AnyModel
-from headstart.core.parts import OtherPart, Part
-from headstart.core.settings import ChatOptions, SamplingChoice
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.core.told import told
-from headstart.core.values import Chat, Message, MessageStatus
 
 
 class Conversation:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, What
-from headstart.core.values import Chat, ChatDraft, ChatSummary, Folder, TrashedChat, new_id
+from headstart.core.chats.values import Chat, ChatDraft, ChatSummary, Folder, TrashedChat, new_id
 from headstart.storage.worker import Storage, Store
 
 T = TypeVar("T")

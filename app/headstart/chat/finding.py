@@ -13,9 +13,9 @@ from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, IndexChanged, What
 from headstart.chat.databases import Databases
+from headstart.core.chats.finding import FoundInChat
+from headstart.core.chats.search import Found, FoundChat, parsed
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.finding import FoundInChat
-from headstart.core.search import Found, FoundChat, parsed
 from headstart.storage.worker import Storage, Store
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatsChanged, FoldersChanged
 from headstart.chat.databases import Databases
+from headstart.core.chats.values import Folder
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.settings import ChatOptions
-from headstart.core.values import Folder
+from headstart.core.settings.schema import ChatOptions
 
 # a name that is longer is none
 _LONGEST = 120

@@ -13,16 +13,16 @@ from msgspec import Struct
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Offered, Servers
+from headstart.core.chats.values import Chat
 from headstart.core.errors import ModelProblem
-from headstart.core.inheritance import NO_ADVICE
-from headstart.core.installed import InstalledModel
-from headstart.core.model_names import people_name
-from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.names import people_name
+from headstart.core.models.ref import AnyModel, ModelRef
+from headstart.core.models.split_files import title
 from headstart.core.servers import split_key
-from headstart.core.settings import SamplingChoice
-from headstart.core.split_files import title
+from headstart.core.settings.inheritance import NO_ADVICE
+from headstart.core.settings.schema import SamplingChoice
 from headstart.core.told import Told, told
-from headstart.core.values import Chat
 from headstart.engine.backends import select
 from headstart.hub import library
 from headstart.hub.advice import read_advice

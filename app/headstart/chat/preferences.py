@@ -8,9 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headstart.core.settings import Settings, changed
+from headstart.core.settings.schema import Settings, changed
 from headstart.core.told import Told, told
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ import contextlib
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import PrefixesChanged, Trouble
 from headstart.chat.preferences import Preferences
-from headstart.core.prefix_settings import PrefixSettings
 from headstart.core.prefixes import PrefixUse
-from headstart.core.settings import Settings
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import Settings
 from headstart.core.told import Told
 from headstart.engine.prefix.controls import PrefixControls
 

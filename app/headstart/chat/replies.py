@@ -16,9 +16,9 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ReplyEnded, ReplyEvent, Trouble
 from headstart.chat.databases import Databases
 from headstart.chat.reply import Reply, ReplyStream
+from headstart.core.chats.values import Message, MessageStatus
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import about
-from headstart.core.values import Message, MessageStatus
 
 log = logging.getLogger(__name__)
 

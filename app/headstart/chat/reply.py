@@ -11,6 +11,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from headstart.core.chats.parts import OriginRun, Part, PartKind, ToolCallPart, joined, written
+from headstart.core.chats.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     Failed,
@@ -20,8 +22,6 @@ from headstart.core.events import (
     TextAdded,
     TextPiece,
 )
-from headstart.core.parts import OriginRun, Part, PartKind, ToolCallPart, joined, written
-from headstart.core.values import FinishReason, Message, MessageStatus, TurnStats
 from headstart.storage.worker import Storage
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from headstart.core.inheritance import NO_ADVICE, Effective, effective
-from headstart.core.model_ref import AnyModel
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     ImagePart,
     OtherPart,
     Part,
@@ -22,6 +20,10 @@ from headstart.core.parts import (
     prompt_text,
     text_part,
 )
+from headstart.core.chats.unsent import Unsent
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.variables import filled
+from headstart.core.models.ref import AnyModel
 from headstart.core.requests import (
     AheadRequest,
     GenerationRequest,
@@ -33,10 +35,8 @@ from headstart.core.requests import (
 )
 from headstart.core.retention import decide
 from headstart.core.servers import ServerModel
-from headstart.core.settings import SamplingChoice, Settings
-from headstart.core.unsent import Unsent
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.core.variables import filled
+from headstart.core.settings.inheritance import NO_ADVICE, Effective, effective
+from headstart.core.settings.schema import SamplingChoice, Settings
 
 # of the year 9998: what an import says of a time may be anything
 _LAST_SECOND = 253_370_764_800

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.servers import (
     LOCAL_PROGRAMS,
@@ -26,11 +27,10 @@ from headstart.core.servers import (
     normal_url,
     split_key,
 )
-from headstart.core.settings import changed
+from headstart.core.settings.schema import changed
 from headstart.core.told import Told, told
-from headstart.core.values import new_id
 from headstart.engine.remote.session import RemoteSession
-from headstart.storage.keychain import Keychain
+from headstart.storage.adapters.keychain import Keychain
 
 log = logging.getLogger(__name__)
 

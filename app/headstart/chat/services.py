@@ -48,7 +48,7 @@ from headstart.engine.remote.session import RemoteSession
 from headstart.engine.runner import Runner
 from headstart.hub.shelf import Shelf
 from headstart.hub.sources import Place, Source, default_places
-from headstart.storage.keychain import Keychain
+from headstart.storage.adapters.keychain import Keychain
 from headstart.storage.worker import Storage
 
 # how long replies that were stopped may take to be stored

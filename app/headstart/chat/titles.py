@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from headstart.core.parts import OtherPart
+from headstart.core.chats.parts import OtherPart
 
 NEW_CHAT = "New chat"
 LONGEST = 48

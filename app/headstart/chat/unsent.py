@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from headstart.chat.databases import Databases
-from headstart.core.unsent import Unsent
+from headstart.core.chats.unsent import Unsent
 
 
 class UnsentTexts:

@@ -10,10 +10,10 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, What
 from headstart.chat.databases import Databases
 from headstart.chat.replies import Replies
-from headstart.core.chat_tree import ChatTree, RemovedBranch, TreeNode
+from headstart.core.chats.parts import ReasoningPart, TextPart, text_part
+from headstart.core.chats.tree import ChatTree, RemovedBranch, TreeNode
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import ReasoningPart, TextPart, text_part
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Store
 
 

@@ -7,12 +7,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin, PartKind
+from headstart.core.chats.parts import Origin, PartKind
+from headstart.core.chats.values import SpeculationStats, TurnStats
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Thinking
+from headstart.core.settings.schema import Thinking
 from headstart.core.told import Told
-from headstart.core.values import SpeculationStats, TurnStats
 
 
 class PrefilledAhead(Struct, frozen=True):

@@ -7,11 +7,11 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import Role
+from headstart.core.models.ref import ModelRef
 from headstart.core.retention import Retention, owner_of
 from headstart.core.servers import ServerModel
-from headstart.core.settings import EngineSettings, Sampling, Speculation, Thinking, WhenFull
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation, Thinking, WhenFull
 
 
 class PromptImage(Struct, frozen=True):

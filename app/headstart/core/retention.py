@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from headstart.core.settings import Settings
-from headstart.core.values import Chat
+from headstart.core.chats.values import Chat
+from headstart.core.settings.schema import Settings
 
 
 class Retention(StrEnum):

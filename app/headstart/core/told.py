@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from headstart.core.whole_text import is_text, whole
+from headstart.core.text.whole import is_text, whole
 
 Fact = str | int | float
 # what was stored before there were codes, and what only tests say

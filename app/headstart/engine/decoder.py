@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 
 from msgspec import Struct
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
-from headstart.core.models import Vocabulary
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.described import Vocabulary
 from headstart.core.rgb import Rgb
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 
 if TYPE_CHECKING:
     # numpy takes a tenth of a second to import: it comes with the first model

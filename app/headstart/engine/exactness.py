@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.stop import NEVER, StopSignal
 

@@ -6,6 +6,7 @@ finds its prefix again.
 
 from __future__ import annotations
 
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice
 from headstart.core.requests import (
@@ -15,7 +16,6 @@ from headstart.core.requests import (
     WrittenSoFar,
 )
 from headstart.core.told import told
-from headstart.core.values import Role
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prefill import Resident
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns

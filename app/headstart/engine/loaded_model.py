@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from headstart.core.abilities import Ability
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, Notice
-from headstart.core.fit import Need
+from headstart.core.models.abilities import Ability
+from headstart.core.models.fit import Need
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
 from headstart.core.running import Doing, noted
 from headstart.core.told import told

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from headstart.core.fit import Memory
+from headstart.core.models.fit import Memory
 
 # less than this, or than this share of all of it, is short
 _SHORT, _SHORT_SHARE = 768 << 20, 0.05

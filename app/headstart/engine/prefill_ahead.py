@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from headstart.core.chats.values import Role
 from headstart.core.events import Emit, PrefilledAhead, PromptSize
 from headstart.core.requests import AheadRequest, PromptImage, PromptMessage
-from headstart.core.values import Role
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.fitting import Fitting
 from headstart.engine.prefill import Prefiller

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptImage, PromptMessage
 from headstart.core.rgb import DecodeImage, Rgb, no_images
-from headstart.core.settings import Thinking
-from headstart.core.values import Role
+from headstart.core.settings.schema import Thinking
 from headstart.engine.decoder import Decoder, SpecialToken
 from headstart.engine.markup.finder import TokenFinder
 from headstart.engine.markup.formats import ReplyFormat

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from headstart.core.chats.parts import PartKind
 from headstart.core.events import Emit, TextAdded, TextPiece
-from headstart.core.parts import PartKind
-from headstart.core.whole_text import whole
+from headstart.core.text.whole import whole
 
 # fluent to read; on few cores, painting more often takes from decoding
 EMIT_SECONDS = 0.033

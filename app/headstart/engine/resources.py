@@ -7,15 +7,15 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from headstart.core.abilities import Ability, Lacking
-from headstart.core.fit import ModelShape
-from headstart.core.heads import HeadFacts
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import Profiles
-from headstart.core.replies import EarlierReplies, NoReplies
+from headstart.core.chats.replies import EarlierReplies, NoReplies
+from headstart.core.models.abilities import Ability, Lacking
+from headstart.core.models.fit import ModelShape
+from headstart.core.models.heads import HeadFacts
+from headstart.core.models.profiles import Profiles
+from headstart.core.models.ref import ModelRef
 from headstart.core.rgb import DecodeImage, no_images
 from headstart.core.running import NotNoted, Running
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.prefix import fingerprint, keys, speeds
 from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.prefix_cache import PrefixCache

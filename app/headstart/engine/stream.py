@@ -7,10 +7,10 @@ import logging
 import threading
 from collections.abc import AsyncIterator
 
+from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem, ran_out_of_memory
 from headstart.core.events import Failed, Finished, GenerationEvent
 from headstart.core.told import told
-from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.generator import LoadCancelled
 from headstart.engine.stop import StopSignal
 

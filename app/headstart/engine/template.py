@@ -17,10 +17,10 @@ import jinja2
 import msgspec
 from msgspec import Struct
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import THINKING, Thinking
+from headstart.core.settings.schema import THINKING, Thinking
 from headstart.core.told import Told, told
-from headstart.core.values import Role
 from headstart.engine.markup.formats import ReplyFormat, format_of
 from headstart.engine.sandbox import rendering
 from headstart.engine.sandbox.budget import TooMuch, allowance

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, PrefixStats, Role, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
@@ -21,11 +23,9 @@ from headstart.core.events import (
     Prefilling,
     Speculating,
 )
-from headstart.core.parts import Origin
 from headstart.core.requests import GenerationRequest, PromptMessage, WrittenSoFar
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.core.told import Told, told
-from headstart.core.values import FinishReason, PrefixStats, Role, TurnStats
 from headstart.engine.constraints.rules import RuleMaker
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Sampler
 from headstart.engine.fitting import Fitting

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.split_files import parts
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts
 
 # of an MLX folder
 _WEIGHTS = "*.safetensors"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from headstart.core.chats.parts import BlobRef, FilePart, ImagePart
 from headstart.core.images import image_of
-from headstart.core.parts import BlobRef, FilePart, ImagePart
 
 _TEXT = "text/plain"
 

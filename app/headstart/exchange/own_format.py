@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from headstart.core.heads import AUTOMATIC, OWN_LAYERS
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     Origin,
@@ -31,9 +30,10 @@ from headstart.core.parts import (
     needed_blobs,
     written,
 )
-from headstart.core.renamed import with_new_names
-from headstart.core.settings import ChatOptions
-from headstart.core.values import MessageStatus, Role, TurnStats
+from headstart.core.chats.values import MessageStatus, Role, TurnStats
+from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.settings.renamed import with_new_names
+from headstart.core.settings.schema import ChatOptions
 from headstart.exchange.fields import Fields, compact, decode, fits, time_of, time_text
 from headstart.exchange.ids import OWN
 from headstart.exchange.tree import Conversation, ModelName, Node, in_order

@@ -6,8 +6,8 @@ from collections import Counter
 
 from msgspec import Struct, field
 
+from headstart.core.text.whole import whole
 from headstart.core.told import Fact, Told, told
-from headstart.core.whole_text import whole
 
 # lines that are kept; everything is counted
 _MOST_LINES = 500

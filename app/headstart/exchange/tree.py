@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.parts import Part
-from headstart.core.settings import ChatOptions
-from headstart.core.values import MessageStatus, Role, TurnStats
+from headstart.core.chats.parts import Part
+from headstart.core.chats.values import MessageStatus, Role, TurnStats
+from headstart.core.settings.schema import ChatOptions
 
 
 class ModelName(Struct, frozen=True):

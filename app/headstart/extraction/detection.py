@@ -15,7 +15,7 @@ import unicodedata
 
 from msgspec import Struct
 
-from headstart.core.encodings import CODECS
+from headstart.core.text.encodings import CODECS
 from headstart.extraction.alphabets import foreign_letters
 
 # bytes that are given to chardet, and characters that are looked at

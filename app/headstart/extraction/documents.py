@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from headstart.core.attachments import LONGEST
+from headstart.core.chats.attachments import LONGEST
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.columns import Box, Sign, is_vertical, reading_order, vertical_text
 from headstart.extraction.pdfium import pdfium

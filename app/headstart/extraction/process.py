@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from headstart.core import reentry
-from headstart.core.attachments import LARGEST, Extracted, Unit
+from headstart.core.chats.attachments import LARGEST, Extracted, Unit
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.told import from_stored
 from headstart.extraction.child import OPTION, request

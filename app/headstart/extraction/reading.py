@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstart.core.attachments import LONGEST, Extracted, Unit, in_parts
+from headstart.core.chats.attachments import LONGEST, Extracted, Unit, in_parts
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction.documents import Progress, read_docx, read_html, read_pdf
 from headstart.extraction.kinds import Kind, kind_of, media_type_of

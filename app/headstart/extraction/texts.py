@@ -7,8 +7,8 @@ import re
 
 from msgspec import Struct
 
-from headstart.core.encodings import CODECS
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.text.encodings import CODECS
 
 _MARKS = (
     # the longer ones first: one begins with another

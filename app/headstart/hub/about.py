@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import OWN_GRAPHS
-from headstart.core.installed import About
-from headstart.core.quantization import quantization
+from headstart.core.models.heads import OWN_GRAPHS
+from headstart.core.models.installed import About
+from headstart.core.models.quantization import quantization
 from headstart.hub.gguf import GgufHeader, as_count, peek, read_header
 from headstart.hub.head_config import of_config
 from headstart.hub.kinds import why_no_chat

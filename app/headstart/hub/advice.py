@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import SamplingChoice
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import SamplingChoice
 from headstart.hub.gguf import read_header
 
 # our name -> what GGUF files and `generation_config.json` call it

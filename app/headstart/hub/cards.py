@@ -6,9 +6,15 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from headstart.core.fit import ModelShape
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import CacheKind, ModelCard, Vocabulary, spelled, tokenizer_kind
+from headstart.core.models.described import (
+    CacheKind,
+    ModelCard,
+    Vocabulary,
+    spelled,
+    tokenizer_kind,
+)
+from headstart.core.models.fit import ModelShape
+from headstart.core.models.ref import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.shapes import read_shape

@@ -7,7 +7,7 @@ import json
 from msgspec import Struct
 
 from headstart.core.files import read_regular
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import read_header
 

@@ -12,13 +12,13 @@ import json
 import logging
 from pathlib import Path
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking, from_names
 from headstart.core.files import write_whole
-from headstart.core.fit import ModelShape, unknown_shape
-from headstart.core.heads import HeadFacts, HeadKind
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
-from headstart.core.split_files import parts
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking, from_names
+from headstart.core.models.fit import ModelShape, unknown_shape
+from headstart.core.models.heads import HeadFacts, HeadKind
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts
+from headstart.core.settings.schema import EngineSettings
 from headstart.hub.content import content_of
 from headstart.hub.heads import own_layers, read_head
 from headstart.hub.library import starter_model

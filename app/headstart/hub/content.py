@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 
 from headstart.core.files import open_regular
-from headstart.core.split_files import parts
+from headstart.core.models.split_files import parts
 
 # the beginning, for as much as it says what the model is, and pieces in between, up to the end
 BEGINNING = 64 << 10

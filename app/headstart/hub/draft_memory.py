@@ -3,8 +3,8 @@ content. Worker threads."""
 
 from __future__ import annotations
 
-from headstart.core.draft_choice import Measured
-from headstart.core.heads import OWN_LAYERS
+from headstart.core.models.draft_choice import Measured
+from headstart.core.models.heads import OWN_LAYERS
 from headstart.hub.kept_list import Kept, KeptList, Known
 
 

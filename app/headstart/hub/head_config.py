@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headstart.core.heads import HeadFacts, HeadKind
+from headstart.core.models.heads import HeadFacts, HeadKind
 from headstart.hub.gguf import as_count
 
 # what the sidecars of a model are called beside it

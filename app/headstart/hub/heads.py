@@ -10,10 +10,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.core.fit import ModelShape
-from headstart.core.heads import OWN_GRAPHS, SEVERAL_LAYERS, HeadFacts, HeadKind
-from headstart.core.model_ref import ModelRef
-from headstart.core.split_files import parts
+from headstart.core.models.fit import ModelShape
+from headstart.core.models.heads import OWN_GRAPHS, SEVERAL_LAYERS, HeadFacts, HeadKind
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts
 from headstart.hub.about import read_config
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.head_config import of_config

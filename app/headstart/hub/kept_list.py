@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from headstart.core.files import write_whole
-from headstart.core.installed import About
+from headstart.core.models.installed import About
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ import importlib.util
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts, title
 from headstart.core.resources import resources
-from headstart.core.split_files import parts, title
-from headstart.core.whole_text import is_text
+from headstart.core.text.whole import is_text
 from headstart.hub import mlx_folder
 from headstart.hub.model_files import check_parts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
-from headstart.core.split_files import parts, title
+from headstart.core.models.split_files import parts, title
 from headstart.hub.gguf import GgufHeader, read_header
 from headstart.hub.kinds import why_no_chat
 

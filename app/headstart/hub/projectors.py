@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 from headstart.hub.kinds import why_no_chat
 from headstart.hub.sources import ollama_projectors

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from headstart.core.recommended import Recommended, RecommendedList
+from headstart.core.models.recommended import Recommended, RecommendedList
 from headstart.core.resources import resources
 
 log = logging.getLogger(__name__)

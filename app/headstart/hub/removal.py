@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from headstart.core.errors import ModelProblem
 from headstart.core.files import read_regular
-from headstart.core.installed import InstalledModel
-from headstart.core.split_files import parts
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.split_files import parts
 from headstart.hub.sources import Source
 
 # what a model's folder has beside its weights, by the names that programs write: other files that

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from headstart.core.fit import RECURRENT_SEQUENCES, UNDO, ModelShape
-from headstart.core.model_ref import ModelRef
-from headstart.core.split_files import parts
+from headstart.core.models.fit import RECURRENT_SEQUENCES, UNDO, ModelShape
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts
 from headstart.hub import mlx_folder
 from headstart.hub.gguf import GgufHeader, as_count, read_header
 

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from headstart.core.errors import ModelProblem
 from headstart.core.files import open_regular
-from headstart.core.installed import About, InstalledModel, Moved
-from headstart.core.model_names import people_name
-from headstart.core.model_ref import ModelFormat, ModelRef
-from headstart.core.split_files import parts
+from headstart.core.models.installed import About, InstalledModel, Moved
+from headstart.core.models.names import people_name
+from headstart.core.models.ref import ModelFormat, ModelRef
+from headstart.core.models.split_files import parts
 from headstart.core.told import from_stored, told
 from headstart.hub import about, library, mlx_folder
 from headstart.hub.content import BEGINNING, content_of

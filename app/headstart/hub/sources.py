@@ -17,9 +17,9 @@ from pathlib import Path
 import platformdirs
 from msgspec import Struct
 
-from headstart.core.model_ref import ModelFormat
-from headstart.core.split_files import is_later_part, title
-from headstart.core.whole_text import is_text
+from headstart.core.models.ref import ModelFormat
+from headstart.core.models.split_files import is_later_part, title
+from headstart.core.text.whole import is_text
 
 
 class Source(StrEnum):

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from headstart.core.chats.parts import BlobRef, is_digest
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
-from headstart.core.parts import BlobRef, is_digest
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 from sqlalchemy import Engine, delete, func, select, update
 
-from headstart.core.chat_tree import RemovedBranch, TreeNode
-from headstart.core.finding import FoundInChat, spans_of
-from headstart.core.values import Message
+from headstart.core.chats.finding import FoundInChat, spans_of
+from headstart.core.chats.tree import RemovedBranch, TreeNode
+from headstart.core.chats.values import Message
 from headstart.storage.messages import MessageTable
-from headstart.storage.rows import role_of
-from headstart.storage.tables import messages, parts
+from headstart.storage.tables.definitions import messages, parts
+from headstart.storage.tables.rows import role_of
 from headstart.storage.transfers import TransferTable
 
 # characters of a message that the map shows

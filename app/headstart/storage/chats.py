@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, select, update
 
-from headstart.core.profiles import RECYCLED
-from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, ChatSummary, MessageStatus, TrashedChat, now_ms
-from headstart.storage import rows
-from headstart.storage.tables import (
+from headstart.core.chats.values import Chat, ChatSummary, MessageStatus, TrashedChat, now_ms
+from headstart.core.models.profiles import RECYCLED
+from headstart.core.settings.schema import ChatOptions
+from headstart.storage.tables import rows
+from headstart.storage.tables.definitions import (
     chats,
     messages,
     prefix_records,

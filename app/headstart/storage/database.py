@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
-from headstart.core.folding import fold, plain
-from headstart.core.whole_text import whole
+from headstart.core.text.folding import fold, plain
+from headstart.core.text.whole import whole
 from headstart.storage import schema
 
 # in the information of a connection that may not write

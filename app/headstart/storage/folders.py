@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
-from headstart.core.settings import ChatOptions
-from headstart.core.values import Folder
-from headstart.storage import rows
-from headstart.storage.tables import chats, folders
+from headstart.core.chats.values import Folder
+from headstart.core.settings.schema import ChatOptions
+from headstart.storage.tables import rows
+from headstart.storage.tables.definitions import chats, folders
 
 
 class FolderTable:

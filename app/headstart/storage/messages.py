@@ -15,8 +15,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from headstart.core.parts import Part, WrittenPart, joined
-from headstart.core.values import (
+from headstart.core.chats.parts import Part, WrittenPart, joined
+from headstart.core.chats.values import (
     PAGE,
     BranchPage,
     Chat,
@@ -25,11 +25,11 @@ from headstart.core.values import (
     TurnStats,
     now_ms,
 )
-from headstart.storage import rows
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
-from headstart.storage.rows import StoredPart
-from headstart.storage.tables import chats, journal, messages, parts, turns
+from headstart.storage.tables import rows
+from headstart.storage.tables.definitions import chats, journal, messages, parts, turns
+from headstart.storage.tables.rows import StoredPart
 from headstart.storage.trees import SoundTree, sound_tree
 
 log = logging.getLogger(__name__)

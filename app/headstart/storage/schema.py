@@ -14,9 +14,9 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine
 
 from headstart.core.errors import DatabaseProblem
-from headstart.storage import search_tables
-from headstart.storage.copies import KEPT_BEFORE_MIGRATION, copy_database
-from headstart.storage.tables import metadata
+from headstart.storage.rescue.copies import KEPT_BEFORE_MIGRATION, copy_database
+from headstart.storage.tables import search as search_tables
+from headstart.storage.tables.definitions import metadata
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 HEAD = REVISIONS[-1]

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from headstart.core.finding import spans_of
-from headstart.core.folding import match_of, plain, unfolded
-from headstart.core.search import Filters, Found, Snippet
-from headstart.storage.search_tables import CREATE, LEFT, TABLE, is_of_this_make
-from headstart.storage.tables import chats
+from headstart.core.chats.finding import spans_of
+from headstart.core.chats.search import Filters, Found, Snippet
+from headstart.core.text.folding import match_of, plain, unfolded
+from headstart.storage.tables.definitions import chats
+from headstart.storage.tables.search import CREATE, LEFT, TABLE, is_of_this_make
 
 log = logging.getLogger(__name__)
 

@@ -14,15 +14,15 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from headstart.core.chat_tree import ChatTree, Known
-from headstart.core.parts import Part, joined
-from headstart.core.values import Message, TurnStats
-from headstart.storage import rows
+from headstart.core.chats.parts import Part, joined
+from headstart.core.chats.tree import ChatTree, Known
+from headstart.core.chats.values import Message, TurnStats
 from headstart.storage.chats import insert_chat
 from headstart.storage.database import durable
 from headstart.storage.messages import MessageTable
 from headstart.storage.search import indexed_later
-from headstart.storage.tables import chats, messages, parts, turns
+from headstart.storage.tables import rows
+from headstart.storage.tables.definitions import chats, messages, parts, turns
 
 # below SQLite's limit on bound variables
 _CHUNK = 500

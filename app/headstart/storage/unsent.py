@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import Engine, Row, delete, select
 from sqlalchemy.dialects.sqlite import insert
 
-from headstart.core.parts import OtherPart, WrittenPart, needed_blobs
-from headstart.core.unsent import Unsent
-from headstart.core.values import ChatDraft, now_ms
-from headstart.storage import rows
-from headstart.storage.tables import chats, unsent
+from headstart.core.chats.parts import OtherPart, WrittenPart, needed_blobs
+from headstart.core.chats.unsent import Unsent
+from headstart.core.chats.values import ChatDraft, now_ms
+from headstart.storage.tables import rows
+from headstart.storage.tables.definitions import chats, unsent
 
 
 class UnsentTable:

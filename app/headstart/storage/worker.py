@@ -19,20 +19,20 @@ from msgspec import Struct
 
 from headstart.core.errors import DatabaseProblem
 from headstart.core.told import Told
-from headstart.storage import owed
 from headstart.storage.blobs import Blobs
-from headstart.storage.owed import Owed
+from headstart.storage.rescue import owed
+from headstart.storage.rescue.owed import Owed
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from headstart.storage.adapters.prefixes import PrefixTable
+    from headstart.storage.adapters.profiles import ProfileTable
     from headstart.storage.branching import BranchTable
     from headstart.storage.chats import ChatTable
-    from headstart.storage.copies import DailyCopies
     from headstart.storage.folders import FolderTable
     from headstart.storage.messages import MessageTable
-    from headstart.storage.prefixes import PrefixTable
-    from headstart.storage.profiles import ProfileTable
+    from headstart.storage.rescue.copies import DailyCopies
     from headstart.storage.search import SearchTable
     from headstart.storage.transfers import TransferTable
     from headstart.storage.unsent import UnsentTable
@@ -147,7 +147,7 @@ class Storage:
         store = self._opened.result()
         from sqlalchemy.exc import SQLAlchemyError
 
-        from headstart.storage.trouble import (
+        from headstart.storage.rescue.trouble import (
             Trouble,
             is_database_error,
             is_of_index,
@@ -180,7 +180,7 @@ class Storage:
 
     def _note_damage(self, path: Path) -> None:
         """The next start is to salvage, even if SQLite's own check should find nothing."""
-        from headstart.storage import last_state
+        from headstart.storage.rescue import last_state
 
         self._damaged = True
         known = last_state.load(path) or last_state.LastState(0, 0, 0)
@@ -189,14 +189,14 @@ class Storage:
     def _open(self) -> Store:
         self._released.wait(LONGEST_HELD_SECONDS)
         # SQLAlchemy takes a fifth of a second to import: here, and not on the main thread
+        from headstart.storage.adapters.prefixes import PrefixTable
+        from headstart.storage.adapters.profiles import ProfileTable
         from headstart.storage.branching import BranchTable
         from headstart.storage.chats import ChatTable
         from headstart.storage.database import open_memory
         from headstart.storage.folders import FolderTable
         from headstart.storage.messages import MessageTable
-        from headstart.storage.opening import Opened, open_beside, open_home
-        from headstart.storage.prefixes import PrefixTable
-        from headstart.storage.profiles import ProfileTable
+        from headstart.storage.rescue.opening import Opened, open_beside, open_home
         from headstart.storage.search import SearchTable
         from headstart.storage.transfers import TransferTable
         from headstart.storage.unsent import UnsentTable
@@ -232,8 +232,8 @@ class Storage:
 
     def _begin(self, store: Store, path: Path, backups: Path, same: bool) -> None:
         """What a database that can be written needs from here on; `same`: it is the last run's."""
-        from headstart.storage import last_state
-        from headstart.storage.copies import DailyCopies, find_part, remove_unfinished
+        from headstart.storage.rescue import last_state
+        from headstart.storage.rescue.copies import DailyCopies, find_part, remove_unfinished
 
         store.messages.find_copy = partial(find_part, path, backups)
         remove_unfinished(backups)
@@ -297,7 +297,7 @@ class Storage:
         """Take chats out of every copy but those that were seen; whether it was done in each."""
         if self._path is None or self._backups is None:
             return {}
-        from headstart.storage.copies import newest_first, remove_chats
+        from headstart.storage.rescue.copies import newest_first, remove_chats
 
         new = [copy for copy in newest_first(self._path, self._backups) if copy not in seen]
         failed = remove_chats(new, gone)
@@ -322,7 +322,7 @@ class Storage:
         def named_by_copies() -> set[str] | None:
             if self._path is None or self._backups is None:
                 return set()
-            from headstart.storage.copies import named_blobs
+            from headstart.storage.rescue.copies import named_blobs
 
             return named_blobs(self._path, self._backups)
 
@@ -332,7 +332,7 @@ class Storage:
     def _close(self) -> None:
         if self._opened.exception() is not None:
             return
-        from headstart.storage import last_state
+        from headstart.storage.rescue import last_state
 
         keeps = not self._beside and not self._opened.result().read_only
         if self._path is not None and keeps and not self._damaged:

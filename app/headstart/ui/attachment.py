@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from headstart.core.attachments import about_tokens, numbers_of, pages_without_text
-from headstart.core.parts import FilePart, ImagePart
-from headstart.core.text import count_words, size_text
+from headstart.core.chats.attachments import about_tokens, numbers_of, pages_without_text
+from headstart.core.chats.parts import FilePart, ImagePart
+from headstart.core.text.shown import count_words, size_text
 
 
 class Attachment(Struct, frozen=True):

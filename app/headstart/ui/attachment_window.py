@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.parts import FilePart, ImagePart
+from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.ui.attachment import facts_of
 from headstart.ui.pictures import fitted
 from headstart.ui.sheet import Sheet

@@ -13,7 +13,7 @@ from msgspec import Struct
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 
-from headstart.core.values import ChatSummary, Folder, Message
+from headstart.core.chats.values import ChatSummary, Folder, Message
 from headstart.ui import icons
 
 T = TypeVar("T")

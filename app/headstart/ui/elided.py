@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.text import isolated
+from headstart.core.text.shown import isolated
 
 # pixels below which nothing useful is left of a text
 _LEAST = 56

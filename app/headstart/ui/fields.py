@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings_fields import FieldInfo
+from headstart.core.settings.fields import FieldInfo
 from headstart.ui.icons import icon
 from headstart.ui.number_boxes import DecimalBox, WholeNumberBox
 from headstart.ui.own_title import OwnTitle

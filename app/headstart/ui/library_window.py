@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import Preset, SavedPrompt, changed
+from headstart.core.settings.schema import Preset, SavedPrompt, changed
 from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
 
-from headstart.core.settings_fields import FieldInfo
-from headstart.core.typed_numbers import may_become_number, number_of
+from headstart.core.settings.fields import FieldInfo
+from headstart.core.text.typed_numbers import may_become_number, number_of
 
 _INVALID, _PART, _WHOLE = (
     QValidator.State.Invalid,

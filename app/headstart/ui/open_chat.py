@@ -12,11 +12,11 @@ from typing import Protocol
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
-from headstart.core.parts import OtherPart
-from headstart.core.settings import ChatOptions
-from headstart.core.text import is_blank
-from headstart.core.unsent import Unsent
-from headstart.core.values import Chat, ChatDraft, Folder
+from headstart.core.chats.parts import OtherPart
+from headstart.core.chats.unsent import Unsent
+from headstart.core.chats.values import Chat, ChatDraft, Folder
+from headstart.core.settings.schema import ChatOptions
+from headstart.core.text.shown import is_blank
 from headstart.ui.queue import Queue
 
 

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.heads import AUTOMATIC
-from headstart.core.settings import (
+from headstart.core.models.heads import AUTOMATIC
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import (
     Overrides,
     Sampling,
     SamplingChoice,
@@ -27,7 +28,6 @@ from headstart.core.settings import (
     Speculation,
     changed,
 )
-from headstart.core.settings_fields import describe
 from headstart.ui.fields import ResetButton, give_room, in_tab_order, keep_wheel_away, number_box
 from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit

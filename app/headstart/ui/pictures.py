@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPainter
 
-from headstart.core.attachments import LARGEST
+from headstart.core.chats.attachments import LARGEST
 from headstart.core.files import read_regular
 from headstart.core.rgb import LONGEST_SIDE, Rgb
 

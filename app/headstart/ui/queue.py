@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from headstart.core.parts import OtherPart
+from headstart.core.chats.parts import OtherPart
 
 
 class Queued(Struct, frozen=True):

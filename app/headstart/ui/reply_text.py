@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headstart.core.chats.parts import (
+    OriginRun,
+    Part,
+    PartKind,
+    ReasoningPart,
+    TextPart,
+    append_run,
+)
 from headstart.core.events import TextPiece
-from headstart.core.parts import OriginRun, Part, PartKind, ReasoningPart, TextPart, append_run
 
 
 class ReplyText:

@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplicati
 from PySide6.QtWidgets import QApplication
 
 from headstart.core.resources import resources
-from headstart.core.settings import ColumnWidth, LineSpacing, TextFont
-from headstart.core.settings import Theme as ThemeChoice
+from headstart.core.settings.schema import ColumnWidth, LineSpacing, TextFont
+from headstart.core.settings.schema import Theme as ThemeChoice
 
 SIDEBAR_WIDTH = 264
 INSPECTOR_WIDTH = 316

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.variables import LONGEST
+from headstart.core.chats.variables import LONGEST
 from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit
 

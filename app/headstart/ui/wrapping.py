@@ -13,7 +13,7 @@ from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QFont, QInputMethodEvent, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
-from headstart.core.text import is_blank
+from headstart.core.text.shown import is_blank
 from headstart.ui import composing
 
 # characters without white space; so many take Qt some milliseconds

@@ -13,11 +13,11 @@ import pytest
 
 from headstart.chat.transfer.backup import Backups, Making, Places
 from headstart.chat.transfer.intake import Run
+from headstart.core.chats.parts import FilePart
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import FilePart
 from headstart.core.servers import Connection
 from headstart.core.updates import UpdateSettings
-from headstart.storage.copies import copy_database
+from headstart.storage.rescue.copies import copy_database
 from headstart.storage.worker import Store
 from tests.support import conversation_files as files
 from tests.unit.chat.test_transfer import World

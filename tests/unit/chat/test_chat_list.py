@@ -8,8 +8,8 @@ import pytest
 
 from headstart.chat import chat_list
 from headstart.chat.changes import ChatChanged, What
+from headstart.core.chats.values import now_ms
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import now_ms
 from tests.support.answers import Answer, Talk
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from headstart.chat.changes import ChatChanged, What
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import ChatOptions, SamplingChoice
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from tests.support.answers import Talk
 
 OTHER = ModelRef(Path("/models/other.gguf"), "other", 1)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headstart.chat.changes import BranchChanged, ChatChanged, ReplyEnded, Trouble, What
+from headstart.core.chats.parts import FilePart, TextPart
+from headstart.core.chats.values import MessageStatus
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import FilePart, TextPart
-from headstart.core.values import MessageStatus
 from tests.support.answers import MODEL, Answer, Talk
 
 

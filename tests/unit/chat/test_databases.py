@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import What
 from headstart.chat.databases import Databases
-from headstart.core.settings import ChatOptions
-from headstart.core.values import ChatDraft
+from headstart.core.chats.values import ChatDraft
+from headstart.core.settings.schema import ChatOptions
 from headstart.storage.worker import Storage
 
 

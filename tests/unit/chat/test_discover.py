@@ -14,15 +14,15 @@ from headstart.chat.library.hub_problem import HubProblem
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.servers import Servers
-from headstart.core.catalog import Search
-from headstart.core.installed import InstalledModel
-from headstart.core.library_settings import LibrarySettings
-from headstart.core.settings import Settings, changed
+from headstart.core.hub.catalog import Search
+from headstart.core.models.installed import InstalledModel
+from headstart.core.settings.library import LibrarySettings
+from headstart.core.settings.schema import Settings, changed
 from headstart.hub.library import ref
 from headstart.hub.shelf import Shelf
 from headstart.hub.sources import Place, Source
-from headstart.storage.keychain import Keychain
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.keychain import Keychain
+from headstart.storage.adapters.settings_file import SettingsFile
 from tests.support.gguf_files import make_gguf
 from tests.support.hub_server import Fault, HubServer, Repo
 

@@ -12,10 +12,10 @@ import pytest
 from headstart.chat.chat_list import ChatList
 from headstart.chat.choices import Choices
 from headstart.chat.prefixes import Prefixes
-from headstart.core.profiles import RECYCLED, ProfileKey
-from headstart.core.settings import ChatOptions
+from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.settings.schema import ChatOptions
 from headstart.engine.prefix.store import PrefixStore
-from headstart.storage.prefix_index import StoredPrefixes
+from headstart.storage.adapters.prefix_index import StoredPrefixes
 from tests.support.answers import Talk
 
 TABLE = ProfileKey("a model", RECYCLED, "")

@@ -14,12 +14,12 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsLoaded, ReplyEnded
 from headstart.chat.preferences import Preferences
 from headstart.core.events import InMemory, Loading, ResidentModel, Unloaded
-from headstart.core.library_settings import LibrarySettings
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Settings, changed
+from headstart.core.settings.library import LibrarySettings
+from headstart.core.settings.schema import Settings, changed
 from headstart.engine.runner import Runner
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 
 ENGINE = Settings().engine
 FIRST, SECOND = (

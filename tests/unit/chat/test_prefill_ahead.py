@@ -13,14 +13,14 @@ from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState, Change
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.unsent import Unsent
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import GenerationEvent, PrefilledAhead
-from headstart.core.model_ref import ModelRef
-from headstart.core.prefix_settings import PrefixSettings
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import AheadRequest, LoadRequest
-from headstart.core.settings import Settings
-from headstart.core.unsent import Unsent
-from headstart.storage.settings_file import SettingsFile
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import Settings
+from headstart.storage.adapters.settings_file import SettingsFile
 
 MODEL = ModelRef(Path("m.gguf"), "m", 1)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headstart.chat.requests import prompt_messages
-from headstart.core.parts import Part, text_part
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.parts import Part, text_part
+from headstart.core.chats.values import Message, MessageStatus, Role
 
 
 def _message(role: Role, *parts: Part, status: MessageStatus = MessageStatus.COMPLETE) -> Message:

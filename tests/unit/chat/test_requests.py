@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from headstart.chat.requests import Asked
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.values import Chat
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import WrittenSoFar
-from headstart.core.values import Chat
 
 MODEL = ModelRef(Path("/m/one.gguf"), "one", 1)
 THOUGHT, TEXT = ReasoningPart("Two and two"), TextPart("Four")

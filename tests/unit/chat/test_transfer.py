@@ -18,14 +18,14 @@ from headstart.chat.transfer.exporting import Cancelled, Exporting, Wanted
 from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.importing import Importing
 from headstart.chat.transfer.intake import Result, Run
+from headstart.core.chats.parts import FilePart, ImagePart, TextPart
+from headstart.core.chats.values import Message, Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import FilePart, ImagePart, TextPart
-from headstart.core.settings import Settings
-from headstart.core.values import Message, Role
+from headstart.core.settings.schema import Settings
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.tree import Conversation, Node
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage, Store
 from tests.support import conversation_files as files
 

@@ -16,8 +16,8 @@ from headstart.chat.transfer.backup import Making
 from headstart.chat.transfer.exporting import Exporting
 from headstart.chat.transfer.exporting import Run as ExportRun
 from headstart.chat.transfer.intake import Run
-from headstart.core.parts import TextPart
-from headstart.core.values import MessageStatus
+from headstart.core.chats.parts import TextPart
+from headstart.core.chats.values import MessageStatus
 from headstart.exchange import own_format
 from headstart.exchange.fields import time_of
 from headstart.exchange.readers.html_text import to_markdown

@@ -11,9 +11,9 @@ from headstart import __version__
 from headstart.chat.preferences import Preferences
 from headstart.chat.updates import Updates
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
 from headstart.core.updates import PERIOD, Release, UpdateSettings, decode, may_ask
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 
 ADDRESS = "https://updates.test/newest.json"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.attachments import (
+from headstart.core.chats.attachments import (
     Extracted,
     Unit,
     about_tokens,

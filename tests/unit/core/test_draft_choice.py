@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.draft_choice import KNOWN, Candidate, Measured, best
+from headstart.core.models.draft_choice import KNOWN, Candidate, Measured, best
 
 
 def test_without_a_measurement_small_and_of_the_family_is_best() -> None:

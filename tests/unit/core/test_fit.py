@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.fit import (
+from headstart.core.models.fit import (
     Memory,
     ModelShape,
     Pair,
@@ -16,7 +16,7 @@ from headstart.core.fit import (
     offer,
     windowed,
 )
-from headstart.core.settings import LEAST_CONTEXT, EngineSettings
+from headstart.core.settings.schema import LEAST_CONTEXT, EngineSettings
 
 GB = 1 << 30
 ENGINE = EngineSettings()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headstart.core.inheritance import effective
-from headstart.core.settings import (
+from headstart.core.settings.inheritance import effective
+from headstart.core.settings.schema import (
     ChatOptions,
     ModelOptions,
     Sampling,

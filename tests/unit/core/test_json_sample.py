@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.json_sample import sample
+from headstart.core.text.json_sample import sample
 from headstart.engine.constraints.answer_format import check_schema, fits
 
 TREE = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.model_names import people_name
+from headstart.core.models.names import people_name
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     BlobRef,
     FilePart,
     ImagePart,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from headstart.core.settings import Settings, Speculation
-from headstart.storage.rows import decode_options
-from headstart.storage.settings_file import SettingsFile
+from headstart.core.settings.schema import Settings, Speculation
+from headstart.storage.adapters.settings_file import SettingsFile
+from headstart.storage.tables.rows import decode_options
 
 OLD_SPECULATION = {"repeats": False, "second_guesses": "never", "min_confidence": 0.4}
 

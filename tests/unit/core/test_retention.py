@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from headstart.core.prefix_settings import PrefixSettings
+from headstart.core.chats.values import Chat
 from headstart.core.retention import Retention, decide, owner_of
-from headstart.core.settings import ChatOptions, Settings
-from headstart.core.values import Chat
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import ChatOptions, Settings
 
 CHAT = Chat("c", "Rivers", 0, 0)
 OFF = Settings(prefix=PrefixSettings(on_disk=False))

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.search import parsed
-from headstart.core.stop_lines import stop_text, stops_of
-from headstart.core.text import is_blank, isolated
-from headstart.core.text_units import from_units, spans_in_units, to_units, units
-from headstart.core.typing_help import is_in_code, next_line
+from headstart.core.chats.search import parsed
+from headstart.core.text.shown import is_blank, isolated
+from headstart.core.text.stop_lines import stop_text, stops_of
+from headstart.core.text.typing_help import is_in_code, next_line
+from headstart.core.text.units import from_units, spans_in_units, to_units, units
 from headstart.ui.transcript.highlight import lex
 
 # ASCII, wide and narrow signs, marks, emoji of several characters

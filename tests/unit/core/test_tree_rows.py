@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.chat_tree import TreeNode
-from headstart.core.tree_rows import branches_of, rows_of
-from headstart.core.values import Role
+from headstart.core.chats.tree import TreeNode
+from headstart.core.chats.tree_rows import branches_of, rows_of
+from headstart.core.chats.values import Role
 
 
 def node(name: str, parent: str | None, shown: bool) -> TreeNode:

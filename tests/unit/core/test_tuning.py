@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.settings import EngineSettings
-from headstart.core.tuning import Timing, Tuning, choose
+from headstart.core.models.tuning import Timing, Tuning, choose
+from headstart.core.settings.schema import EngineSettings
 
 SLOW, FAST = 1000.0, 1500.0
 

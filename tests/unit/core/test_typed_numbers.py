@@ -2,7 +2,7 @@
 
 import pytest
 
-from headstart.core.typed_numbers import may_become_number, number_of
+from headstart.core.text.typed_numbers import may_become_number, number_of
 
 SAID = {
     # text, decimal sign of the place: the number

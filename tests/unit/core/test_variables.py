@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.variables import day_text, filled, names
+from headstart.core.chats.variables import day_text, filled, names
 
 DAY = date(2026, 11, 23)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.whole_text import WholeText, whole
+from headstart.core.text.whole import WholeText, whole
 
 CHARACTERS = st.one_of(st.characters(), st.sampled_from("\ud83d\ude00\ud800\udfff\udc00\udbff\0aé"))
 TEXTS = st.lists(CHARACTERS, max_size=20).map("".join)

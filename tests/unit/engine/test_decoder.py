@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.llama_cpp.context import CHUNK
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import ContextFull, DecodeAborted

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.events import Finished, GenerationEvent, Notice
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import ProfileKey
+from headstart.core.models.profiles import ProfileKey
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings, KvType, Sampling, Speculation
 from headstart.engine import exactness
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import DecodeAborted

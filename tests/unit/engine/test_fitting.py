@@ -8,17 +8,17 @@ from typing import cast
 
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import GenerationEvent, Notice
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import (
     GenerationRequest,
     LoadRequest,
     PromptMessage,
     WrittenSoFar,
 )
-from headstart.core.settings import Sampling, WhenFull
-from headstart.core.values import Role
+from headstart.core.settings.schema import Sampling, WhenFull
 from headstart.engine.fitting import Fitting
 from headstart.engine.markup.formats import THINK
 from headstart.engine.prefill import Resident

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from headstart.core.fit import Memory, ModelShape, Need, Pair, judge
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.fit import Memory, ModelShape, Need, Pair, judge
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.loading.plan import (
     Computer,
     LoadPlan,

@@ -10,10 +10,10 @@ from types import FrameType
 from typing import Any
 
 import headstart
-from headstart.core.abilities import LACKS_NOTHING
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.abilities import LACKS_NOTHING
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
+from headstart.core.chats.values import FinishReason, Role
 from headstart.core.errors import ModelProblem
 from headstart.core.events import (
     Finished,
@@ -18,12 +18,12 @@ from headstart.core.events import (
     TextAdded,
     Unloaded,
 )
-from headstart.core.fit import Memory, ModelShape
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.fit import Memory, ModelShape
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest, PromptMessage
-from headstart.core.settings import EngineSettings, KvType, Sampling, Speculation
+from headstart.core.settings.schema import EngineSettings, KvType, Sampling, Speculation
 from headstart.core.told import Told
-from headstart.core.values import FinishReason, Role
 from headstart.engine import template
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder

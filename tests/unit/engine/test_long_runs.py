@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Settings, SettingsError, validated
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Settings, SettingsError, validated
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.vocabulary import LONGEST_RUN, short_runs
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 from tests.models.drafts import Field, read_gguf, write_gguf
 from tests.models.tiny import make_tiny
 from tests.support.sampled import sampled
@@ -37,7 +37,7 @@ def test_where_a_run_is_cut_does_not_depend_on_what_follows() -> None:
 _ENCODE = """
 import sys, threading
 from pathlib import Path
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.runner import _start
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headstart.core.fit import Memory, Need
+from headstart.core.models.fit import Memory, Need
 from headstart.engine.loading.plan import MOST_SHARE, crowded_out
 from headstart.engine.memory import memory
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import Sampling
-from headstart.core.values import Role
+from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.prediction import edited_text
 from tests.support.asking import STORY, Asking
 from tests.support.scripted_server import Answer, Asked, ScriptedServer, tell_story

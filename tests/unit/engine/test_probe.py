@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from headstart.core import tuning
-from headstart.core.abilities import LACKS_NOTHING, Ability, Lacking
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
-from headstart.core.tuning import Timing, Tuning
+from headstart.core.models import tuning
+from headstart.core.models.abilities import LACKS_NOTHING, Ability, Lacking
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.tuning import Timing, Tuning
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
 from headstart.engine.backends.llama_cpp.context import Made
@@ -26,7 +26,7 @@ from headstart.engine.loading.check import check as check_model
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal
 from headstart.hub.checked import CheckedModels
-from headstart.storage.profiles import StoredProfiles
+from headstart.storage.adapters.profiles import StoredProfiles
 from headstart.storage.worker import Storage
 from tests.models.tiny import FAMILIES, make_tiny
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import llama_cpp as lib
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.chats.values import Role
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine import template
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prompt import PromptEncoder, drop_oldest, droppable_turns

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.settings import EngineSettings
-from headstart.core.values import Role
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.prompt import PromptEncoder

@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 import pytest
 
+from headstart.core.chats.parts import PartKind
+from headstart.core.chats.values import FinishReason
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
     Prefilling,
 )
-from headstart.core.parts import PartKind
 from headstart.core.requests import PromptImage
 from headstart.core.servers import Connection, ServerKind
-from headstart.core.settings import Sampling
-from headstart.core.values import FinishReason
+from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.client import list_models
 from headstart.engine.stop import StopSignal
 from tests.support.asking import STORY, Asking, run

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from headstart.core.chats.values import FinishReason
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import Connection, ServerModel
-from headstart.core.settings import Sampling
-from headstart.core.values import FinishReason
+from headstart.core.settings.schema import Sampling
 from headstart.engine.remote.client import list_models
 from tests.support.asking import QUESTION, STORY, Asking, run
 from tests.support.scripted_server import WORDS, Answer, Asked, Handler, ScriptedServer, chunk

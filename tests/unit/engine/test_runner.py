@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     Emit,
@@ -20,11 +21,10 @@ from headstart.core.events import (
     Loaded,
     Waiting,
 )
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import AheadRequest, GenerationRequest, LoadRequest
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.core.told import told
-from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.runner import LONG_SECONDS, STOP_SECONDS, Runner
 from headstart.engine.stop import StopSignal
 from headstart.engine.stream import Stream

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from msgspec.structs import replace
 
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, Role, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import DraftStage, Speculating
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import PromptMessage, RemoteRequest
 from headstart.core.servers import Connection, ServerKind, ServerModel
-from headstart.core.settings import Sampling, Speculation, changed
-from headstart.core.values import FinishReason, Role, TurnStats
+from headstart.core.settings.schema import Sampling, Speculation, changed
 from headstart.engine.remote.draft import Draft
 from headstart.engine.remote.drafting.gain import RoundPlan, ServerGain
 from tests.support.asking import QUESTION, Asking

@@ -9,8 +9,8 @@ import gguf
 import numpy as np
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.mlx.decoder import MlxDecoder
 from headstart.engine.decoder import Decoder

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
 from headstart.core.told import told
-from headstart.core.values import Role
 from headstart.engine.template import CHATML, ChatTemplate, TemplateError, choose
 
 HELLO = [PromptMessage(Role.USER, "Hello")]

@@ -9,9 +9,15 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from headstart.core.heads import AUTOMATIC
-from headstart.core.parts import ImagePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.settings import ChatOptions, Speculation
+from headstart.core.chats.parts import (
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from headstart.core.models.heads import AUTOMATIC
+from headstart.core.settings.schema import ChatOptions, Speculation
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
 from headstart.exchange.tree import Conversation

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import ImagePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.values import Role
+from headstart.core.chats.parts import (
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from headstart.core.chats.values import Role
 from headstart.exchange.fields import time_of
 from headstart.exchange.tree import Conversation, Node
 from tests.support import program_files as files

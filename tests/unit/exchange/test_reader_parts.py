@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     ReasoningPart,
@@ -17,6 +16,7 @@ from headstart.core.parts import (
     ToolCallPart,
     ToolResultPart,
 )
+from headstart.core.errors import EnvironmentProblem
 from headstart.exchange.fields import Fields
 from headstart.exchange.readers.common import each
 from headstart.exchange.report import Report

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     ReasoningPart,
@@ -16,7 +16,7 @@ from headstart.core.parts import (
     ToolCallPart,
     ToolResultPart,
 )
-from headstart.core.values import FinishReason, MessageStatus, Role
+from headstart.core.chats.values import FinishReason, MessageStatus, Role
 from headstart.exchange.tree import Conversation, Node
 from tests.support import conversation_files as files
 from tests.support.conversations import read_all, read_bytes

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from msgspec.structs import replace
 
-from headstart.core.parts import ReasoningPart, TextPart, needed_blobs
-from headstart.core.settings import ChatOptions, changed
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.parts import ReasoningPart, TextPart, needed_blobs
+from headstart.core.chats.values import MessageStatus, Role
+from headstart.core.settings.schema import ChatOptions, changed
 from headstart.exchange import own_format
 from headstart.exchange.include import Include
 from headstart.exchange.names import file_name

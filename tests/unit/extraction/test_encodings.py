@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from headstart.core.encodings import CODECS
 from headstart.core.errors import EnvironmentProblem
+from headstart.core.text.encodings import CODECS
 from headstart.extraction.texts import Decoded, decode, decode_html
 
 WESTERN = ("cp1252", "latin-1")

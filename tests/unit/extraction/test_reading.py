@@ -13,7 +13,7 @@ from io import BytesIO
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from headstart.core.attachments import LARGEST, Extracted, Unit
+from headstart.core.chats.attachments import LARGEST, Extracted, Unit
 from headstart.core.errors import EnvironmentProblem
 from headstart.extraction import child, process
 from headstart.extraction.kinds import DOCX_TYPE

@@ -8,8 +8,8 @@ from pathlib import Path
 import gguf
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import SamplingChoice
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import SamplingChoice
 from headstart.hub.advice import read_advice
 from tests.models.drafts import Field, read_gguf, write_gguf
 from tests.models.tiny import make_tiny

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from headstart.core import catalog_filter
-from headstart.core.catalog import CompanionKind, Fit, Repository, Search
-from headstart.core.downloads import RemoteFile
 from headstart.core.errors import ModelProblem
-from headstart.core.quantization import bits, quality, quantization
-from headstart.core.recommended import PURPOSES, for_memory
+from headstart.core.hub import catalog_filter
+from headstart.core.hub.catalog import CompanionKind, Fit, Repository, Search
+from headstart.core.hub.downloads import RemoteFile
+from headstart.core.models.quantization import bits, quality, quantization
+from headstart.core.models.recommended import PURPOSES, for_memory
 from headstart.hub.downloads.source import DownloadProblem, Unavailable
 from headstart.hub.online import variants
 from headstart.hub.online.client import HubClient
@@ -152,9 +152,9 @@ def test_what_a_model_takes_is_known_from_its_first_bytes(hub: HubServer, tmp_pa
 
 
 def test_the_estimate_is_the_one_of_loading(hub: HubServer, starter: object) -> None:
-    from headstart.core.fit import need
-    from headstart.core.model_ref import ModelRef
-    from headstart.core.settings import EngineSettings
+    from headstart.core.models.fit import need
+    from headstart.core.models.ref import ModelRef
+    from headstart.core.settings.schema import EngineSettings
 
     assert isinstance(starter, ModelRef)
     hub.repos["maker/S-GGUF"] = Repo({"S-Q4_1.gguf": starter.path.read_bytes()})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.downloads import DownloadState
+from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book
 from headstart.hub.downloads.source import DownloadProblem
@@ -249,7 +249,7 @@ def test_many_ask_at_once_and_each_gets_its_answer(hub: HubServer, desk: Desk) -
 
 @pytest.mark.parametrize("path", ["../x.gguf", "/etc/x.gguf", "a/../../x.gguf", "C:\\x.gguf", ""])
 def test_names_that_lead_elsewhere_are_refused(desk: Desk, path: str) -> None:
-    from headstart.core.downloads import RemoteFile, Wanted
+    from headstart.core.hub.downloads import RemoteFile, Wanted
 
     wanted = Wanted(REPO, "abc", "x", (RemoteFile(path, 5, "e" * 40),), path)
     with pytest.raises(DownloadProblem):

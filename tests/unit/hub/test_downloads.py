@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import scan_cache_dir
 
-from headstart.core.downloads import DownloadState
+from headstart.core.hub.downloads import DownloadState
 from headstart.hub.downloads import pieces
 from tests.support.download_desk import MODEL, REPO, Desk, wait_for
 from tests.support.hub_server import Fault, HubServer

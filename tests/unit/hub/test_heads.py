@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import HeadKind
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.heads import HeadKind
+from headstart.core.models.ref import ModelRef
 from headstart.hub import about
 from headstart.hub.heads import own_layers, read_head
 from headstart.hub.model_files import check_parts

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.abilities import LACKS_NOTHING
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
+from headstart.core.models.abilities import LACKS_NOTHING
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.hub import library
 from headstart.hub.checked import CheckedModels
 from headstart.hub.gguf import read_header

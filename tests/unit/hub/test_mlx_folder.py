@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import told
 from headstart.engine.backends import select
 from headstart.engine.backends.mlx.decoder import MlxDecoder

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings
-from headstart.core.split_files import parts, title
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts, title
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.prefix.fingerprint import fingerprint
 from headstart.hub import library

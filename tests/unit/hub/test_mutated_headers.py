@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core import fit
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.fit import Memory, Pair
-from headstart.core.model_ref import ModelRef
+from headstart.core.models import fit
+from headstart.core.models.fit import Memory, Pair
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.local import LocalGenerator
 from headstart.engine.resources import Resources
 from headstart.engine.stop import StopSignal

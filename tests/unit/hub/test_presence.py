@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.catalog import Details, Repository, Variant
-from headstart.core.downloads import Download, DownloadState, RemoteFile
-from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import ModelFormat, ModelRef
-from headstart.core.presence import Presence, presence, repository_of
+from headstart.core.hub.catalog import Details, Repository, Variant
+from headstart.core.hub.downloads import Download, DownloadState, RemoteFile
+from headstart.core.hub.presence import Presence, presence, repository_of
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.ref import ModelFormat, ModelRef
 
 FOUR = Variant("Q4_0", "gguf", (RemoteFile("a-Q4_0.gguf", 400, "x"),), "a-Q4_0.gguf")
 EIGHT = Variant("Q8_0", "gguf", (RemoteFile("sub/a-Q8_0.gguf", 800, "y"),), "sub/a-Q8_0.gguf")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.hub.library import ref
 from headstart.hub.projectors import projector_of
 from tests.models.projector import make_projector

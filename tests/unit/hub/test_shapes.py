@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.fit import need
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, KvType
+from headstart.core.models.fit import need
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, KvType
 from headstart.hub.shapes import read_shape
 from tests.models.split import split
 from tests.models.tiny import FAMILIES, make_tiny

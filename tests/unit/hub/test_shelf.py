@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headstart.core.errors import ModelProblem
-from headstart.core.installed import InstalledModel
+from headstart.core.models.installed import InstalledModel
 from headstart.hub import removal
 from headstart.hub.content import content_of
 from headstart.hub.shelf import Shelf

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.settings import ChatOptions, Settings
-from headstart.core.values import Chat, Folder, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage.settings_file import SettingsFile
+from headstart.core.chats.parts import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.values import Chat, Folder, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.settings.schema import ChatOptions, Settings
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 ODD = (

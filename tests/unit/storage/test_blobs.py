@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     ReasoningPart,
@@ -18,10 +17,11 @@ from headstart.core.parts import (
     ToolResultPart,
     UnknownPart,
 )
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage import copies
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.errors import EnvironmentProblem
 from headstart.storage.blobs import Blobs
-from headstart.storage.rows import DAMAGED, StoredPart
+from headstart.storage.rescue import copies
+from headstart.storage.tables.rows import DAMAGED, StoredPart
 from headstart.storage.worker import Storage, Store
 from tests.support.stored import behind_its_back
 

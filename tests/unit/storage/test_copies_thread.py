@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headstart.storage.copies import DailyCopies
+from headstart.storage.rescue.copies import DailyCopies
 
 
 @pytest.mark.logs("no copies of the database are made")

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from headstart.storage.crash_log import KEPT, CrashLog, details
+from headstart.storage.adapters.crash_log import KEPT, CrashLog, details
 
 _CRASH = """
 import ctypes, sys
 from pathlib import Path
-from headstart.storage.crash_log import CrashLog
+from headstart.storage.adapters.crash_log import CrashLog
 log = CrashLog(Path(sys.argv[1]))
 assert log.begin() is None
 def in_the_middle_of_something():

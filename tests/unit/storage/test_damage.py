@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     text_part,
 )
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.core.prefixes import RecordInfo, RecordKind
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
-from headstart.storage import copies, last_state
-from headstart.storage.rows import DAMAGED
+from headstart.storage.rescue import copies, last_state
+from headstart.storage.tables.rows import DAMAGED
 from headstart.storage.worker import Storage, Store
 from tests.faults import database as faults
 from tests.support.stored import TEXTS, change, filled, opened

@@ -12,9 +12,9 @@ from headstart.chat.background import Background
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.databases import Databases
 from headstart.chat.finding import Finding
-from headstart.storage import owed
-from headstart.storage.copies import copy_database, newest_first
-from headstart.storage.owed import Owed
+from headstart.storage.rescue import owed
+from headstart.storage.rescue.copies import copy_database, newest_first
+from headstart.storage.rescue.owed import Owed
 from tests.conftest import until
 from tests.support.purging import (
     indexed,

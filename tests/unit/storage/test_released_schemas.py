@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.parts import Origin, OriginRun, ReasoningPart, TextPart
-from headstart.core.search import Filters
-from headstart.core.values import MessageStatus
+from headstart.core.chats.parts import Origin, OriginRun, ReasoningPart, TextPart
+from headstart.core.chats.search import Filters
+from headstart.core.chats.values import MessageStatus
 from headstart.storage import schema
 from headstart.storage.worker import Storage
 

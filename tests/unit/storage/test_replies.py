@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headstart.core.parts import text_part
-from headstart.core.profiles import RECYCLED, ProfileKey
-from headstart.core.settings import ChatOptions
-from headstart.core.values import Chat, Message, MessageStatus, Role
-from headstart.storage.profiles import StoredProfiles
-from headstart.storage.replies import StoredReplies
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role
+from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.settings.schema import ChatOptions
+from headstart.storage.adapters.profiles import StoredProfiles
+from headstart.storage.adapters.replies import StoredReplies
 from headstart.storage.worker import Storage, Store
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from headstart.core.errors import DatabaseProblem
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     BlobRef,
     FilePart,
     ImagePart,
@@ -20,10 +19,11 @@ from headstart.core.parts import (
     ToolCallPart,
     ToolResultPart,
 )
-from headstart.core.values import new_id
-from headstart.storage import carving, copies, opening
-from headstart.storage.pages import Image
-from headstart.storage.rows import DAMAGED
+from headstart.core.chats.values import new_id
+from headstart.core.errors import DatabaseProblem
+from headstart.storage.rescue import carving, copies, opening
+from headstart.storage.rescue.pages import Image
+from headstart.storage.tables.rows import DAMAGED
 from headstart.storage.worker import Storage
 from tests.support.stored import TEXTS, change, filled, opened
 

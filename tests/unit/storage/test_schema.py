@@ -12,13 +12,14 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from headstart.core.errors import DatabaseProblem
-from headstart.core.profiles import ProfileKey
-from headstart.storage import copies, schema
+from headstart.core.models.profiles import ProfileKey
+from headstart.storage import schema
+from headstart.storage.adapters.profiles import ProfileTable
 from headstart.storage.database import open_database, open_engine
 from headstart.storage.messages import MessageTable
-from headstart.storage.opening import open_home
-from headstart.storage.profiles import ProfileTable
-from headstart.storage.tables import metadata
+from headstart.storage.rescue import copies
+from headstart.storage.rescue.opening import open_home
+from headstart.storage.tables.definitions import metadata
 
 
 def _open(tmp_path: Path) -> Engine:

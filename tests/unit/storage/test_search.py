@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from headstart.core.parts import BlobRef, FilePart, TextPart, text_part
-from headstart.core.search import Filters, Found, parsed
-from headstart.core.values import Chat, Message, MessageStatus, Role, new_id, now_ms
+from headstart.core.chats.parts import BlobRef, FilePart, TextPart, text_part
+from headstart.core.chats.search import Filters, Found, parsed
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, new_id, now_ms
 from headstart.storage.worker import Storage, Store
 from tests.support.stored import behind_its_back
 
@@ -235,7 +235,7 @@ async def test_nothing_is_left_of_what_was_removed(storage: Storage, tmp_path: P
 
 
 def _check_index(folder: Path) -> None:
-    from headstart.core.folding import fold
+    from headstart.core.text.folding import fold
 
     connection = sqlite3.connect(folder / "headstart.db")
     connection.create_function("fold", 1, fold, deterministic=True)

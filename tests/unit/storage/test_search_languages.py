@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.finding import spans_of
-from headstart.core.folding import fold, match_of, plain, plain_places
-from headstart.core.parts import text_part
-from headstart.core.search import Filters
-from headstart.core.values import Chat, Message, MessageStatus, Role
-from headstart.storage.search_tables import _INDEX, TABLE
+from headstart.core.chats.finding import spans_of
+from headstart.core.chats.parts import text_part
+from headstart.core.chats.search import Filters
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role
+from headstart.core.text.folding import fold, match_of, plain, plain_places
+from headstart.storage.tables.search import _INDEX, TABLE
 from headstart.storage.worker import Storage
 from tests.support.search_pairs import PAIRS
 

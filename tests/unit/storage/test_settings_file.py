@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headstart.core.library_settings import LibrarySettings
-from headstart.core.settings import (
+from headstart.core.settings.fields import describe
+from headstart.core.settings.library import LibrarySettings
+from headstart.core.settings.schema import (
     EngineSettings,
     Sampling,
     SamplingChoice,
@@ -17,9 +18,8 @@ from headstart.core.settings import (
     Speculation,
     changed,
 )
-from headstart.core.settings_fields import describe
 from headstart.core.updates import UpdateSettings
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 
 
 @pytest.fixture

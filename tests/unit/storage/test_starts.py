@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headstart.storage.starts import StartsFile
+from headstart.storage.adapters.starts import StartsFile
 
 
 def test_the_third_start_after_two_that_failed_is_a_careful_one(tmp_path: Path) -> None:

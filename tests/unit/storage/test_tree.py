@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     Origin,
     OriginRun,
     ReasoningPart,
     TextPart,
     text_part,
 )
-from headstart.core.settings import ChatOptions, SamplingChoice
-from headstart.core.values import (
+from headstart.core.chats.values import (
     Chat,
     FinishReason,
     Message,
@@ -26,6 +25,7 @@ from headstart.core.values import (
     new_id,
     now_ms,
 )
+from headstart.core.settings.schema import ChatOptions, SamplingChoice
 from headstart.storage.chats import ChatTable
 from headstart.storage.database import open_database
 from headstart.storage.messages import MessageTable

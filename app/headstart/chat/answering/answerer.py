@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 from headstart.chat.models import Models
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked
-from headstart.core.model_ref import AnyModel, ModelRef
+from headstart.core.chats.values import Chat
+from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
-from headstart.core.values import Chat
 
 M = TypeVar("M", contravariant=True)
 

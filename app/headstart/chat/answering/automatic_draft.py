@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from headstart.chat.answering.judging import judged
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
-from headstart.core import fit
-from headstart.core.draft_choice import Candidate, best
+from headstart.core.chats.values import TurnStats
 from headstart.core.errors import ModelProblem
-from headstart.core.fit import Pair, automatic_context
-from headstart.core.heads import OWN_LAYERS
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Settings
-from headstart.core.values import TurnStats
+from headstart.core.models import fit
+from headstart.core.models.draft_choice import Candidate, best
+from headstart.core.models.fit import Pair, automatic_context
+from headstart.core.models.heads import OWN_LAYERS
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Settings
 from headstart.engine.memory import memory
 from headstart.hub.cards import read_card
 

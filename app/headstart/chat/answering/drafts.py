@@ -16,15 +16,15 @@ from headstart.chat.answering.judging import drafts_itself, judged, judged_for
 from headstart.chat.branches import Branches
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import Chat
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import AUTOMATIC, OWN_LAYERS
-from headstart.core.inheritance import effective
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import title
 from headstart.core.requests import LoadRequest
 from headstart.core.servers import ServerModel
-from headstart.core.settings import Speculation
-from headstart.core.split_files import title
-from headstart.core.values import Chat
+from headstart.core.settings.inheritance import effective
+from headstart.core.settings.schema import Speculation
 
 
 class Drafts:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from headstart.chat.databases import Databases
 from headstart.chat.requests import NO_IMAGES, Images
+from headstart.core.chats.parts import ImagePart
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import ImagePart
 from headstart.core.requests import LoadRequest
 from headstart.hub.projectors import projector_of
 from headstart.storage.worker import Store

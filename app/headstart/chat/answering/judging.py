@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from headstart.core import fit
 from headstart.core.errors import ModelProblem
-from headstart.core.fit import Pair, automatic_context
-from headstart.core.heads import OWN_LAYERS, HeadFacts, HeadKind
-from headstart.core.model_ref import ModelRef
+from headstart.core.models import fit
+from headstart.core.models.fit import Pair, automatic_context
+from headstart.core.models.heads import OWN_LAYERS, HeadFacts, HeadKind
+from headstart.core.models.ref import ModelRef
 from headstart.core.servers import ServerModel
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, about, told
 from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict, judge

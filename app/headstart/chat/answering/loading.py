@@ -31,10 +31,10 @@ from headstart.core.events import (
     TextAdded,
     Unloaded,
 )
-from headstart.core.fit import KV_BYTES
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.fit import KV_BYTES
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Thinking
+from headstart.core.settings.schema import Thinking
 from headstart.core.told import Told
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream

@@ -13,7 +13,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.reply import ReplyStream
 from headstart.chat.requests import Asked, images_in, local_request
 from headstart.core.events import GenerationEvent, Notice, Waiting
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.told import told
 from headstart.engine.runner import Runner

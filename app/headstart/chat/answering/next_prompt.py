@@ -8,10 +8,10 @@ from headstart.chat.answering.loading import Loader
 from headstart.chat.branches import Branches
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import ahead_request, images_among
+from headstart.core.chats.unsent import Unsent
+from headstart.core.chats.values import Chat, Message
 from headstart.core.errors import ModelProblem
 from headstart.core.requests import AheadRequest
-from headstart.core.unsent import Unsent
-from headstart.core.values import Chat, Message
 
 
 class NextPrompt:

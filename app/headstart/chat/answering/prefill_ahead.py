@@ -16,12 +16,12 @@ from headstart.chat.answering.battery import Battery
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import AheadState, NextPromptSize
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.parts import OtherPart
+from headstart.core.chats.unsent import Unsent
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PrefilledAhead, PromptSize
-from headstart.core.parts import OtherPart
 from headstart.core.requests import AheadRequest
-from headstart.core.settings import Settings
-from headstart.core.unsent import Unsent
+from headstart.core.settings.schema import Settings
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream
 

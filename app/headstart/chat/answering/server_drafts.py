@@ -20,6 +20,7 @@ from headstart.chat.changes import DraftState
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
 from headstart.chat.requests import Asked
+from headstart.core.chats.parts import PartKind
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import (
     Failed,
@@ -31,12 +32,11 @@ from headstart.core.events import (
     TextAdded,
     Unloaded,
 )
-from headstart.core.heads import AUTOMATIC, OWN_LAYERS
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import PartKind
+from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest, RemoteRequest, WrittenSoFar
 from headstart.core.retention import decide
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.remote.draft import Draft, drafts_possible
 from headstart.engine.runner import Runner
 from headstart.engine.stream import Stream

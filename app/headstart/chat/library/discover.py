@@ -17,16 +17,16 @@ from headstart.chat.library.hub import Hub
 from headstart.chat.library.hub_problem import asking
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
-from headstart.core import catalog_filter
-from headstart.core.catalog import Details, Fit, Repository, Search, Variant
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.fit import ModelShape, Pair, automatic_context, judge
-from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import ModelFormat, ModelRef
-from headstart.core.models import ModelCard
-from headstart.core.presence import cached_repository
-from headstart.core.recommended import Recommended
-from headstart.core.settings import changed
+from headstart.core.hub import catalog_filter
+from headstart.core.hub.catalog import Details, Fit, Repository, Search, Variant
+from headstart.core.hub.presence import cached_repository
+from headstart.core.models.described import ModelCard
+from headstart.core.models.fit import ModelShape, Pair, automatic_context, judge
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.recommended import Recommended
+from headstart.core.models.ref import ModelFormat, ModelRef
+from headstart.core.settings.schema import changed
 from headstart.core.told import Told
 from headstart.engine.backends import select
 from headstart.engine.memory import memory
@@ -276,7 +276,7 @@ class Discover:
     async def recommended(self, at_start: bool = False) -> list[Recommended]:
         """The models that people are happiest with on a computer like this one; `at_start` without
         a look at its graphics cards, which takes a while."""
-        from headstart.core.recommended import for_memory
+        from headstart.core.models.recommended import for_memory
         from headstart.hub.recommended import read_list
 
         def ask() -> list[Recommended]:

@@ -14,8 +14,8 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged
 from headstart.chat.library.hub import Hub
 from headstart.chat.preferences import Preferences
-from headstart.core.downloads import ACTIVE, Download, DownloadState, Wanted
-from headstart.core.settings import Settings
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState, Wanted
+from headstart.core.settings.schema import Settings
 
 if TYPE_CHECKING:
     from headstart.hub.downloads.queue import Downloads as Queue

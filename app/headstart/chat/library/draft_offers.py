@@ -13,13 +13,13 @@ from headstart.chat.library.hub import Hub
 from headstart.chat.library.hub_problem import asking
 from headstart.chat.models import Models
 from headstart.chat.preferences import Preferences
-from headstart.core import catalog_filter
-from headstart.core.catalog import Details, Search, Variant
 from headstart.core.errors import ModelProblem
-from headstart.core.fit import ModelShape, Pair, automatic_context
-from headstart.core.heads import HeadFacts
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import ModelCard
+from headstart.core.hub import catalog_filter
+from headstart.core.hub.catalog import Details, Search, Variant
+from headstart.core.models.described import ModelCard
+from headstart.core.models.fit import ModelShape, Pair, automatic_context
+from headstart.core.models.heads import HeadFacts
+from headstart.core.models.ref import ModelRef
 from headstart.engine.memory import memory
 from headstart.engine.speculation.compatibility import Verdict
 from headstart.engine.speculation.head_fit import judge_head

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from headstart.chat.preferences import Preferences
 from headstart.core.told import Told
-from headstart.storage.keychain import Keychain
+from headstart.storage.adapters.keychain import Keychain
 
 if TYPE_CHECKING:
     from headstart.hub.online.client import HubClient

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ModelsChanged, What
 from headstart.chat.preferences import Preferences
-from headstart.core.installed import InstalledModel, Moved
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import ModelCard
+from headstart.core.models.described import ModelCard
+from headstart.core.models.installed import InstalledModel, Moved
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import Backend, ModelOptions, Settings, changed
+from headstart.core.settings.schema import Backend, ModelOptions, Settings, changed
 from headstart.core.told import told
 from headstart.engine.backends import select
 from headstart.hub import removal

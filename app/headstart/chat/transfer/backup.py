@@ -31,9 +31,9 @@ from headstart.chat.transfer.intake import Plan, Result, Run
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import new_partial
 from headstart.core.servers import Connection
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
 from headstart.exchange.report import Report
-from headstart.storage.settings_file import SettingsFile
+from headstart.storage.adapters.settings_file import SettingsFile
 from headstart.storage.worker import Storage
 
 _FORMAT, _FACTS = "headstart-backup", "headstart-backup.json"
@@ -142,7 +142,7 @@ class Backups:
     def _copies(self) -> list[Copy]:
         if self._places is None:
             return []
-        from headstart.storage.copies import newest_first
+        from headstart.storage.rescue.copies import newest_first
 
         found = []
         for path in newest_first(self._places.database, self._places.backups):
@@ -156,7 +156,7 @@ class Backups:
     def _make(self, path: Path, making: Making) -> bool:
         import sqlite3
 
-        from headstart.storage.copies import Stopped, copy_database
+        from headstart.storage.rescue.copies import Stopped, copy_database
 
         places = self._places
         assert places is not None
@@ -183,7 +183,7 @@ class Backups:
         import sqlite3
         import zipfile
 
-        from headstart.storage import search_tables
+        from headstart.storage.tables import search as search_tables
 
         places = self._places
         assert places is not None

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from headstart.chat.transfer.backup import DATABASE, SETTINGS
 from headstart.chat.transfer.importing import scratch_folder
 from headstart.chat.transfer.intake import Incoming
-from headstart.core.chat_tree import ChatTree
+from headstart.core.chats.parts import BlobRef, needed_blobs
+from headstart.core.chats.tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import open_regular
-from headstart.core.parts import BlobRef, needed_blobs
 from headstart.exchange.material import Archive, ImportProblem
 from headstart.storage.blobs import Blobs
 from headstart.storage.worker import Storage, Store

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from headstart.chat.transfer.exporting import Cancelled, Exporting, Run, Wanted
 from headstart.chat.transfer.trees import ModelNames, to_conversation
-from headstart.core.chat_tree import ChatTree
+from headstart.core.chats.parts import BlobRef, Part, needed_blobs
+from headstart.core.chats.tree import ChatTree
+from headstart.core.chats.values import MessageStatus
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import let_others_read, new_partial, write_whole
-from headstart.core.parts import BlobRef, Part, needed_blobs
-from headstart.core.settings import changed
-from headstart.core.values import MessageStatus
+from headstart.core.settings.schema import changed
 from headstart.exchange import own_format
 from headstart.exchange.formats import HEADSTART, FileFormat, format_of
 from headstart.exchange.names import Names

@@ -15,9 +15,9 @@ from headstart.chat.databases import Databases
 from headstart.chat.preferences import Preferences
 from headstart.chat.reply import Reply
 from headstart.chat.requests import system_prompt
-from headstart.core.chat_tree import ChatTree
+from headstart.core.chats.tree import ChatTree
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.inheritance import effective
+from headstart.core.settings.inheritance import effective
 from headstart.exchange.include import Include
 from headstart.hub.shelf import Shelf
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from headstart.chat.transfer.intake import Run
-from headstart.core.attachments import LARGEST, LONGEST, Extracted, Unit, in_parts
+from headstart.core.chats.attachments import LARGEST, LONGEST, Extracted, Unit, in_parts
+from headstart.core.chats.parts import FilePart, Part
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import FilePart, Part
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, Node
 from headstart.extraction.kinds import Kind, kind_of, media_type_of

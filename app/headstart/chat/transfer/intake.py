@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.chat_tree import ChatTree, Known
+from headstart.core.chats.tree import ChatTree, Known
 from headstart.exchange.report import Report
 from headstart.storage.worker import Storage, Store
 

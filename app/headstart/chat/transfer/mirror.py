@@ -33,7 +33,7 @@ from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import read_regular, remove_partials, shared_folder, write_whole
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
 from headstart.core.told import told
 
 if TYPE_CHECKING:

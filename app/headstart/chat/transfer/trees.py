@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from headstart.core.chat_tree import ChatTree
-from headstart.core.installed import InstalledModel
-from headstart.core.parts import joined
+from headstart.core.chats.parts import joined
+from headstart.core.chats.tree import ChatTree
+from headstart.core.chats.values import Chat, Message, MessageStatus, Role, now_ms
+from headstart.core.models.installed import InstalledModel
 from headstart.core.servers import split_key
 from headstart.core.told import without_places
-from headstart.core.values import Chat, Message, MessageStatus, Role, now_ms
 from headstart.exchange import ids
 from headstart.exchange.ids import OWN
 from headstart.exchange.tree import Conversation, ModelName, Node

@@ -13,7 +13,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from headstart.core.text import size_text
+from headstart.core.text.shown import size_text
 
 
 class _Words(string.Formatter):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
-from headstart.core.settings import EngineSettings
-from headstart.core.tuning import Tuning
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.tuning import Tuning
+from headstart.core.settings.schema import EngineSettings
 
 
 class Checked(Struct, frozen=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.backends.predictions import Draws, best_two, best_two_of, named_and_masked
 from headstart.engine.decoder import Prediction
 from headstart.engine.noise import gumbel

@@ -13,12 +13,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.fit import Memory
-from headstart.core.heads import BLOCKS, HeadKind
-from headstart.core.model_ref import ModelFormat, ModelRef
-from headstart.core.settings import Backend, EngineSettings
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.fit import Memory
+from headstart.core.models.heads import BLOCKS, HeadKind
+from headstart.core.models.ref import ModelFormat, ModelRef
+from headstart.core.settings.schema import Backend, EngineSettings
 from headstart.engine.backends.checked import Checked
 from headstart.engine.decoder import Decoder
 from headstart.engine.stop import StopSignal

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.text import shortened
+from headstart.core.text.shown import shortened
 from headstart.engine.decoder import Decoder
 
 if TYPE_CHECKING:

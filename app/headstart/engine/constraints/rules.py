@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from headstart.core.settings import Bias, Sampling
+from headstart.core.settings.schema import Bias, Sampling
 from headstart.engine.constraints.answer_format import Allowed, AnswerFormat, Tokenizers
 from headstart.engine.decoder import Decoder
 from headstart.engine.markup.text_stream import TextStream

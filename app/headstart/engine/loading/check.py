@@ -13,15 +13,15 @@ from enum import StrEnum
 
 from msgspec import structs
 
-from headstart.core import fit
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.fit import Pair
-from headstart.core.heads import HeadFacts
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models import fit
+from headstart.core.models.fit import Pair
+from headstart.core.models.heads import HeadFacts
+from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.tuning import Tuning
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import EngineSettings
-from headstart.core.tuning import Tuning
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends import select
 from headstart.engine.backends.checked import Checked
 from headstart.engine.resources import CheckedModels, Resources

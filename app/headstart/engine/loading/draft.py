@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit
-from headstart.core.fit import Pair, of_draft
-from headstart.core.heads import HeadFacts, HeadKind
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.fit import Pair, of_draft
+from headstart.core.models.heads import HeadFacts, HeadKind
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.running import Doing, noted
-from headstart.core.settings import EngineSettings
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends import select
 from headstart.engine.decoder import Decoder
 from headstart.engine.loaded_model import LoadedModel

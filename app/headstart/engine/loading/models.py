@@ -20,8 +20,8 @@ from headstart.core.events import (
     ResidentModel,
     Unloaded,
 )
-from headstart.core.fit import Pair
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.fit import Pair
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
 from headstart.core.told import told
 from headstart.engine.backends import select

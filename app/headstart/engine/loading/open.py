@@ -7,14 +7,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from headstart.core.abilities import Lacking
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem, ModelProblem
 from headstart.core.events import Emit, Loaded, Loading, Notice
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.abilities import Lacking
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest, PromptMessage
 from headstart.core.running import Doing, noted
 from headstart.core.told import about
-from headstart.core.values import Role
 from headstart.engine import exactness, template
 from headstart.engine.backends import select
 from headstart.engine.constraints.rules import RuleMaker

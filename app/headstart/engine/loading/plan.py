@@ -13,13 +13,13 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.core import fit
 from headstart.core.errors import ModelProblem
 from headstart.core.events import Notice
-from headstart.core.fit import Memory, ModelShape, Need, Offer, Pair
-from headstart.core.model_ref import ModelRef
+from headstart.core.models import fit
+from headstart.core.models.fit import Memory, ModelShape, Need, Offer, Pair
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import LoadRequest
-from headstart.core.settings import LEAST_CONTEXT, EngineSettings
+from headstart.core.settings.schema import LEAST_CONTEXT, EngineSettings
 from headstart.core.told import Told, told
 
 # weights and KV state of all loaded models may take this share of the memory; programs need the

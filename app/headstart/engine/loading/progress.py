@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstart.core.events import Emit, Loading
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine.stop import StopSignal
 
 _STEP = 0.02

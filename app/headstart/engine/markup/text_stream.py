@@ -8,8 +8,8 @@ from __future__ import annotations
 import codecs
 from collections.abc import Collection, Sequence
 
+from headstart.core.chats.parts import Origin, OriginRun, PartKind, append_run
 from headstart.core.events import TextPiece
-from headstart.core.parts import Origin, OriginRun, PartKind, append_run
 from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.calls import Call, calls_in
 from headstart.engine.markup.formats import THINK, Mark, ReplyFormat

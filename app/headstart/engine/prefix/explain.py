@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.text import shortened
+from headstart.core.text.shown import shortened
 from headstart.core.told import Told, told
-from headstart.core.values import Role
 
 # so few tokens at a seam are nobody's concern
 _SLACK = 16

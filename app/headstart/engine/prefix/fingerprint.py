@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headstart.core.files import open_regular
-from headstart.core.split_files import parts
+from headstart.core.models.split_files import parts
 
 _BEGINNING = 8 << 20
 _SAMPLES = 512

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles, recall, remember
+from headstart.core.models.profiles import ProfileKey, Profiles, recall, remember
 
 # how much a new measurement counts
 _WEIGHT = 0.3

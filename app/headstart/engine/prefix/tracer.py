@@ -15,10 +15,10 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from headstart.core.chats.values import Role
 from headstart.core.prefixes import Traces
 from headstart.core.requests import GenerationRequest, PromptMessage
 from headstart.core.told import Told
-from headstart.core.values import Role
 from headstart.engine.prefix.explain import Now, Trace, explain, traced
 from headstart.engine.prefix.reply_tokens import ReplyTokens
 from headstart.engine.prompt import PromptEncoder, common_prefix

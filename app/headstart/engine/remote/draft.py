@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from headstart.core.parts import Origin
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, SpeculationStats
 from headstart.core.requests import RemoteRequest
-from headstart.core.values import FinishReason, SpeculationStats
 
 
 class Draft(Struct, frozen=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.events import TextPiece
-from headstart.core.parts import Origin, PartKind
 from headstart.core.servers import Connection
-from headstart.core.whole_text import WholeText, whole
+from headstart.core.text.whole import WholeText, whole
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.remote.echoed import Echoed
 from headstart.engine.remote.problems import too_long

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage
-from headstart.core.values import Role
 
 # shorter texts are written soon enough, and longer instructions are no instructions to edit
 _SHORTEST, _LONGEST_WORDS = 200, 600

@@ -11,7 +11,7 @@ from typing import Any
 from headstart.core.answers import AnswerTooLong
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection
-from headstart.core.text import shortened
+from headstart.core.text.shown import shortened
 
 # how TLS says that the other side speaks no TLS at all
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")

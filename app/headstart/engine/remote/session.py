@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.requests import RemoteRequest
 from headstart.core.servers import Connection
-from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.stream import Stream, final_event
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from headstart.core.values import SpeculationStats
+from headstart.core.chats.values import SpeculationStats
 
 
 class Reported(Struct):

@@ -13,6 +13,8 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headstart.core.answers import AnswerTooLong
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     ContextUse,
@@ -21,10 +23,8 @@ from headstart.core.events import (
     Notice,
     Prefilling,
 )
-from headstart.core.parts import Origin
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import about, told
-from headstart.core.values import FinishReason, TurnStats
 from headstart.engine.remote import problems
 from headstart.engine.remote.echoed import as_sent
 from headstart.engine.remote.fields import fields_of, plain_stats, whole_reply

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import BlockDecoder, ContextFull, Decoder, Prediction
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.draft_model import check

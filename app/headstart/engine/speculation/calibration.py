@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import ContextFull, Decoder, Prediction
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.depth.catch_up import LIVE_LAG

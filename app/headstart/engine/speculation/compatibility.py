@@ -11,10 +11,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from headstart.core import fit
-from headstart.core.fit import Memory
-from headstart.core.models import ModelCard, Vocabulary
-from headstart.core.settings import EngineSettings
+from headstart.core.models import fit
+from headstart.core.models.described import ModelCard, Vocabulary
+from headstart.core.models.fit import Memory
+from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
 
 Tier = Literal["same", "near", "mapped", "text", "none"]

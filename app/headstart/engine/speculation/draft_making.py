@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine.decoder import BlockDecoder, Decoder
 from headstart.engine.prefix.kept_decoder import KeptDecoder
 from headstart.engine.prefix.prefix_cache import PrefixCache

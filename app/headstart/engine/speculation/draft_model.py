@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import perf_counter
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Sampling, changed
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Sampling, changed
 from headstart.engine import image_tokens
 from headstart.engine.constraints.rules import DraftRules, Rules
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder, Prediction, Sampler

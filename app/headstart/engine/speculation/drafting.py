@@ -8,8 +8,8 @@ import logging
 from collections.abc import Sequence
 from time import perf_counter
 
+from headstart.core.chats.parts import Origin
 from headstart.core.log_safety import kind_of
-from headstart.core.parts import Origin
 from headstart.engine.decoder import DecodeAborted, Prediction
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.hidden_rows import HiddenRows

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import RECYCLED, ProfileKey, Profiles
-from headstart.core.replies import EarlierReplies
+from headstart.core.chats.replies import EarlierReplies
+from headstart.core.models.profiles import RECYCLED, ProfileKey, Profiles
+from headstart.core.models.ref import ModelRef
 from headstart.engine.speculation.history import MOST, History
 from headstart.engine.speculation.recycling import Recycling
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import Emit, SpeedCurve
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import ContextFull, DecodeAborted, Decoder
 from headstart.engine.speculation.calibration import SPARE, time_forward
 from headstart.engine.speculation.costs import Costs

@@ -6,9 +6,10 @@ What it drafts is verified like every draft, so a head of a sibling is slow at w
 
 from __future__ import annotations
 
-from headstart.core import fit
-from headstart.core.fit import Memory, ModelShape
-from headstart.core.heads import (
+from headstart.core.models import fit
+from headstart.core.models.described import ModelCard
+from headstart.core.models.fit import Memory, ModelShape
+from headstart.core.models.heads import (
     BLOCKS,
     LAYER_INPUTS,
     LAYER_OUTPUT,
@@ -19,9 +20,8 @@ from headstart.core.heads import (
     HeadFacts,
     HeadKind,
 )
-from headstart.core.model_ref import ModelFormat
-from headstart.core.models import ModelCard
-from headstart.core.settings import EngineSettings
+from headstart.core.models.ref import ModelFormat
+from headstart.core.settings.schema import EngineSettings
 from headstart.core.told import Told, told
 from headstart.engine.speculation.compatibility import Verdict
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Sampling
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import Decoder, Hidden, Prediction
 from headstart.engine.prefix.prefix_cache import PrefixCache
 from headstart.engine.speculation.costs import Costs

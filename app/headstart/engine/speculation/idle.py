@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from headstart.core.events import DraftActivity, DraftStage, Emit
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.speculation.calibration import calibrate, learn_from_reply
 from headstart.engine.speculation.depth.catch_up import LIVE_LAG

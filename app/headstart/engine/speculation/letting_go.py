@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.engine.memory import is_short, memory
 from headstart.engine.speculation.depth.choice import Depth
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
+from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity
-from headstart.core.parts import Origin
 from headstart.engine import image_tokens
 from headstart.engine.decoder import Decoder, Sampler
 from headstart.engine.speculation.depth.choice import Depth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity, DraftStage
-from headstart.core.parts import Origin
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.worth import KNOWN_TESTS
 from headstart.engine.speculation.plan import Plan

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from headstart.core.parts import Origin
+from headstart.core.chats.parts import Origin
 
 
 class Plan(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from headstart.core.profiles import ProfileKey, Profiles, recall
+from headstart.core.models.profiles import ProfileKey, Profiles, recall
 from headstart.engine.speculation.acceptance import Bins, length_bins, margin_bins
 from headstart.engine.speculation.costs import Costs
 

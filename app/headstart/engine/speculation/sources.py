@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from headstart.core.settings import Speculation
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation.draft_model import DraftModel
 from headstart.engine.speculation.earlier import EarlierChats
 from headstart.engine.speculation.hidden_rows import HiddenRows

@@ -13,7 +13,7 @@ from time import perf_counter
 import msgspec
 from msgspec import Struct
 
-from headstart.core.abilities import Ability
+from headstart.core.chats.parts import Origin
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import (
     DraftActivity,
@@ -23,12 +23,12 @@ from headstart.core.events import (
     Notice,
     SpeedCurve,
 )
-from headstart.core.model_ref import ModelRef
-from headstart.core.parts import Origin
-from headstart.core.profiles import ProfileKey, Profiles, remember
+from headstart.core.models.abilities import Ability
+from headstart.core.models.profiles import ProfileKey, Profiles, remember
+from headstart.core.models.ref import ModelRef
+from headstart.core.models.split_files import parts
 from headstart.core.requests import AheadRequest, GenerationRequest
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.split_files import parts
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.core.told import Told, about, told
 from headstart.engine.constraints.rules import Rules
 from headstart.engine.decoder import Decoder, Sampler

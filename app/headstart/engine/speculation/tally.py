@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from headstart.core.parts import Origin
-from headstart.core.values import SpeculationStats
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import SpeculationStats
 
 
 class Tally(Struct):

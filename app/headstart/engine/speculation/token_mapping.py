@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from headstart.core.models import Vocabulary
+from headstart.core.models.described import Vocabulary
 from headstart.engine.decoder import Decoder, Prediction
 from headstart.engine.speculation.compatibility import FIRST_WORD, VocabularyMatch, compare
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.parts import (
+from headstart.core.chats.parts import (
     FilePart,
     ImagePart,
     Part,
@@ -20,9 +20,9 @@ from headstart.core.parts import (
     joined,
     needed_blobs,
 )
-from headstart.core.settings import ChatOptions, changed
-from headstart.core.values import MessageStatus, Role, TurnStats
-from headstart.core.whole_text import whole
+from headstart.core.chats.values import MessageStatus, Role, TurnStats
+from headstart.core.settings.schema import ChatOptions, changed
+from headstart.core.text.whole import whole
 from headstart.exchange import ids
 from headstart.exchange.report import Report
 from headstart.exchange.tree import Conversation, ModelName, Node, active_to, in_order

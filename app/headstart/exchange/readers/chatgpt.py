@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from headstart.core.attachments import LARGEST
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build

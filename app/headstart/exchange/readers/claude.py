@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from headstart.core.parts import Part, TextPart
-from headstart.core.values import Role
+from headstart.core.chats.parts import Part, TextPart
+from headstart.core.chats.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.values import Role
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.parts import Part, ReasoningPart, TextPart
-from headstart.core.values import Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import release
 from headstart.exchange.report import Report

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode, time_of
 from headstart.exchange.ids import content_id
 from headstart.exchange.material import Material

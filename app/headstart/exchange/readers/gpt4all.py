@@ -10,9 +10,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote, urlsplit
 
-from headstart.core.attachments import LARGEST
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import time_of
 from headstart.exchange.material import Material
 from headstart.exchange.media import Blobs

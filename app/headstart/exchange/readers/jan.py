@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headstart.core.parts import Part, ReasoningPart, TextPart
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields, decode
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build, renamed

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from headstart.core.attachments import LARGEST
-from headstart.core.parts import Part, ReasoningPart, TextPart
-from headstart.core.values import FinishReason, MessageStatus, Role, TurnStats
+from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.values import FinishReason, MessageStatus, Role, TurnStats
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import ImportProblem, Material
 from headstart.exchange.readers.building import Facts, Seen, build, renamed

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from headstart.core.parts import Part, ReasoningPart, TextPart
-from headstart.core.settings import ChatOptions, changed
-from headstart.core.values import MessageStatus, Role
-from headstart.core.whole_text import whole
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart
+from headstart.core.chats.values import MessageStatus, Role
+from headstart.core.settings.schema import ChatOptions, changed
+from headstart.core.text.whole import whole
 from headstart.exchange import ids
 from headstart.exchange.fields import compact, decode, time_of
 from headstart.exchange.include import Include

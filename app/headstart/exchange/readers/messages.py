@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolResultPart
-from headstart.core.values import MessageStatus, Role
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolResultPart
+from headstart.core.chats.values import MessageStatus, Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.readers.building import Seen
 from headstart.exchange.readers.common import ROLES, model_name, thinking_apart

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from headstart.core.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart
-from headstart.core.values import Role
+from headstart.core.chats.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.values import Role
 from headstart.exchange.fields import Fields
 from headstart.exchange.material import Material
 from headstart.exchange.readers.building import Facts, Seen, build

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from headstart.core.attachments import LARGEST
-from headstart.core.parts import needed_blobs
+from headstart.core.chats.attachments import LARGEST
+from headstart.core.chats.parts import needed_blobs
 from headstart.exchange import own_format
 from headstart.exchange.fields import Fields
 from headstart.exchange.ids import OWN

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
-from headstart.core.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from headstart.core.chats.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from headstart.exchange.fields import Fields
 from headstart.exchange.media import Blobs
 from headstart.exchange.report import Report

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from headstart.core.chats.parts import ImagePart, Part, ReasoningPart, TextPart, label
+from headstart.core.chats.values import Role
 from headstart.core.markdown.json_answer import indented_json
 from headstart.core.markdown.plain import plain_html
-from headstart.core.parts import ImagePart, Part, ReasoningPart, TextPart, label
 from headstart.core.resources import resources
-from headstart.core.values import Role
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.rendering import Formulas, code_html, markdown_html
 from headstart.exchange.tree import Conversation, Node

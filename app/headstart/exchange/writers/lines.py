@@ -7,8 +7,14 @@ from typing import Any
 
 import msgspec
 
-from headstart.core.parts import Part, ReasoningPart, ToolCallPart, ToolResultPart, prompt_text
-from headstart.core.values import Role
+from headstart.core.chats.parts import (
+    Part,
+    ReasoningPart,
+    ToolCallPart,
+    ToolResultPart,
+    prompt_text,
+)
+from headstart.core.chats.values import Role
 from headstart.exchange.fields import time_text
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.tree import Conversation, Node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
+from headstart.core.chats.parts import ReasoningPart, WrittenPart, label
+from headstart.core.chats.values import Role
 from headstart.core.markdown.words import words_of
-from headstart.core.parts import ReasoningPart, WrittenPart, label
-from headstart.core.values import Role
 from headstart.exchange.include import WORDS, Include
 from headstart.exchange.tree import Conversation, Node
 from headstart.exchange.writers.words import (

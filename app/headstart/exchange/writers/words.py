@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from headstart.core.values import MessageStatus, Role, TurnStats
+from headstart.core.chats.values import MessageStatus, Role, TurnStats
 from headstart.exchange.tree import Conversation, ModelName, Node
 
 HEADINGS = {Role.USER: "User", Role.ASSISTANT: "Assistant", Role.SYSTEM: "System"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from headstart.core.downloads import DownloadState, Wanted
 from headstart.core.files import write_whole
+from headstart.core.hub.downloads import DownloadState, Wanted
 from headstart.core.told import from_stored
 
 log = logging.getLogger(__name__)

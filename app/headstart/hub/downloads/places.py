@@ -11,8 +11,8 @@ import os
 import shutil
 from pathlib import Path, PurePosixPath
 
-from headstart.core.downloads import RemoteFile, Wanted
 from headstart.core.files import let_others_read, shared_folder, write_whole
+from headstart.core.hub.downloads import RemoteFile, Wanted
 from headstart.hub.downloads.pieces import discard
 from headstart.hub.downloads.source import DownloadProblem
 

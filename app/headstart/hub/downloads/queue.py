@@ -16,9 +16,9 @@ from filelock import FileLock, Timeout
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from headstart.core.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import shared_folder
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState, RemoteFile, Wanted
 from headstart.core.told import Told, from_stored, told
 from headstart.hub.downloads import places
 from headstart.hub.downloads.book import Book, Entry

@@ -18,8 +18,8 @@ from pathlib import Path
 import xxhash
 from msgspec import Struct
 
-from headstart.core.downloads import RemoteFile
 from headstart.core.files import shared_folder
+from headstart.core.hub.downloads import RemoteFile
 from headstart.core.told import Told, told
 from headstart.hub.downloads.checksum import Checksum
 from headstart.hub.downloads.pace import Limit, Speed

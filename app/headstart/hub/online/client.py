@@ -25,9 +25,9 @@ from huggingface_hub.errors import (
 from huggingface_hub.hf_api import ExpandModelProperty_T, ModelSort_T
 
 from headstart.core.answers import AnswerTooLong
-from headstart.core.catalog import CompanionKind, Details, Repository, Search, SortBy
-from headstart.core.downloads import RemoteFile, Wanted
-from headstart.core.model_ref import ModelFormat
+from headstart.core.hub.catalog import CompanionKind, Details, Repository, Search, SortBy
+from headstart.core.hub.downloads import RemoteFile, Wanted
+from headstart.core.models.ref import ModelFormat
 from headstart.core.told import told
 from headstart.hub.downloads.source import Answer, DownloadProblem, Unavailable
 from headstart.hub.online import variants

@@ -12,12 +12,12 @@ from typing import BinaryIO, cast
 
 from msgspec.structs import replace
 
-from headstart.core.catalog import Details, Variant
 from headstart.core.errors import ModelProblem
-from headstart.core.fit import ModelShape
-from headstart.core.heads import HeadFacts
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import ModelCard
+from headstart.core.hub.catalog import Details, Variant
+from headstart.core.models.described import ModelCard
+from headstart.core.models.fit import ModelShape
+from headstart.core.models.heads import HeadFacts
+from headstart.core.models.ref import ModelRef
 from headstart.hub import cards, shapes
 from headstart.hub.downloads.source import Source, Unavailable
 from headstart.hub.gguf import GgufHeader, parse, peek

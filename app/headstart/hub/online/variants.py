@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from headstart.core.catalog import Companion, CompanionKind, Variant
-from headstart.core.downloads import RemoteFile
-from headstart.core.quantization import bits, quality, quantization
+from headstart.core.hub.catalog import Companion, CompanionKind, Variant
+from headstart.core.hub.downloads import RemoteFile
+from headstart.core.models.quantization import bits, quality, quantization
 from headstart.hub.mlx_folder import FOLDER_FILES
 
 _SPLIT = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})$", re.IGNORECASE)

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from headstart.core.encodings import NAMES
-from headstart.core.parts import FilePart, ImagePart
+from headstart.core.chats.parts import FilePart, ImagePart
+from headstart.core.text.encodings import NAMES
 from headstart.ui import icons
 from headstart.ui.attachment import Attachment
 from headstart.ui.elided import ElidedLabel

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.text import count_words, is_blank
+from headstart.core.text.shown import count_words, is_blank
 from headstart.ui import icons, theme
 from headstart.ui.attachment import Attachment
 from headstart.ui.composer.attachments import AttachmentRow

@@ -9,8 +9,8 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.text_units import from_units
-from headstart.core.typing_help import is_in_code, next_line
+from headstart.core.text.typing_help import is_in_code, next_line
+from headstart.core.text.units import from_units
 from headstart.ui import theme
 from headstart.ui.wrapping import TextEdit
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from headstart.core.attachments import Extracted
+from headstart.core.chats.attachments import Extracted
+from headstart.core.chats.parts import FilePart, ImagePart
 from headstart.core.events import PromptSize
-from headstart.core.parts import FilePart, ImagePart
 from headstart.ui.attachment import Attachment
 from headstart.ui.file_dialog import file_dialog
 

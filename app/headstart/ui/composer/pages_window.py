@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.attachments import Extracted, about_tokens, numbers_of, ranges_text
-from headstart.core.parts import FilePart
-from headstart.core.text import count_words
+from headstart.core.chats.attachments import Extracted, about_tokens, numbers_of, ranges_text
+from headstart.core.chats.parts import FilePart
+from headstart.core.text.shown import count_words
 from headstart.ui.fields import clearable
 from headstart.ui.sheet import Sheet
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.text import tokens_text
+from headstart.core.text.shown import tokens_text
 from headstart.ui import theme
 
 _RING, _GAP = 14, 6

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout
 
-from headstart.core.matching import score
+from headstart.core.text.matching import score
 from headstart.ui import icons
 
 # rows that are seen at once, and a name's longest beginning that is looked for

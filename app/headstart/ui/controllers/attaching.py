@@ -14,11 +14,11 @@ from PySide6.QtGui import QImage
 from headstart.chat.attaching import Attached, Attaching, Reading, ReadingCancelled, choose
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import NextPromptSize
-from headstart.core.attachments import Extracted
+from headstart.core.chats.attachments import Extracted
+from headstart.core.chats.parts import FilePart, ImagePart, OtherPart
+from headstart.core.chats.values import new_id
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import PromptSize
-from headstart.core.parts import FilePart, ImagePart, OtherPart
-from headstart.core.values import new_id
 from headstart.ui.attachment import Attachment
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.pictures import as_png, converted

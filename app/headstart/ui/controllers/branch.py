@@ -10,8 +10,8 @@ from headstart.chat.branches import Branches
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import BranchChanged, ChatChanged, ChatsChanged, ReplyEnded, What
 from headstart.chat.replies import Replies
+from headstart.core.chats.values import PAGE, BranchPage, Folder, MessageStatus
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.values import PAGE, BranchPage, Folder, MessageStatus
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 

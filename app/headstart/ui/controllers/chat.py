@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from headstart.chat.choices import Choices
-from headstart.core.settings import ChatOptions
+from headstart.core.settings.schema import ChatOptions
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 

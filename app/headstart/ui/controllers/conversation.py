@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.answering.prefill_ahead import PrefillAhead
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
-from headstart.core.model_ref import AnyModel
-from headstart.core.parts import OtherPart
+from headstart.core.chats.parts import OtherPart
+from headstart.core.models.ref import AnyModel
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from headstart.chat.library.discover import TOKEN_MAY_HELP, Discover, Found
-from headstart.core.catalog import Details, Fit, Search, Variant
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.installed import InstalledModel
+from headstart.core.hub.catalog import Details, Fit, Search, Variant
+from headstart.core.models.installed import InstalledModel
 from headstart.ui.tasks import Problems, Tasks
 
 

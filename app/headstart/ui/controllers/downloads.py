@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import DownloadEnded, DownloadsChanged, ModelsChanged
 from headstart.chat.library.downloads import Downloads
-from headstart.core.downloads import DownloadState
+from headstart.core.hub.downloads import DownloadState
 from headstart.ui.tasks import Tasks
 
 

@@ -10,8 +10,8 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ChatChanged, ChatsChanged, FoldersChanged, ReplyEnded, What
 from headstart.chat.chat_list import ChatList
 from headstart.chat.folders import Folders
-from headstart.core.settings import ChatOptions
-from headstart.core.values import ChatSummary
+from headstart.core.chats.values import ChatSummary
+from headstart.core.settings.schema import ChatOptions
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Tasks
 

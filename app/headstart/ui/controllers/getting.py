@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.library.discover import Discover
 from headstart.chat.library.downloads import Downloads
 from headstart.chat.library.draft_offers import DraftOffer
-from headstart.core.catalog import Companion, Details, Variant
-from headstart.core.catalog_filter import matching
-from headstart.core.downloads import Wanted
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.recommended import Recommended
-from headstart.core.text import size_text
+from headstart.core.hub.catalog import Companion, Details, Variant
+from headstart.core.hub.catalog_filter import matching
+from headstart.core.hub.downloads import Wanted
+from headstart.core.models.recommended import Recommended
+from headstart.core.text.shown import size_text
 from headstart.ui.tasks import Tasks
 
 

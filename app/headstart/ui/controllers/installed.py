@@ -12,9 +12,9 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ModelsChanged, ModelsLoaded, ModelState, ReplyEnded
 from headstart.chat.library.installed import Installed
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import ModelOptions
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import ModelOptions
 from headstart.ui.tasks import Problems, Tasks
 
 

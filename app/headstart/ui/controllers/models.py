@@ -18,10 +18,10 @@ from headstart.chat.changes import (
 )
 from headstart.chat.models import ModelList
 from headstart.chat.services import Services
+from headstart.core.chats.values import Chat
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.model_ref import AnyModel
-from headstart.core.settings import changed
-from headstart.core.values import Chat
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.schema import changed
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.tasks import Problems, Tasks

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QImage
 
 from headstart.chat.attaching import Attached, Attaching
+from headstart.core.chats.parts import ImagePart
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.files import write_whole
-from headstart.core.parts import ImagePart
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.pictures import decode
 from headstart.ui.tasks import Tasks

@@ -12,9 +12,9 @@ from headstart.chat.broadcast import Broadcast
 from headstart.chat.changes import ReplyEnded
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
-from headstart.core.parts import OtherPart
-from headstart.core.text import is_blank
-from headstart.core.values import FinishReason, Message, MessageStatus
+from headstart.core.chats.parts import OtherPart
+from headstart.core.chats.values import FinishReason, Message, MessageStatus
+from headstart.core.text.shown import is_blank
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 from headstart.ui.queue import Queued

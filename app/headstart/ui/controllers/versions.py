@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from headstart.chat.conversation import Conversation
 from headstart.chat.replies import Replies
 from headstart.chat.versions import Versions
-from headstart.core.chat_tree import RemovedBranch
-from headstart.core.values import FinishReason, Message, Role
+from headstart.core.chats.tree import RemovedBranch
+from headstart.core.chats.values import FinishReason, Message, Role
 from headstart.ui.controllers.consent import Consent
 from headstart.ui.open_chat import OpenChat
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from headstart.core.settings_fields import FieldInfo
+from headstart.core.settings.fields import FieldInfo
 from headstart.ui.fields import SliderField
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct, field
 
-from headstart.core.inheritance import NO_ADVICE, Effective, effective
-from headstart.core.model_ref import AnyModel
-from headstart.core.settings import ChatOptions, Overrides, Preset, SamplingChoice, Settings
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.inheritance import NO_ADVICE, Effective, effective
+from headstart.core.settings.schema import ChatOptions, Overrides, Preset, SamplingChoice, Settings
 
 
 class Holding(Struct):

@@ -19,11 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.inheritance import NO_ADVICE
-from headstart.core.model_ref import AnyModel, ModelRef
-from headstart.core.quantization import quantization
+from headstart.core.chats.values import Chat, TurnStats
+from headstart.core.models.quantization import quantization
+from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
-from headstart.core.settings import (
+from headstart.core.settings.fields import describe
+from headstart.core.settings.inheritance import NO_ADVICE
+from headstart.core.settings.schema import (
     ChatOptions,
     Overrides,
     Preset,
@@ -32,8 +34,6 @@ from headstart.core.settings import (
     Speculation,
     changed,
 )
-from headstart.core.settings_fields import describe
-from headstart.core.values import Chat, TurnStats
 from headstart.ui import theme
 from headstart.ui.fields import choice_box, give_room, keep_wheel_away, take_typed
 from headstart.ui.inspector.answer_format_panel import AnswerFormatPanel

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import Preset
-from headstart.core.text import tokens_text
+from headstart.core.settings.schema import Preset
+from headstart.core.text.shown import tokens_text
 from headstart.ui import theme
 from headstart.ui.elided import ElidedButton
 from headstart.ui.hover import settle_after

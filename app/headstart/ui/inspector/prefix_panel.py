@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from headstart.core.chats.values import TurnStats
 from headstart.core.prefixes import PrefixUse
-from headstart.core.text import size_text
-from headstart.core.values import TurnStats
+from headstart.core.text.shown import size_text
 
 _PRIVATE = (
     "Private: nothing of this chat is written to disk, neither its text nor what was computed."

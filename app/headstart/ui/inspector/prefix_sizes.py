@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from headstart.core.prefixes import PrefixUse
-from headstart.core.text import size_text
+from headstart.core.text.shown import size_text
 from headstart.ui.list_window import ListWindow
 
 _HINT = (

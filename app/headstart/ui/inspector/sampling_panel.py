@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.inheritance import Effective
-from headstart.core.settings import MOST_BIASES, Bias, Sampling, SamplingChoice
-from headstart.core.settings_fields import describe
-from headstart.core.stop_lines import stop_text, stops_of
-from headstart.core.typed_numbers import number_of
+from headstart.core.settings.fields import describe
+from headstart.core.settings.inheritance import Effective
+from headstart.core.settings.schema import MOST_BIASES, Bias, Sampling, SamplingChoice
+from headstart.core.text.stop_lines import stop_text, stops_of
+from headstart.core.text.typed_numbers import number_of
 from headstart.ui.fields import SliderField, take_typed
 from headstart.ui.inspector.creativity import CreativityField
 from headstart.ui.inspector.fold import Fold

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 
 from headstart.chat.answering.drafts import DraftChoice
 from headstart.chat.changes import Calibrated
+from headstart.core.chats.values import SpeculationStats, TurnStats, gain_words
 from headstart.core.events import DraftActivity, Speculating
-from headstart.core.heads import AUTOMATIC, OWN_LAYERS
-from headstart.core.model_ref import AnyModel
-from headstart.core.settings import Speculation, changed
-from headstart.core.settings_fields import describe
-from headstart.core.values import SpeculationStats, TurnStats, gain_words
+from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.models.ref import AnyModel
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import Speculation, changed
 from headstart.ui.elided import ElidedComboBox
 from headstart.ui.fields import take_typed, with_unit
 from headstart.ui.inspector.speculation_words import (

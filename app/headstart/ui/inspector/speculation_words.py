@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headstart.chat.answering.drafts import DraftChoice
+from headstart.core.chats.parts import Origin
 from headstart.core.events import DraftActivity, DraftStage
-from headstart.core.heads import AUTOMATIC, OWN_LAYERS
-from headstart.core.model_names import people_name
-from headstart.core.model_ref import AnyModel
-from headstart.core.parts import Origin
+from headstart.core.models.heads import AUTOMATIC, OWN_LAYERS
+from headstart.core.models.names import people_name
+from headstart.core.models.ref import AnyModel
+from headstart.core.models.split_files import stem
 from headstart.core.servers import ServerModel
-from headstart.core.settings import Speculation
-from headstart.core.split_files import stem
+from headstart.core.settings.schema import Speculation
 
 NO_DRAFTS = (
     "{host} does not tell how likely a given text is, so that drafts cannot be checked there. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from headstart.core.values import TurnStats
+from headstart.core.chats.values import TurnStats
 from headstart.ui.inspector.own import back_button
 from headstart.ui.own_title import OwnTitle
 from headstart.ui.wrapping import TextEdit

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
-from headstart.core.settings import Settings, Thinking
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import Settings, Thinking
 from headstart.ui.inspector.own import OwnRow
 
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import Chat
 from headstart.core.prefixes import PrefixUse
-from headstart.core.values import Chat
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector.inspector import Inspector
 

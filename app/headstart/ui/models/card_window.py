@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QTextBrowser, QWidget
 
-from headstart.core.catalog import Details
+from headstart.core.hub.catalog import Details
 from headstart.ui.sheet import Sheet
 
 # a card longer than that is cut: somebody pasted a whole log

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget, QWidgetAction
 
 from headstart.chat.models import ModelList
 from headstart.chat.servers import Offered
-from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import AnyModel
-from headstart.core.text import shortened, size_text
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.ref import AnyModel
+from headstart.core.text.shown import shortened, size_text
 from headstart.ui import icons
 from headstart.ui.fields import clearable
 

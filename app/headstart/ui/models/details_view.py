@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.library.draft_offers import DraftOffer
-from headstart.core.catalog import Companion, CompanionKind, Details, Fit, Variant
-from headstart.core.catalog_filter import best, draft_variant, named, recommended
-from headstart.core.recommended import Recommended
-from headstart.core.text import age_text, count_text, size_text
+from headstart.core.hub.catalog import Companion, CompanionKind, Details, Fit, Variant
+from headstart.core.hub.catalog_filter import best, draft_variant, named, recommended
+from headstart.core.models.recommended import Recommended
+from headstart.core.text.shown import age_text, count_text, size_text
 from headstart.core.told import told
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel

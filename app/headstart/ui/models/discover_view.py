@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.catalog import Repository
-from headstart.core.recommended import Recommended
+from headstart.core.hub.catalog import Repository
+from headstart.core.models.recommended import Recommended
 from headstart.ui import icons
 from headstart.ui.models.details_view import DetailsView
 from headstart.ui.models.results import ITEM, ResultsDelegate, ResultsModel

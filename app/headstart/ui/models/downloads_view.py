@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.downloads import ACTIVE, Download, DownloadState
-from headstart.core.text import size_text
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
+from headstart.core.text.shown import size_text
 from headstart.ui import icons
 from headstart.ui.asking import DangerQuestion
 from headstart.ui.elided import ElidedLabel

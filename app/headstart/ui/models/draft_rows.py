@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.library.draft_offers import DraftOffer
-from headstart.core.catalog import Variant
-from headstart.core.text import size_text
+from headstart.core.hub.catalog import Variant
+from headstart.core.text.shown import size_text
 from headstart.ui import theme
 from headstart.ui.elided import ElidedLabel
 

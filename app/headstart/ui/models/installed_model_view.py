@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.library.draft_offers import DraftOffer
-from headstart.core.installed import InstalledModel
-from headstart.core.models import ModelCard
-from headstart.core.text import age_text, size_text
+from headstart.core.models.described import ModelCard
+from headstart.core.models.installed import InstalledModel
+from headstart.core.text.shown import age_text, size_text
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.draft_rows import DraftRows
 from headstart.ui.models.words import SOURCES

@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from headstart.core.events import ResidentModel
-from headstart.core.installed import InstalledModel
-from headstart.core.text import size_text
+from headstart.core.models.installed import InstalledModel
+from headstart.core.text.shown import size_text
 from headstart.ui import theme
 from headstart.ui.models.words import SOURCES
 from headstart.ui.row_ground import paint_ground

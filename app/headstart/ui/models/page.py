@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from headstart.chat.library.discover import Computer
-from headstart.core.catalog import Details
-from headstart.core.downloads import ACTIVE, Download, DownloadState
-from headstart.core.installed import InstalledModel
-from headstart.core.presence import presence
-from headstart.core.text import size_text
+from headstart.core.hub.catalog import Details
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
+from headstart.core.hub.presence import presence
+from headstart.core.models.installed import InstalledModel
+from headstart.core.text.shown import size_text
 from headstart.ui import icons
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.discover_view import DiscoverView

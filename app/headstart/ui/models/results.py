@@ -8,9 +8,9 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.catalog import Repository
-from headstart.core.recommended import Recommended
-from headstart.core.text import count_text
+from headstart.core.hub.catalog import Repository
+from headstart.core.models.recommended import Recommended
+from headstart.core.text.shown import count_text
 from headstart.ui import theme
 from headstart.ui.models.words import badge_of
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.catalog import Search, SortBy
-from headstart.core.model_ref import ModelFormat
+from headstart.core.hub.catalog import Search, SortBy
+from headstart.core.models.ref import ModelFormat
 from headstart.ui import icons
 from headstart.ui.fields import clearable
 

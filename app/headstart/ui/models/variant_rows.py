@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
-from headstart.core.catalog import Fit, Variant
-from headstart.core.presence import Presence
-from headstart.core.text import size_text
+from headstart.core.hub.catalog import Fit, Variant
+from headstart.core.hub.presence import Presence
+from headstart.core.text.shown import size_text
 from headstart.ui import theme
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.models.words import fit_hint, memory_words, quality_words

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.chat.library.installed import Leaving
 from headstart.chat.preferences import Preferences
-from headstart.core.catalog import Details
-from headstart.core.installed import InstalledModel
-from headstart.core.settings import Settings
-from headstart.core.text import size_text
+from headstart.core.hub.catalog import Details
+from headstart.core.models.installed import InstalledModel
+from headstart.core.settings.schema import Settings
+from headstart.core.text.shown import size_text
 from headstart.ui.asking import DangerQuestion
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.models.page import ModelsPage

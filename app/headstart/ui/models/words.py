@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headstart.core.catalog import Fit, Repository
-from headstart.core.downloads import Download, DownloadState
-from headstart.core.recommended import Recommended
-from headstart.core.text import size_text, time_text
+from headstart.core.hub.catalog import Fit, Repository
+from headstart.core.hub.downloads import Download, DownloadState
+from headstart.core.models.recommended import Recommended
+from headstart.core.text.shown import size_text, time_text
 from headstart.ui import theme
 
 # beside its weights, what a model takes at least; and of the memory, what it may take at ease

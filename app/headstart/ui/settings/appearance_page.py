@@ -8,9 +8,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSlider, QWidget
 
-from headstart.core.settings import TEXT_SIZES, Settings
-from headstart.core.settings import Theme as ThemeChoice
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import TEXT_SIZES, Settings
+from headstart.core.settings.schema import Theme as ThemeChoice
 from headstart.ui import theme
 from headstart.ui.flow import FlowLayout
 from headstart.ui.segments import Segments

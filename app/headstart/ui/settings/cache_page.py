@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
-from headstart.core.prefix_settings import PrefixSettings
-from headstart.core.settings import Settings, changed
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.prefix import PrefixSettings
+from headstart.core.settings.schema import Settings, changed
 from headstart.ui.settings.form import Page
 
 ABOUT = (

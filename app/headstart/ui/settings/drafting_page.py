@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.heads import AUTOMATIC
-from headstart.core.settings import Settings, Speculation, changed
-from headstart.core.settings_fields import FieldInfo, describe
+from headstart.core.models.heads import AUTOMATIC
+from headstart.core.settings.fields import FieldInfo, describe
+from headstart.core.settings.schema import Settings, Speculation, changed
 from headstart.ui.settings.form import Page
 
 ABOUT = (

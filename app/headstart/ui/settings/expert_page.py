@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from headstart.chat.answering.loading import LoadedState
-from headstart.core.settings import EngineSettings, Sampling, Settings, changed
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import EngineSettings, Sampling, Settings, changed
 from headstart.ui.settings.form import Page, Row, Section
 from headstart.ui.settings.general_page import SamplingRows
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.transfer.backup import SUFFIX, Copy
-from headstart.core.settings import Settings
-from headstart.core.text import size_text
+from headstart.core.settings.schema import Settings
+from headstart.core.text.shown import size_text
 from headstart.ui.elided import ElidedLabel
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.form import Page

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.settings import Settings
-from headstart.core.settings_fields import FieldInfo
+from headstart.core.settings.fields import FieldInfo
+from headstart.core.settings.schema import Settings
 from headstart.ui import theme
 from headstart.ui.fields import choice_box, number_box, show_value
 from headstart.ui.switch import Switch

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from headstart.core.settings import Sampling, SamplingChoice, Settings, changed
-from headstart.core.settings_fields import FieldInfo, describe
+from headstart.core.settings.fields import FieldInfo, describe
+from headstart.core.settings.schema import Sampling, SamplingChoice, Settings, changed
 from headstart.ui.fields import ResetButton, number_box, show_value
 from headstart.ui.settings.form import Page, Section
 from headstart.ui.settings.updates_section import UpdatesSection

@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QPushButton, QWidget
 
-from headstart.core.library_settings import LibrarySettings
-from headstart.core.settings import Settings, changed
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.library import LibrarySettings
+from headstart.core.settings.schema import Settings, changed
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.settings.expert_page import COMMON, EngineRows
 from headstart.ui.settings.form import Page

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.matching import score
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
+from headstart.core.text.matching import score
 from headstart.ui import icons, theme
 from headstart.ui.entry import SideEntry
 from headstart.ui.fields import clearable, give_room, keep_wheel_away

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from headstart.core.settings import Settings
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
 
 # what goes out, and when

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from headstart.chat.servers import Offered
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.servers import Connection, Nearby, normal_url
-from headstart.core.settings import Settings
-from headstart.core.text import count_words
+from headstart.core.settings.schema import Settings
+from headstart.core.text.shown import count_words
 from headstart.ui import icons
 from headstart.ui.asking import DangerQuestion
 from headstart.ui.fields import give_room, take_typed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
 from headstart.ui.settings.form import Page
 
 # a group, and in it what is done and by which keys

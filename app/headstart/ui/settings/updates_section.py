@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton
 
-from headstart.core.settings import changed
-from headstart.core.settings_fields import describe
+from headstart.core.settings.fields import describe
+from headstart.core.settings.schema import changed
 from headstart.core.updates import UpdateSettings, may_ask, packaged_address
 from headstart.ui.settings.form import Page
 from headstart.ui.switch import Switch

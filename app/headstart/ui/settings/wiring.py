@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.core.settings import Settings
+from headstart.core.settings.schema import Settings
 from headstart.core.told import Told, told
 from headstart.ui.controllers.everything import Controllers
 
@@ -38,6 +38,7 @@ class SettingsOpener(QObject):
         self.keys: Callable[[], Keys] = tuple
         self.page: SettingsPage | None = None
         preferences.listen(self._on_settings)
+        controllers.installed.loaded.connect(lambda _models: self._show_state())
 
     def open(self, page: str = "") -> SettingsPage:
         """Show the settings: one of their pages, or the one that was looked at last."""
@@ -92,7 +93,7 @@ class SettingsOpener(QObject):
         )
         self._discover.token_refused.connect(lambda why, how: token(f"{why} {how}"))
         self._servers.explain()
-        self.show_state()
+        self._show_state()
 
     def _connect_servers(self, page: SettingsPage) -> None:
         servers, view = self._servers, page.servers
@@ -121,8 +122,7 @@ class SettingsOpener(QObject):
         backups.made.connect(lambda _path, _size: view.show_making(False))
         backups.made.connect(view.show_made)
 
-    def show_state(self) -> None:
-        """The model that is loaded may be another one now."""
+    def _show_state(self) -> None:
         if self.page is not None:
             self.page.expert.set_state(self._servers.engine_state)
 
@@ -133,7 +133,7 @@ class SettingsOpener(QObject):
     def _on_settings(self, settings: Settings) -> None:
         if self.page is not None:
             self.page.follow(settings)
-            self.show_state()
+            self._show_state()
 
 
 def _newer(version: str) -> Told:

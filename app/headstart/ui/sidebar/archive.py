@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from headstart.core.values import ChatSummary
+from headstart.core.chats.values import ChatSummary
 from headstart.ui.list_window import ListWindow
 from headstart.ui.when import moment_text
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QAbstractItemModel, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPolygonF
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.text import isolated
-from headstart.core.values import ChatSummary
+from headstart.core.chats.values import ChatSummary
+from headstart.core.text.shown import isolated
 from headstart.ui import icons, theme
 from headstart.ui.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import ROW, WRITING, ChatListModel, Index, name_of

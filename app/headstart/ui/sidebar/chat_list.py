@@ -15,7 +15,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.row_list import RowList
 from headstart.ui.sidebar.rows import Row
 

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
-from headstart.core.values import Folder
+from headstart.core.chats.values import Folder
 from headstart.ui.dragging import dropped_chats, dropped_folder
 from headstart.ui.sidebar.chat_list import CHAT_ID, ChatListModel, Index
 from headstart.ui.typed import is_typed

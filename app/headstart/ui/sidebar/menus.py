@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from headstart.core.text import count_words
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
+from headstart.core.text.shown import count_words
 from headstart.ui.commands import Commands, add_items
 
 # ids of chats, and the folder that they go to: "" for none, None for a new one

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.sidebar.rows import Row, Sections, order, rows_of
 
 

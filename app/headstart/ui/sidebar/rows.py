@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 
 PRIVATE, PINNED = "Private", "Pinned"
 

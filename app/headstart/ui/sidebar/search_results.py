@@ -26,9 +26,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from headstart.core.search import Found, FoundChat
-from headstart.core.text import count_words, isolated
-from headstart.core.text_units import spans_in_units, units
+from headstart.core.chats.search import Found, FoundChat
+from headstart.core.text.shown import count_words, isolated
+from headstart.core.text.units import spans_in_units, units
 from headstart.ui import theme
 from headstart.ui.row_ground import paint_ground
 from headstart.ui.sidebar.chat_list import Index

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QLabel, QListView, QWidget
 
-from headstart.core.search import FoundChat
+from headstart.core.chats.search import FoundChat
 from headstart.ui.sidebar.search_box import SearchBox
 from headstart.ui.sidebar.search_results import ResultsView
 

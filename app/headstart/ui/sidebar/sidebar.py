@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui import icons, theme
 from headstart.ui.commands import Commands
 from headstart.ui.entry import SideEntry

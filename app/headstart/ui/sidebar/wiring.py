@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from headstart.chat.models import ModelList
 from headstart.chat.preferences import Preferences
-from headstart.core.settings import ChatOptions
-from headstart.core.values import ChatSummary, Folder, TrashedChat
+from headstart.core.chats.values import ChatSummary, Folder, TrashedChat
+from headstart.core.settings.schema import ChatOptions
 from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers

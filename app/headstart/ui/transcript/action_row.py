@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui import theme
 from headstart.ui.commands import ItemCommand, add_items
 from headstart.ui.hover import settle_after

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.parts import OriginRun
+from headstart.core.chats.parts import OriginRun
 from headstart.ui import theme
 from headstart.ui.transcript.blocks import BlockHost, PlainBlock, ProseBlock, TextBlock
 from headstart.ui.transcript.code_block import CodeBlock

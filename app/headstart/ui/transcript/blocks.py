@@ -27,8 +27,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.parts import Origin, OriginRun
-from headstart.core.text_units import from_units, spans_in_units
+from headstart.core.chats.parts import Origin, OriginRun
+from headstart.core.text.units import from_units, spans_in_units
 from headstart.ui import theme
 from headstart.ui.accessible import Spoken, be
 from headstart.ui.transcript.boxes import paint_boxes

@@ -45,10 +45,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.chat_tree import TreeNode
-from headstart.core.text import count_words, isolated, shortened
-from headstart.core.tree_rows import TreeRow, branches_of, rows_of
-from headstart.core.values import Role
+from headstart.core.chats.tree import TreeNode
+from headstart.core.chats.tree_rows import TreeRow, branches_of, rows_of
+from headstart.core.chats.values import Role
+from headstart.core.text.shown import count_words, isolated, shortened
 from headstart.ui import icons, theme
 from headstart.ui.row_ground import paint_ground
 from headstart.ui.when import when_text

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from headstart.core.values import BranchPage, Message, MessageStatus
+from headstart.core.chats.values import BranchPage, Message, MessageStatus
 from headstart.ui import theme
 from headstart.ui.transcript.block_stack import EVERYTHING
 from headstart.ui.transcript.blocks import TextBlock

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.differences import Span, differences
-from headstart.core.text_units import to_units
-from headstart.core.values import Message
+from headstart.core.chats.values import Message
+from headstart.core.text.differences import Span, differences
+from headstart.core.text.units import to_units
 from headstart.ui import theme
 from headstart.ui.sheet import Sheet
 

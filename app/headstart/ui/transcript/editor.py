@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from headstart.core.text import is_blank
-from headstart.core.values import Role
+from headstart.core.chats.values import Role
+from headstart.core.text.shown import is_blank
 from headstart.ui import theme
 from headstart.ui.composing import commit_focused
 from headstart.ui.wrapping import TextEdit

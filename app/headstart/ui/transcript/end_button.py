@@ -6,7 +6,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QToolButton
 
-from headstart.core.text import count_words
+from headstart.core.text.shown import count_words
 from headstart.ui import icons, theme
 
 # px above the end from which on it is shown, and its room to the edge

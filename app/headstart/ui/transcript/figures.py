@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QHideEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
-from headstart.core.values import TurnStats, gain_words
+from headstart.core.chats.values import TurnStats, gain_words
 from headstart.ui.transcript.words import figures_of, figures_text
 
 # px between the words and their card, and from the edges of the view

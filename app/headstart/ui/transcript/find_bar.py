@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
-from headstart.core.finding import FoundInChat
+from headstart.core.chats.finding import FoundInChat
 from headstart.ui import theme
 from headstart.ui.fields import clearable
 from headstart.ui.tool import dress, small_tool

@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Protocol
 
-from headstart.core.finding import spans_of
-from headstart.core.parts import Origin, OriginRun
-from headstart.core.text_units import spans_in_units
-from headstart.core.values import Message
+from headstart.core.chats.finding import spans_of
+from headstart.core.chats.parts import Origin, OriginRun
+from headstart.core.chats.values import Message
+from headstart.core.text.units import spans_in_units
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.document_text import objects_of
 from headstart.ui.transcript.origins import tinted_ranges

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, Signal
 
-from headstart.core.text_units import spans_in_units
+from headstart.core.text.units import spans_in_units
 from headstart.ui.transcript.streaming import parse_reply
 
 LONGEST = 200_000  # characters; beyond this, code stays plain

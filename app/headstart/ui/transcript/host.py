@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from headstart.core.parts import ImagePart, OtherPart
-from headstart.core.settings import StatsShown
-from headstart.core.values import Message
+from headstart.core.chats.parts import ImagePart, OtherPart
+from headstart.core.chats.values import Message
+from headstart.core.settings.schema import StatsShown
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.finding import Finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
-from headstart.core.text import is_blank
-from headstart.core.values import Role
+from headstart.core.chats.values import Role
+from headstart.core.text.shown import is_blank
 from headstart.ui.composing import commit_focused
 from headstart.ui.sheet import Sheet
 from headstart.ui.wrapping import TextEdit

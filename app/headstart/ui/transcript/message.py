@@ -12,9 +12,9 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QEnterEvent, QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.parts import ImagePart, OriginRun, OtherPart
-from headstart.core.settings import StatsShown
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.parts import ImagePart, OriginRun, OtherPart
+from headstart.core.chats.values import Message, MessageStatus, Role
+from headstart.core.settings.schema import StatsShown
 from headstart.ui.accessible import Spoken, be
 from headstart.ui.commands import ItemCommand
 from headstart.ui.transcript.action_row import ActionRow

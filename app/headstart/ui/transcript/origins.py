@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from headstart.core.parts import Origin, OriginRun
+from headstart.core.chats.parts import Origin, OriginRun
 
 # markup between two shown characters: the longest is a link's address
 _LOOK_AHEAD = 400

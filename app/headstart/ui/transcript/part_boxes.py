@@ -18,9 +18,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QWidget
 
-from headstart.core.parts import FilePart, ImagePart, OtherPart, label
-from headstart.core.text import shortened
-from headstart.core.values import Message, Role
+from headstart.core.chats.parts import FilePart, ImagePart, OtherPart, label
+from headstart.core.chats.values import Message, Role
+from headstart.core.text.shown import shortened
 from headstart.ui import theme
 from headstart.ui.attachment import facts_of
 from headstart.ui.pictures import fitted

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.values import TurnStats
+from headstart.core.chats.values import TurnStats
 from headstart.ui import icons
 from headstart.ui.accessible import be_fold
 from headstart.ui.tool import dress, small_tool

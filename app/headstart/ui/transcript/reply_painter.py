@@ -7,8 +7,8 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-from headstart.core.parts import OriginRun
-from headstart.core.values import MessageStatus
+from headstart.core.chats.parts import OriginRun
+from headstart.core.chats.values import MessageStatus
 from headstart.ui.transcript.column import Column
 from headstart.ui.transcript.host import Host
 

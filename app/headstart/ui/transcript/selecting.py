@@ -13,9 +13,9 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from headstart.core.chats.values import Message, Role
 from headstart.core.markdown.plain import plain_html
 from headstart.core.markdown.words import words_of
-from headstart.core.values import Message, Role
 from headstart.ui.transcript.blocks import TextBlock
 from headstart.ui.transcript.markdown import Block, Kind, html_of
 from headstart.ui.transcript.selection import Place, Selection

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from headstart.core.parts import TextPart
-from headstart.core.values import Message, Role
+from headstart.core.chats.parts import TextPart
+from headstart.core.chats.values import Message, Role
 from headstart.ui import theme
 from headstart.ui.transcript.message import MessageWidget
 

@@ -22,8 +22,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
-from headstart.core.settings import StatsShown
-from headstart.core.values import BranchPage, Message
+from headstart.core.chats.values import BranchPage, Message
+from headstart.core.settings.schema import StatsShown
 from headstart.ui import theme
 from headstart.ui.accessible import Spoken, be
 from headstart.ui.transcript.column import Column

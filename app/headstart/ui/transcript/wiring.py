@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from headstart.core.chat_tree import TreeNode
-from headstart.core.values import BranchPage, Chat, Message, Role
+from headstart.core.chats.tree import TreeNode
+from headstart.core.chats.values import BranchPage, Chat, Message, Role
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.transcript.find_bar import FindBar

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 
-from headstart.core.parts import OriginRun, ReasoningPart, TextPart, append_run
-from headstart.core.text import shortened
-from headstart.core.values import Message, MessageStatus, Role, TurnStats, gain_words
+from headstart.core.chats.parts import OriginRun, ReasoningPart, TextPart, append_run
+from headstart.core.chats.values import Message, MessageStatus, Role, TurnStats, gain_words
+from headstart.core.text.shown import shortened
 from headstart.ui import theme
 from headstart.ui.when import clock_text
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
-from headstart.core.text import count_words
+from headstart.core.text.shown import count_words
 from headstart.ui.file_dialog import file_dialog
 from headstart.ui.sheet import Sheet
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from headstart.chat.transfer.intake import Plan, Result, State
-from headstart.core.text import count_words
+from headstart.core.text.shown import count_words
 from headstart.ui.sheet import Sheet
 
 _STATES: dict[State, str] = {

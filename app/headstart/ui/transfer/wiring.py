@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from headstart.chat.preferences import Preferences
 from headstart.chat.transfer.exporting import Exporting, Wanted, file_name, formats
-from headstart.core.values import ChatSummary
+from headstart.core.chats.values import ChatSummary
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.dragging import chats_as_mime, folder_as_mime
 from headstart.ui.file_dialog import file_dialog

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from headstart.chat.titles import NEW_CHAT
-from headstart.core.values import ChatSummary, Folder
+from headstart.core.chats.values import ChatSummary, Folder
 from headstart.ui.commands import Command, Commands, ItemCommand
 from headstart.ui.window.message_actions import message_commands
 

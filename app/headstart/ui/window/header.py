@@ -8,7 +8,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from headstart.chat.titles import NEW_CHAT
-from headstart.core.text import shortened
+from headstart.core.text.shown import shortened
 from headstart.ui import icons, theme
 from headstart.ui.commands import Commands
 from headstart.ui.elided import ElidedLabel

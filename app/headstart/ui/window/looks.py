@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication
 
 from headstart.chat.preferences import Preferences
-from headstart.core.settings import TEXT_SIZES
+from headstart.core.settings.schema import TEXT_SIZES
 from headstart.ui import theme
 from headstart.ui.system_looks import SystemLooks
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
 from headstart.chat.models import is_model
 from headstart.chat.preferences import Preferences
+from headstart.core.chats.values import Folder
 from headstart.core.started_with import MOST_FILES
-from headstart.core.values import Folder
 from headstart.ui import theme
 from headstart.ui.accessible import install
 from headstart.ui.composer.composer import Composer

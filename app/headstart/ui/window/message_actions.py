@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from headstart.core.values import Message, MessageStatus, Role
+from headstart.core.chats.values import Message, MessageStatus, Role
 from headstart.ui.commands import ItemCommand
 
 if TYPE_CHECKING:

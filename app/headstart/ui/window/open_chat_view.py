@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from headstart.chat.titles import NEW_CHAT
-from headstart.core.model_ref import AnyModel, ModelRef
-from headstart.core.quantization import quantization
+from headstart.core.chats.values import BranchPage, Chat, gain_words
+from headstart.core.models.quantization import quantization
+from headstart.core.models.ref import AnyModel, ModelRef
 from headstart.core.servers import ServerModel
-from headstart.core.values import BranchPage, Chat, gain_words
 
 if TYPE_CHECKING:
     from headstart.ui.controllers.everything import Controllers
@@ -125,7 +125,6 @@ class OpenChatView(QObject):
         stored = quantization(model.path.name) if same and isinstance(model, ModelRef) else ""
         self._window.header.pill.set_current(name, stored)
         self._window.header.pill.show_state(state, fraction)
-        self._window.settings.show_state()
 
     def _show_greeting(self) -> None:
         window, private, host = self._window, self._open.private, self._host

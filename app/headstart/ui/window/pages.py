@@ -11,9 +11,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from headstart.chat.preferences import Preferences
-from headstart.core.downloads import ACTIVE, STOPPED, Download
 from headstart.core.events import ResidentModel
-from headstart.core.installed import InstalledModel
+from headstart.core.hub.downloads import ACTIVE, STOPPED, Download
+from headstart.core.models.installed import InstalledModel
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.window.notices import Banner, Toast
 

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from headstart.core.matching import score
-from headstart.core.search import Found, FoundChat
-from headstart.core.text import isolated
+from headstart.core.chats.search import Found, FoundChat
+from headstart.core.text.matching import score
+from headstart.core.text.shown import isolated
 from headstart.ui import icons, theme
 from headstart.ui.sidebar.chat_list import Index
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from headstart.chat.models import ModelList
-from headstart.core.search import FoundChat
+from headstart.core.chats.search import FoundChat
 from headstart.ui.commands import key_text
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.settings.form import Entry as Setting

@@ -12,9 +12,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from headstart.chat.preferences import Preferences
-from headstart.core.settings import SavedPrompt, Settings
-from headstart.core.text import is_blank
-from headstart.core.variables import CLIPBOARD, LONGEST, filled, names
+from headstart.core.chats.variables import CLIPBOARD, LONGEST, filled, names
+from headstart.core.settings.schema import SavedPrompt, Settings
+from headstart.core.text.shown import is_blank
 from headstart.ui.asking import TextQuestion
 from headstart.ui.commands import key_text
 from headstart.ui.composer.slash_menu import SlashEntry

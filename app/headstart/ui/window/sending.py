@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCursor
 
 from headstart.chat.models import ModelList
-from headstart.core.values import Role
+from headstart.core.chats.values import Role
 from headstart.ui.models.choices_menu import ChoicesMenu
 from headstart.ui.window.greeting import Example
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from headstart.chat.preferences import Preferences
-from headstart.core.downloads import ACTIVE, Download, DownloadState
-from headstart.core.installed import InstalledModel
-from headstart.core.model_ref import ModelRef
-from headstart.core.recommended import Recommended
-from headstart.core.text import size_text, time_text
-from headstart.core.values import BranchPage, Chat
+from headstart.core.chats.values import BranchPage, Chat
+from headstart.core.hub.downloads import ACTIVE, Download, DownloadState
+from headstart.core.models.installed import InstalledModel
+from headstart.core.models.recommended import Recommended
+from headstart.core.models.ref import ModelRef
+from headstart.core.text.shown import size_text, time_text
 from headstart.ui.commands import Commands
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.window.note_line import Action, NoteLine

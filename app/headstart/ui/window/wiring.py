@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from headstart.chat.changes import SmallerContext
 from headstart.chat.preferences import Preferences
-from headstart.core.chat_tree import RemovedBranch
-from headstart.core.downloads import Download
+from headstart.core.chats.tree import RemovedBranch
+from headstart.core.chats.values import FinishReason, TurnStats
 from headstart.core.events import PromptSize
-from headstart.core.settings import Settings
-from headstart.core.text import count_words, shortened, size_text
+from headstart.core.hub.downloads import Download
+from headstart.core.settings.schema import Settings
+from headstart.core.text.shown import count_words, shortened, size_text
 from headstart.core.told import Told
-from headstart.core.values import FinishReason, TurnStats
 from headstart.ui.composer import wiring as composer
 from headstart.ui.controllers.everything import Controllers
 from headstart.ui.inspector import wiring as inspector

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.constraints.rules import DraftRules, RuleMaker, Rules
 from headstart.engine.markup.formats import FORMATS, THINK, ReplyFormat

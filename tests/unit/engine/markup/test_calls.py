@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headstart.core.parts import PartKind
+from headstart.core.chats.parts import PartKind
 from headstart.engine.markup import calls
 from headstart.engine.markup.calls import CallMarks, calls_in
 from headstart.engine.markup.formats import format_of

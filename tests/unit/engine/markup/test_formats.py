@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.parts import PartKind
+from headstart.core.chats.parts import PartKind
+from headstart.core.chats.values import Role
 from headstart.core.requests import PromptMessage, WrittenSoFar
-from headstart.core.values import Role
 from headstart.engine.markup.formats import FORMATS, format_of
 from headstart.engine.markup.text_stream import TextStream
 from headstart.engine.template import choose

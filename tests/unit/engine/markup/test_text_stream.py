@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.parts import Origin, PartKind
+from headstart.core.chats.parts import Origin, PartKind
 from headstart.core.requests import WrittenSoFar
 from headstart.engine.markup.formats import THINK
 from headstart.engine.markup.text_stream import TextStream

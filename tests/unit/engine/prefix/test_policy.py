@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headstart.core.chats.values import Role
 from headstart.core.prefixes import RecordInfo, RecordKind
 from headstart.core.requests import PromptMessage
 from headstart.core.told import told
-from headstart.core.values import Role
 from headstart.engine.prefix import budget, keys, restore_plan
 from headstart.engine.prefix.catalogue import Catalogue, Entry, Step
 from headstart.engine.prefix.explain import Now, Trace, explain, traced

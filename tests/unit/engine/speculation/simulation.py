@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.speculation import block_draft, draft_model, drafting, loop
 from headstart.engine.speculation.block_draft import BlockDraft
 from headstart.engine.speculation.depth.choice import Depth

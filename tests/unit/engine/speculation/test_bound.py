@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.settings import Speculation
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation.depth.time_budget import FIRST_SHARE, FIRST_TOKENS, SHARE, START
 from headstart.engine.speculation.profile import PairProfile, TargetProfile
 from tests.support.fake_decoder import FakeDecoder

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from headstart.core.chats.values import SpeculationStats
 from headstart.core.events import (
     DraftActivity,
     DraftStage,
@@ -15,10 +16,9 @@ from headstart.core.events import (
     Loading,
     Notice,
 )
-from headstart.core.model_ref import ModelRef
+from headstart.core.models.ref import ModelRef
 from headstart.core.requests import GenerationRequest, LoadRequest
-from headstart.core.settings import EngineSettings, Sampling, Speculation
-from headstart.core.values import SpeculationStats
+from headstart.core.settings.schema import EngineSettings, Sampling, Speculation
 from headstart.engine.decoder import DecodeAborted
 from headstart.engine.prefill import Resident
 from headstart.engine.speculation import calibration, draft_model, drafting, loop, state

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from headstart.core.fit import Memory, ModelShape, need
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import ModelCard, Vocabulary, spelled
-from headstart.core.settings import EngineSettings
+from headstart.core.models.described import ModelCard, Vocabulary, spelled
+from headstart.core.models.fit import Memory, ModelShape, need
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.speculation.compatibility import compare, judge
 
 ENGINE = EngineSettings()

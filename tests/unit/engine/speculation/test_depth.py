@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Speculation
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import SHARE, START

@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import Future
 from pathlib import Path
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.profiles import RECYCLED, ProfileKey
-from headstart.core.replies import NoReplies
+from headstart.core.chats.replies import NoReplies
+from headstart.core.models.profiles import RECYCLED, ProfileKey
+from headstart.core.models.ref import ModelRef
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.earlier import NEWS, EarlierChats
 

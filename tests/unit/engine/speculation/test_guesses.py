@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.costs import Costs
 from headstart.engine.speculation.draft_model import DraftModel

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from headstart.core.fit import Memory, ModelShape
-from headstart.core.heads import HeadFacts, HeadKind
-from headstart.core.model_ref import ModelRef
-from headstart.core.models import ModelCard, Vocabulary
-from headstart.core.settings import EngineSettings
+from headstart.core.models.described import ModelCard, Vocabulary
+from headstart.core.models.fit import Memory, ModelShape
+from headstart.core.models.heads import HeadFacts, HeadKind
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.speculation.head_fit import judge_head, why_no_own_layers
 
 GB = 1_000_000_000

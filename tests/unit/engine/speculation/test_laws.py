@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.backends.llama_cpp.sampler import Candidates, LlamaCppSampler
 from headstart.engine.backends.predictions import Draws
 from headstart.engine.noise import gumbel

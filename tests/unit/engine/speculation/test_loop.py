@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.decoder import ContextFull, DecodeAborted
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.draft_model import DraftModel

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headstart.core.model_ref import ModelRef
-from headstart.core.replies import NoReplies
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.chats.replies import NoReplies
+from headstart.core.models.ref import ModelRef
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.decoder import Prediction
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.earlier import EarlierChats

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Sampling, Speculation
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Sampling, Speculation
 from headstart.engine.speculation import loop
 from headstart.engine.speculation.depth.choice import Depth
 from headstart.engine.speculation.loop import Speculator

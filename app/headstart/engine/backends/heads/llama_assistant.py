@@ -14,8 +14,8 @@ from pathlib import Path
 import llama_cpp as lib
 import msgspec
 
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.heads.llama_head import LlamaHead
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.decoder import Blob, ContextFull, Hidden

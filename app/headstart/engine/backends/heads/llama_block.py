@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.context import Made
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.forwards import failed

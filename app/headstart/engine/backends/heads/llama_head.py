@@ -20,8 +20,8 @@ import msgspec
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem, ModelProblem
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.context import Made
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.hidden import OwnStates, floats, function, wanted_layers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from headstart.core.heads import BLOCKS, HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import BLOCKS, HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.heads.llama_assistant import LlamaAssistant
 from headstart.engine.backends.heads.llama_block import LlamaBlock
 from headstart.engine.backends.heads.llama_head import LlamaHead

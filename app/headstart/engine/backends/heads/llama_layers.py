@@ -17,8 +17,8 @@ import llama_cpp as lib
 import msgspec
 import numpy as np
 
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.heads.llama_head import LlamaHead
 from headstart.engine.backends.llama_cpp.decoder import LlamaCppDecoder
 from headstart.engine.backends.llama_cpp.hidden import OwnStates, function

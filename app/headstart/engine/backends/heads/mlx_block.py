@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.heads.mlx_block_net import BlockNet
 from headstart.engine.backends.heads.mlx_head import MlxHead
 from headstart.engine.backends.mlx.decoder import MlxDecoder

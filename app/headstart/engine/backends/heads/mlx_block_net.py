@@ -13,7 +13,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
-from headstart.core.heads import HeadKind
+from headstart.core.models.heads import HeadKind
 from headstart.engine.backends.heads.mlx_head_nets import Incomplete, Net, Weights
 from headstart.engine.backends.mlx.library import mlx_cache, mx
 

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import BLOCKS, HeadKind
-from headstart.core.settings import EngineSettings
+from headstart.core.models.heads import BLOCKS, HeadKind
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.heads.mlx_block_net import BlockNet
 from headstart.engine.backends.heads.mlx_head_nets import Eagle3, Incomplete, Medusa, Net
 from headstart.engine.backends.heads.mlx_mtp import QwenMtp

@@ -20,8 +20,8 @@ import numpy.typing as npt
 import safetensors
 
 from headstart.core.errors import ModelProblem
-from headstart.core.models import Vocabulary
-from headstart.core.settings import Sampling
+from headstart.core.models.described import Vocabulary
+from headstart.core.settings.schema import Sampling
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.numpy_sampler import NumpySampler
 from headstart.engine.backends.predictions import Draws

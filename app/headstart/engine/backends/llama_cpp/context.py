@@ -14,11 +14,11 @@ from typing import Any
 import llama_cpp as lib
 from msgspec import Struct
 
-from headstart.core.abilities import LACKS_NOTHING, Lacking
 from headstart.core.errors import ModelProblem, WeightsLost, says_no_memory
-from headstart.core.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
-from headstart.core.settings import EngineSettings
-from headstart.core.split_files import parts
+from headstart.core.models.abilities import LACKS_NOTHING, Lacking
+from headstart.core.models.fit import RECURRENT_SEQUENCES, SEQUENCES, UNDO
+from headstart.core.models.split_files import parts
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.cores import automatic_threads
 from headstart.engine.backends.llama_cpp.devices import cards
 from headstart.engine.backends.llama_cpp.library import (

@@ -15,9 +15,9 @@ import llama_cpp as lib
 import numpy as np
 import numpy.typing as npt
 
-from headstart.core.abilities import Ability, Lacking
-from headstart.core.models import Vocabulary
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.models.abilities import Ability, Lacking
+from headstart.core.models.described import Vocabulary
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.llama_cpp import vocabulary as llama_vocabulary
 from headstart.engine.backends.llama_cpp.batch import LlamaBatch, leaf_paths

@@ -18,7 +18,7 @@ import llama_cpp.llama_cpp as bindings
 import numpy as np
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.heads import LAYER_INPUTS, LAYER_OUTPUT, NEXTN, NO_LAST
+from headstart.core.models.heads import LAYER_INPUTS, LAYER_OUTPUT, NEXTN, NO_LAST
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 from headstart.engine.decoder import Hidden, Tap
 

@@ -12,8 +12,8 @@ from typing import Any
 import llama_cpp as lib
 import msgspec
 
-from headstart.core.settings import EngineSettings
-from headstart.core.tuning import BATCHES, Timing
+from headstart.core.models.tuning import BATCHES, Timing
+from headstart.core.settings.schema import EngineSettings
 from headstart.engine.backends.llama_cpp.batch import LlamaBatch
 from headstart.engine.backends.llama_cpp.context import LlamaContext
 

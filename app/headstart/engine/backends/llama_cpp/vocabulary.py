@@ -9,7 +9,7 @@ from typing import Any
 
 import llama_cpp as lib
 
-from headstart.core.models import Vocabulary, spelled
+from headstart.core.models.described import Vocabulary, spelled
 from headstart.engine.decoder import SpecialToken
 
 # characters without a break that a vocabulary's splitting gets at once

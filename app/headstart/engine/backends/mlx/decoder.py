@@ -16,8 +16,8 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from headstart.core.errors import EnvironmentProblem
-from headstart.core.models import Vocabulary
-from headstart.core.settings import EngineSettings, Sampling
+from headstart.core.models.described import Vocabulary
+from headstart.core.settings.schema import EngineSettings, Sampling
 from headstart.engine.backends.base import DecoderBase
 from headstart.engine.backends.mlx.library import clear_memory, mx, on_gpu
 from headstart.engine.backends.mlx.model import MlxModel, first_line

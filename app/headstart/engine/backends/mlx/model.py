@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from headstart.core.errors import ModelProblem
-from headstart.core.settings import EngineSettings
-from headstart.core.text import shortened
+from headstart.core.settings.schema import EngineSettings
+from headstart.core.text.shown import shortened
 from headstart.engine.backends.mlx.library import (
     mlx_cache,
     mlx_utils,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headstart.core.settings import Sampling
+from headstart.core.settings.schema import Sampling
 from headstart.engine.backends.mlx.library import mx
 from headstart.engine.backends.numpy_sampler import NumpySampler, Row
 from headstart.engine.backends.predictions import Draws

@@ -14,7 +14,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from headstart.core.errors import ModelProblem
-from headstart.core.models import Vocabulary, spelled, tokenizer_kind
+from headstart.core.models.described import Vocabulary, spelled, tokenizer_kind
 from headstart.engine.decoder import SpecialToken
 
 _TURN_STARTS = frozenset(("<|im_start|>", "<start_of_turn>", "<|start_header_id|>"))

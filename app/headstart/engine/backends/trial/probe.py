@@ -16,14 +16,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from headstart.core import reentry, tuning
-from headstart.core.abilities import LACKS_NOTHING, Ability
+from headstart.core import reentry
 from headstart.core.errors import ModelProblem
-from headstart.core.heads import HeadKind
-from headstart.core.settings import EngineSettings
-from headstart.core.split_files import parts
-from headstart.core.text import shortened
-from headstart.core.tuning import Timing, Tuning
+from headstart.core.models import tuning
+from headstart.core.models.abilities import LACKS_NOTHING, Ability
+from headstart.core.models.heads import HeadKind
+from headstart.core.models.split_files import parts
+from headstart.core.models.tuning import Timing, Tuning
+from headstart.core.settings.schema import EngineSettings
+from headstart.core.text.shown import shortened
 from headstart.engine.backends.checked import Checked
 from headstart.engine.backends.trial.read_through import read_through
 from headstart.engine.decoder import DecodeAborted

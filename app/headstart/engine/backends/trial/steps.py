@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from headstart.core.abilities import Ability
+from headstart.core.models.abilities import Ability
 from headstart.core.rgb import Rgb
 from headstart.engine import image_tokens
 from headstart.engine.decoder import Decoder, Hidden

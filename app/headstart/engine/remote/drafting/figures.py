@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headstart.core.parts import Origin
-from headstart.core.values import SpeculationStats
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import SpeculationStats
 
 
 def counted(stats: SpeculationStats, origin: Origin, tried: int, right: int) -> SpeculationStats:

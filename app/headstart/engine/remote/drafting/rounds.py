@@ -14,12 +14,12 @@ import logging
 import time
 from typing import Any
 
+from headstart.core.chats.parts import Origin
+from headstart.core.chats.values import FinishReason, SpeculationStats
 from headstart.core.errors import EnvironmentProblem
 from headstart.core.events import DraftActivity, DraftStage, Emit, Notice, Speculating
-from headstart.core.parts import Origin
 from headstart.core.requests import RemoteRequest
 from headstart.core.told import told
-from headstart.core.values import FinishReason, SpeculationStats
 from headstart.engine.remote.draft import Draft, RemoteDraft, Take
 from headstart.engine.remote.drafting.copies import copy_of, is_this_computer
 from headstart.engine.remote.drafting.figures import counted, whole

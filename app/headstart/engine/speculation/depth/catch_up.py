@@ -5,7 +5,7 @@ It is only ever prefilled in a step of its own, which is paid before it can save
 
 from __future__ import annotations
 
-from headstart.core.parts import Origin
+from headstart.core.chats.parts import Origin
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from headstart.core.parts import Origin
-from headstart.core.settings import Speculation
+from headstart.core.chats.parts import Origin
+from headstart.core.settings.schema import Speculation
 from headstart.engine.speculation.depth.catch_up import LIVE_LAG, CatchUp
 from headstart.engine.speculation.depth.cost_table import MAX_LOOKUP, CostTable
 from headstart.engine.speculation.depth.looks import Looks

@@ -6,7 +6,7 @@ measured here, get a look now and then: within what may be lost, and ever more r
 
 from __future__ import annotations
 
-from headstart.core.parts import Origin
+from headstart.core.chats.parts import Origin
 from headstart.engine.speculation.depth.cost_table import CostTable
 from headstart.engine.speculation.depth.time_budget import TimeBudget
 from headstart.engine.speculation.depth.worth import Worth

@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    from headstart.storage.rows import digest_of
+    from headstart.storage.tables.rows import digest_of
 
     op.add_column("parts", sa.Column("digest", sa.Integer))
     connection = op.get_bind()

@@ -8,7 +8,7 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
-from headstart.storage.search_tables import CREATE
+from headstart.storage.tables.search import CREATE
 
 revision = "0008"
 down_revision = "0007"

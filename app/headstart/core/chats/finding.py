@@ -1,0 +1,83 @@
+"""Finding text in messages, as it was written: Markdown between two words does not matter. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from headstart.core.text.folding import plain, plain_places
+
+# emphasis and code, where a word ends or begins
+_MARKS = "[*_`~]{0,3}"
+_LONGEST = 400
+# letters of which the plain way has another length, or another sign
+_OTHER_WAYS = re.compile(
+    "[\u00ad\u00c0-\u024f\u02bc\u0300-\u036f\u0386-\u03ce\u0400-\u0527\u0591-\u05c7"
+    "\u0610-\u061a\u0622-\u0629\u0640\u0649\u064b-\u065f\u0670-\u0675\u06a9\u06c0-\u06d3\u06d6-\u06ed"
+    "\u13f8-\u13fd\u1c90-\u1cbf\u1e00-\u1fff\u200b-\u200f\u2018\u2019\u2060\uab70-\uabbf\ufb00-\ufdff"
+    "\ufe00-\ufe0f\uff00-\uffef]"
+)
+# signs whose plain way is none, or several: their places have to be counted
+_NOT_ALONE = re.compile(
+    "[ßÆæŒœÞþẞĳĲŉǆ-ǌǢǣǱ-ǳǼǽ\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u1e9a\u1f80-\u1fbc\u1fc2-\u1fcc\u1ff2-\u1ffc\u200b-\u200f\u2060\ufb00-\ufdff\ufe00-\ufe0f\uff00-\uffef"
+    "\U0001f3fb-\U0001f3ff]"
+)
+
+
+class FoundInChat(Struct, frozen=True):
+    """A message with what was looked for: how often, and whether it is on the branch on show."""
+
+    message_id: str
+    count: int
+    shown: bool
+
+
+def pattern_of(query: str) -> re.Pattern[str] | None:
+    """A pattern that finds a query in text of the plain way; None for one without words."""
+    words = [one for one in map(plain, query[:_LONGEST].split()) if one]
+    if not words:
+        return None
+    between = rf"{_MARKS}\s+{_MARKS}"
+    return re.compile(between.join(map(re.escape, words)), re.IGNORECASE)
+
+
+def spans_of(query: str, text: str) -> Iterator[tuple[int, int]]:
+    """The spans of a query in a text, in code points; in any case, width, and with any accents."""
+    pattern = pattern_of(query)
+    if pattern is None:
+        return
+    if text.isascii() or not _has_other_ways(text):
+        yield from (found.span() for found in pattern.finditer(text))
+        return
+    if unicodedata.is_normalized("NFKC", text) and _NOT_ALONE.search(text) is None:
+        one = text.lower().translate(_alone())
+        if len(one) == len(text):
+            # each letter has one in the plain way: the places are the same
+            yield from (found.span() for found in pattern.finditer(one))
+            return
+    shown, places = plain_places(text)
+    for found in pattern.finditer(shown):
+        begin, end = places[found.start()], places[found.end() - 1]
+        # all of what the last sign comes from
+        end = next((place for place in places[found.end() :] if place > end), len(text))
+        yield begin, end
+
+
+@functools.cache
+def _alone() -> dict[int, str]:
+    """Letters and apostrophes whose plain way is one sign; of scripts that have other ways."""
+    ranges = (
+        (0xC0, 0x250), (0x2BC, 0x2BD), (0x386, 0x3CF), (0x400, 0x530), (0x620, 0x6D4),
+        (0x13A0, 0x13FE), (0x1C90, 0x1CC0), (0x1E00, 0x2000), (0x2018, 0x201A), (0xAB70, 0xABC0),
+    )  # fmt: skip
+    found = {code: plain(chr(code)) for first, last in ranges for code in range(first, last)}
+    return {code: text for code, text in found.items() if len(text) == 1}
+
+
+def _has_other_ways(text: str) -> bool:
+    return _OTHER_WAYS.search(text) is not None or not unicodedata.is_normalized("NFKC", text)

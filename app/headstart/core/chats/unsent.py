@@ -1,0 +1,20 @@
+"""What was typed in a chat and not sent, and what was attached to it. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from headstart.core.chats.parts import OtherPart
+from headstart.core.chats.values import ChatDraft
+
+
+class Unsent(Struct, frozen=True):
+    """`begun`: of a chat that has no message yet. False where there is nothing of it."""
+
+    chat_id: str
+    text: str = ""
+    parts: tuple[OtherPart, ...] = ()
+    begun: ChatDraft | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.text.strip() or self.parts)

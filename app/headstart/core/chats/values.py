@@ -1,0 +1,267 @@
+"""The words of the program as frozen values: chat, message, part, turn, model ref.
+
+They cross every boundary between rooms. Times are milliseconds since 1970 (UTC), durations are
+seconds, text lengths are Python characters.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from headstart.core.chats.parts import OtherPart, Part, ReasoningPart, TextPart, WrittenPart
+from headstart.core.settings.schema import ChatOptions
+from headstart.core.told import Told
+
+# of fewer verified drafts nothing is said about speed: it would be about something else
+FEW_VERIFIED = 8
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class MessageStatus(StrEnum):
+    OPEN = "open"  # being written now
+    COMPLETE = "complete"  # the model ended it
+    STOPPED = "stopped"  # the user, a token limit or a full context ended it
+    INTERRUPTED = "interrupted"  # the program ended in the middle of it
+    FAILED = "failed"
+
+
+class FinishReason(StrEnum):
+    END = "end"
+    STOP_STRING = "stop string"
+    LENGTH = "length"
+    CANCELLED = "cancelled"
+    CONTEXT_FULL = "context full"
+
+
+class SpeculationStats(Struct, frozen=True):
+    """What speculation did in a turn. Verified: put before the target; later draft tokens of a
+    round whose earlier one was wrong were never verified."""
+
+    rounds: int = 0  # forwards of the target, plain ones included
+    draft_verified: int = 0
+    draft_accepted: int = 0
+    lookup_verified: int = 0
+    lookup_accepted: int = 0
+    # what the same tokens would have taken one by one, from the measured speed of such steps
+    plain_seconds: float = 0.0
+
+    def against_plain(self, seconds: float) -> float | None:
+        """Speed over that of plain decoding in the same minutes; None where too little was
+        verified for the difference to be drafting's."""
+        if self.verified < FEW_VERIFIED or seconds <= 0 or self.plain_seconds <= 0:
+            return None
+        return self.plain_seconds / seconds
+
+    @property
+    def verified(self) -> int:
+        return self.draft_verified + self.lookup_verified
+
+    @property
+    def accepted(self) -> int:
+        return self.draft_accepted + self.lookup_accepted
+
+
+class PrefixStats(Struct, frozen=True):
+    """Where the reused tokens of a turn came from, and what was recomputed although it had been
+    read before. Reused tokens that came from neither memory nor disk were still in place."""
+
+    from_memory: int = 0
+    from_disk: int = 0
+    # read while the user looked or typed, before the request
+    ahead: int = 0
+    recomputed: int = 0
+    # which message differs first and why; None when nothing was recomputed
+    reason: Told | None = None
+
+
+# from here on something is called faster: less is noise
+GAIN = 1.05
+
+
+def gain_words(against_plain: float | None) -> str:
+    """The one figure for what drafting gains: “2.7× faster”; "" where it gains nothing."""
+    if against_plain is None or against_plain < GAIN:
+        return ""
+    return f"{against_plain:.1f}× faster"
+
+
+class TurnStats(Struct, frozen=True):
+    """What one generation cost; shown under the reply and stored with it."""
+
+    finish: FinishReason
+    prompt_tokens: int
+    reused_tokens: int
+    prefill_seconds: float
+    first_token_seconds: float | None
+    generated_tokens: int
+    generate_seconds: float
+    seed: int | None = None
+    speculation: SpeculationStats | None = None
+    prefix: PrefixStats = PrefixStats()
+    # until the first word that was no reasoning; None where nothing was reasoned
+    reasoning_seconds: float | None = None
+
+    @property
+    def against_plain(self) -> float | None:
+        """Speed over that of plain decoding; None when nothing was tested."""
+        speculation = self.speculation
+        return None if speculation is None else speculation.against_plain(self.generate_seconds)
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Decode speed, from the first token on; None below two tokens."""
+        if self.generated_tokens < 2 or self.generate_seconds <= 0:
+            return None
+        return (self.generated_tokens - 1) / self.generate_seconds
+
+
+class Message(Struct, frozen=True):
+    id: str
+    chat_id: str
+    parent_id: str | None
+    role: Role
+    status: MessageStatus
+    parts: tuple[Part, ...]
+    created_at: int
+    # of the model that wrote it: its name, the server that it ran on, its key
+    model: str | None = None
+    model_host: str | None = None
+    model_key: str | None = None
+    error: str | None = None
+    stats: TurnStats | None = None
+    # its place among the messages with the same parent, for "2 / 3"
+    version: int = 1
+    versions: int = 1
+
+    @property
+    def text(self) -> str:
+        """What was written, without what else belongs to the message."""
+        return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, ReasoningPart))
+
+    @property
+    def others(self) -> tuple[OtherPart, ...]:
+        """What belongs to the message besides its text: files, images, calls of tools."""
+        return tuple(part for part in self.parts if not isinstance(part, WrittenPart))
+
+    @property
+    def author(self) -> str:
+        """The model that wrote it, as people see it."""
+        return f"{self.model} on {self.model_host}" if self.model_host else self.model or ""
+
+
+# messages that are read of a branch at once
+PAGE = 50
+
+
+class BranchPage(Struct, frozen=True):
+    """A part of a branch, how many messages come before it, and how many branches the chat has."""
+
+    messages: list[Message]
+    earlier: int
+    branches: int = 1
+
+
+class Chat(Struct, frozen=True):
+    id: str
+    title: str
+    created_at: int
+    updated_at: int
+    pinned: bool = False
+    titled_by_user: bool = False
+    model: str | None = None
+    options: ChatOptions = field(default_factory=ChatOptions)
+    # its messages are in a database in memory, and nothing of it is on disk
+    private: bool = False
+    # names with slashes between them; "" for no folder
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    # what the folders say that it is in, the innermost first
+    above: tuple[ChatOptions, ...] = ()
+
+
+class ChatDraft(Struct, frozen=True):
+    """A chat that was begun and has no message yet: it is stored with its first one."""
+
+    id: str
+    private: bool = False
+    model: str | None = None
+    options: ChatOptions = field(default_factory=ChatOptions)
+    folder: str = ""
+
+    def chat(self, title: str = "", model: str | None = None) -> Chat:
+        """As a chat, as of now."""
+        now = now_ms()
+        key = model if model is not None else self.model
+        return Chat(
+            self.id,
+            title,
+            now,
+            now,
+            model=key,
+            options=self.options,
+            private=self.private,
+            folder=self.folder,
+        )
+
+
+class ChatSummary(Struct, frozen=True):
+    """One line of the conversation list."""
+
+    id: str
+    title: str
+    updated_at: int
+    pinned: bool
+    messages: int
+    private: bool = False
+    folder: str = ""
+    tags: tuple[str, ...] = ()
+    archived: bool = False
+    # a reply came that nobody has seen yet
+    unseen: bool = False
+    model: str | None = None
+
+
+class Folder(Struct, frozen=True):
+    """A folder of chats; its options and model hold for all that is in it, if they say nothing
+    else. `path`: names with slashes between them."""
+
+    path: str
+    options: ChatOptions = field(default_factory=ChatOptions)
+    model: str | None = None
+    position: int = 0
+    folded: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+class TrashedChat(Struct, frozen=True):
+    """A chat that was deleted and can still be brought back."""
+
+    id: str
+    title: str
+    deleted_at: int
+    messages: int
+
+
+def new_id() -> str:
+    return uuid.uuid4().hex
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,129 @@
+"""What can be downloaded: repositories, and the ways in which their models come. Frozen values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+from headstart.core.hub.downloads import RemoteFile, Wanted
+from headstart.core.models.fit import Verdict
+from headstart.core.models.ref import ModelFormat
+
+SortBy = Literal["trending", "likes", "downloads", "updated"]
+
+
+class Search(Struct, frozen=True):
+    """What the user looks for. `formats` that are wanted, side by side; memory of a model at most
+    `fits` bytes, 0 for any."""
+
+    text: str = ""
+    formats: tuple[ModelFormat, ...] = ("gguf", "mlx")
+    sort: SortBy = "trending"
+    fits: int = 0
+    # billions of parameters at most; 0 for any
+    largest: float = 0.0
+    licences: tuple[str, ...] = ()
+    open_only: bool = False
+    can_draft: bool = False
+    has_vision: bool = False
+    has_own_draft: bool = False
+
+
+class Repository(Struct, frozen=True):
+    """A repository as a search lists it; what the hub does not say is 0, "" or None."""
+
+    id: str
+    formats: tuple[ModelFormat, ...]
+    likes: int = 0
+    downloads: int = 0
+    # seconds since 1970
+    updated: float = 0.0
+    gated: bool = False
+    private: bool = False
+    licence: str = ""
+    parameters: int = 0
+    context: int = 0
+    architecture: str = ""
+    # of the smallest file that is a chat model, where the list says so; bytes
+    smallest: int = 0
+    has_vision: bool = False
+    has_own_draft: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.id.rpartition("/")[2]
+
+    @property
+    def owner(self) -> str:
+        return self.id.rpartition("/")[0]
+
+
+class CompanionKind(StrEnum):
+    """Files that are no chat models, but belong to one."""
+
+    PROJECTOR = "projector"
+    HEAD = "head"
+
+
+class Companion(Struct, frozen=True):
+    kind: CompanionKind
+    file: RemoteFile
+
+
+class Variant(Struct, frozen=True):
+    """One way in which a model comes: a quantization, in one file or several, or a folder.
+
+    `quality` from 1 to 4, for one that is known.
+    """
+
+    title: str
+    format: ModelFormat
+    files: tuple[RemoteFile, ...]
+    # the file that is opened; "" for a folder
+    main: str = ""
+    bits: float = 0.0
+    quality: int = 0
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+class Fit(Struct, frozen=True):
+    """Whether a variant fits this computer; bytes, and the tokens of context that it would get."""
+
+    verdict: Verdict
+    need: int
+    total: int
+    context: int
+    with_draft: bool = False
+
+
+class Details(Struct, frozen=True):
+    """A repository at one commit, with everything that can be fetched from it."""
+
+    repository: Repository
+    commit: str
+    variants: tuple[Variant, ...]
+    companions: tuple[Companion, ...] = ()
+    # the file that a link named
+    named: str = ""
+    revision: str = "main"
+    # heads as one gets them alone; where there is no model beside them, `variants` are these
+    all_heads: tuple[Variant, ...] = ()
+
+    @property
+    def heads(self) -> bool:
+        """Whether there is nothing but heads, which draft for one certain model."""
+        return bool(self.all_heads) and self.variants == self.all_heads
+
+    def wanted(self, variant: Variant, companions: tuple[Companion, ...] = ()) -> Wanted:
+        """What to download for a variant, with what belongs to it."""
+        name = self.repository.name
+        title = name.removesuffix("-GGUF").removesuffix("-gguf")
+        if variant.title and variant.title.casefold() not in title.casefold():
+            title = f"{title} {variant.title}"
+        files = (*variant.files, *(companion.file for companion in companions))
+        return Wanted(self.repository.id, self.commit, title, files, variant.main, self.revision)

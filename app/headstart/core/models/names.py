@@ -1,0 +1,39 @@
+"""Names of models as people say them, from the names of files: “Qwen3.5 9B”. Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from headstart.core.models.quantization import QUANTIZATION
+
+# a number of parameters: without one a name is somebody's own
+_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)([bBmM])(?![A-Za-z])")
+# said by every second file, and by no person
+_ENDINGS = re.compile(
+    r"(?:[-._ ](?:instruct|it|chat|hf|gguf|mlx|imatrix|imat|i1|qat|\d{1,2}bit|dwq|dynamic))+$",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(r"[-_:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
+_PARTS_OF_MIX = re.compile(r"(?<![A-Za-z0-9])[aA](\d+(?:\.\d+)?)[bB](?![A-Za-z])")
+
+
+@functools.lru_cache(4096)
+def people_name(name: str) -> str:
+    """The name of a file or folder without what only files say; as it is where it does not look
+    like that of a model."""
+    bare = QUANTIZATION.sub("", name)
+    while True:
+        shorter = _ENDINGS.sub("", bare).rstrip("-._ ")
+        if shorter == bare:
+            break
+        bare = shorter
+    found = _SIZE.search(bare)
+    if found is None or not bare[: found.start()].strip("-._ "):
+        return bare or name
+    bare = _SIZE.sub(lambda match: match[1] + match[2].upper(), bare)
+    bare = _PARTS_OF_MIX.sub(lambda match: f"A{match[1]}B", bare)
+    words = [word for word in _BREAKS.split(bare) if word]
+    if words[0].isascii() and words[0].islower():
+        words[0] = words[0].capitalize()
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""The settings: the schema, its parts, and which of several holds. Pure."""

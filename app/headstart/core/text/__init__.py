@@ -1,0 +1,1 @@
+"""Text and numbers as people write and read them. Pure."""

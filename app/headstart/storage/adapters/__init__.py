@@ -1,0 +1,1 @@
+"""Protocols of `core` over the storage thread, and the small files and keys beside the database."""

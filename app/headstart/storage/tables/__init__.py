@@ -1,0 +1,1 @@
+"""The tables as SQLAlchemy and SQLite see them, and rows as values."""

@@ -1,0 +1,313 @@
+"""Rows to values and back; the only place that knows both shapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import xxhash
+from sqlalchemy import Row
+
+from headstart.core.chats.parts import (
+    FilePart,
+    ImagePart,
+    Origin,
+    OriginRun,
+    OtherPart,
+    Part,
+    PartKind,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+    WrittenPart,
+    written,
+)
+from headstart.core.chats.values import (
+    Chat,
+    FinishReason,
+    Message,
+    MessageStatus,
+    PrefixStats,
+    Role,
+    SpeculationStats,
+    TurnStats,
+)
+from headstart.core.settings.renamed import with_new_names
+from headstart.core.settings.schema import ChatOptions
+from headstart.core.text.whole import whole_json
+from headstart.core.told import from_stored, told
+
+_E = TypeVar("_E", bound=Enum)
+DAMAGED = told("message-damaged").text
+
+
+def encode_options(options: ChatOptions) -> str:
+    return whole_json(options).decode()
+
+
+def decode_options(text: str) -> ChatOptions:
+    """A chat's options; a value this version cannot read falls back to the settings."""
+    try:
+        values = msgspec.json.decode(text)
+        return msgspec.convert(with_new_names(values), ChatOptions)
+    except msgspec.MsgspecError:
+        return ChatOptions()
+
+
+def encode_origins(origins: Iterable[OriginRun]) -> str:
+    return json.dumps([[run.length, run.origin.value] for run in origins], separators=(",", ":"))
+
+
+def decode_origins(text: str) -> tuple[OriginRun, ...]:
+    """Where a text's characters came from; nothing where that cannot be read any more."""
+    try:
+        return tuple(OriginRun(int(length), Origin(origin)) for length, origin in json.loads(text))
+    except (ValueError, TypeError):
+        return ()
+
+
+def digest_of(text: str) -> int:
+    """64 bits with a sign, as SQLite has integers: XXH3 of the text's UTF-8."""
+    return int(xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))) - (1 << 63)
+
+
+class StoredPart(NamedTuple):
+    """The columns of a part that its digest covers, and the digest."""
+
+    kind: str
+    text: str
+    data: str | None
+    blob: str | None
+    digest: int | None
+
+    def whole_digest(self) -> int:
+        """Of written parts it is that of the text alone, as it always was."""
+        if self.data is None and self.blob is None:
+            return digest_of(self.text)
+        return digest_of("\x1f".join((self.kind, self.text, self.data or "", self.blob or "")))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is as it was stored; texts from before there were digests are trusted, unless
+        they show that bytes of them are gone."""
+        if self.digest is not None:
+            return self.whole_digest() == self.digest
+        return "\0" not in self.text and "\N{REPLACEMENT CHARACTER}" not in self.text
+
+
+def stored_part(row: Mapping[str, Any]) -> StoredPart:
+    """Of a row of parts or of the journal, in this version or an older one."""
+    text, data, blob = row.get("text"), row.get("data"), row.get("blob")
+    return StoredPart(
+        str(row.get("kind") or ""),
+        text if isinstance(text, str) else str(text or ""),
+        None if data is None else str(data),
+        None if blob is None else str(blob),
+        row.get("digest"),
+    )
+
+
+def chat_value(row: Row[Any]) -> Chat:
+    return Chat(
+        id=row.id,
+        title=str(row.title),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        pinned=row.pinned,
+        titled_by_user=row.titled_by_user,
+        model=row.model,
+        options=decode_options(row.options),
+        folder=row.folder or "",
+        tags=decode_names(row.tags),
+        archived=row.archived_at is not None,
+    )
+
+
+def encode_names(names: Sequence[str]) -> str | None:
+    return json.dumps(list(names), ensure_ascii=False) if names else None
+
+
+def decode_names(text: object) -> tuple[str, ...]:
+    """A list of names; none for one that cannot be read."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else []
+    except ValueError:
+        return ()
+    return tuple(str(name) for name in found) if isinstance(found, list) else ()
+
+
+def part_value(row: Row[Any]) -> tuple[Part, bool]:
+    """A part, and whether it is as it was stored; see `part_of`."""
+    values = row._asdict()
+    return part_of(stored_part(values), values["origins"])
+
+
+def part_of(stored: StoredPart, origins: str) -> tuple[Part, bool]:
+    """A part, and whether it is as it was stored. Characters that are gone are marked; what is not
+    known, or cannot be read any more, is kept as it is."""
+    kind, sound = _one_of(PartKind, stored.kind), stored.is_sound
+    shown = stored.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    plain = stored.data is None and stored.blob is None
+    if kind in (PartKind.TEXT, PartKind.REASONING) or (plain and (kind or not sound)):
+        known = kind is not None and sound
+        return written(kind or PartKind.TEXT, shown, decode_origins(origins)), known
+    other = _OTHERS.get(kind) if kind is not None else None
+    if other is not None:
+        try:
+            data = json.loads(stored.data or "")
+            return msgspec.convert({**data, "text": shown}, other), sound
+        except (ValueError, TypeError, msgspec.MsgspecError):
+            sound = False
+    mark = None if sound else stored.digest
+    return UnknownPart(stored.kind, shown, stored.data, stored.blob, mark), sound
+
+
+def part_row(part: Part) -> dict[str, Any]:
+    """The columns of a part, without those that say where it belongs."""
+    data, blob, digest = None, None, None
+    if isinstance(part, UnknownPart):
+        kind, data, blob, digest = part.name, part.data, part.blob_digest, part.digest
+    else:
+        kind = part.kind.value
+        if not isinstance(part, WrittenPart):
+            facts = msgspec.to_builtins(part)
+            del facts["text"]
+            data = json.dumps(facts, ensure_ascii=False)
+        if isinstance(part, FilePart | ImagePart):
+            blob = part.blob.digest
+    stored = StoredPart(kind, part.text, data, blob, digest)
+    return {
+        "kind": kind,
+        "text": part.text,
+        "origins": encode_origins(part.origins) if isinstance(part, WrittenPart) else "[]",
+        "digest": stored.whole_digest() if digest is None else digest,
+        "data": data,
+        "blob": blob,
+    }
+
+
+_OTHERS: dict[PartKind, type[OtherPart]] = {
+    kind.kind: kind for kind in (FilePart, ImagePart, ToolCallPart, ToolResultPart)
+}
+
+
+def _one_of(kind: type[_E], value: object) -> _E | None:
+    try:
+        return kind(value)
+    except ValueError:
+        return None
+
+
+def stats_value(row: Row[Any]) -> TurnStats | None:
+    """None for a row that cannot be read: figures are no words."""
+    finish = _one_of(FinishReason, row.finish)
+    if finish is None:
+        return None
+    return TurnStats(
+        finish=finish,
+        prompt_tokens=row.prompt_tokens,
+        reused_tokens=row.reused_tokens,
+        prefill_seconds=row.prefill_seconds,
+        first_token_seconds=row.first_token_seconds,
+        generated_tokens=row.generated_tokens,
+        generate_seconds=row.generate_seconds,
+        seed=row.seed,
+        speculation=None
+        if row.rounds is None
+        else SpeculationStats(
+            rounds=row.rounds,
+            draft_verified=row.draft_verified,
+            draft_accepted=row.draft_accepted,
+            lookup_verified=row.lookup_verified,
+            lookup_accepted=row.lookup_accepted,
+            plain_seconds=row.plain_seconds,
+        ),
+        prefix=PrefixStats(
+            from_memory=row.from_memory,
+            from_disk=row.from_disk,
+            ahead=row.ahead,
+            recomputed=row.recomputed,
+            reason=from_stored(row.reread_reason),
+        ),
+        reasoning_seconds=row.reasoning_seconds,
+    )
+
+
+def stats_row(stats: TurnStats) -> dict[str, Any]:
+    """The columns of a turn, without those that say which one it is."""
+    row = {
+        "finish": stats.finish.value,
+        "prompt_tokens": stats.prompt_tokens,
+        "reused_tokens": stats.reused_tokens,
+        "prefill_seconds": stats.prefill_seconds,
+        "first_token_seconds": stats.first_token_seconds,
+        "generated_tokens": stats.generated_tokens,
+        "generate_seconds": stats.generate_seconds,
+        "seed": stats.seed,
+        "from_memory": stats.prefix.from_memory,
+        "from_disk": stats.prefix.from_disk,
+        "ahead": stats.prefix.ahead,
+        "recomputed": stats.prefix.recomputed,
+        "reasoning_seconds": stats.reasoning_seconds,
+        "reread_reason": stats.prefix.reason.stored if stats.prefix.reason is not None else "",
+    }
+    speculation = stats.speculation
+    if speculation is not None:
+        row |= {
+            "rounds": speculation.rounds,
+            "draft_verified": speculation.draft_verified,
+            "draft_accepted": speculation.draft_accepted,
+            "lookup_verified": speculation.lookup_verified,
+            "lookup_accepted": speculation.lookup_accepted,
+            "plain_seconds": speculation.plain_seconds,
+        }
+    return row
+
+
+def role_of(name: object, model: object) -> Role:
+    """Of a message whose role may be damaged: what a model wrote is a reply."""
+    found = _one_of(Role, name)
+    return found if found is not None else Role.ASSISTANT if model else Role.USER
+
+
+def _error(stored: str | None) -> str | None:
+    said = from_stored(stored)
+    return None if said is None else said.text
+
+
+def message_value(
+    row: Row[Any],
+    parts: Iterable[tuple[Part, bool]],
+    stats: TurnStats | None,
+    version: int,
+    versions: int,
+    parent_id: str | None,
+) -> Message:
+    """A message whose row or text is damaged says so in its `error`, and is shown all the same."""
+    found = list(parts)
+    role, status = _one_of(Role, row.role), _one_of(MessageStatus, row.status)
+    written = role is Role.USER or (stats is not None and stats.generated_tokens > 0)
+    empty = not found and written and row.error is None
+    sound = role is not None and status is not None and all(one[1] for one in found) and not empty
+    if role is None:
+        # replies have figures or were begun by a model
+        role = Role.ASSISTANT if row.model or stats is not None else Role.USER
+    return Message(
+        id=row.id,
+        chat_id=row.chat_id,
+        parent_id=parent_id,
+        role=role,
+        status=status or MessageStatus.STOPPED,
+        parts=tuple(part for part, _ in found),
+        created_at=row.created_at if isinstance(row.created_at, int) else 0,
+        model=row.model,
+        model_host=row.model_host,
+        model_key=row.model_key,
+        error=_error(row.error) if sound else DAMAGED,
+        stats=stats,
+        version=version,
+        versions=versions,
+    )
